@@ -20,17 +20,17 @@ namespace devplace {
 
 /// Options of a distributed_sampler, with PyTorch's defaults.
 struct distributed_sampler_options {
-  shuffle_seed shuffle = seed{0};  ///< of the random orders; std::nullopt for the order of the data
-  bool drop_last = false;          ///< leaves out samples that do not divide evenly, instead of repeating some
+  shuffle_seed shuffle = seed{0};  ///< seed of the random orders; std::nullopt: the order of the data
+  bool drop_last = false;          ///< true: leaves out the remainder of samples; false: repeats some samples
 };
 
-/// Gives exactly the indices of PyTorch's DistributedSampler, for comparisons with programs that use it. Every process
-/// gets the same number of samples: if they do not divide evenly, some are repeated or, with `drop_last`, left out.
+/// Gives exactly the indices of PyTorch's DistributedSampler, for comparisons with PyTorch programs. Every process gets
+/// the same number of samples: if they do not divide evenly, some are repeated or, with `drop_last`, left out.
 /// `loader<across<...>>` needs no sampler, and neither repeats nor leaves out samples. Not part of all.hpp.
 class distributed_sampler {
  public:
-  /// For `samples` samples and process `rank` of `size`. Throws argument_error unless 0 <= rank < size, and for more
-  /// than 214,748,363 samples, which PyTorch shuffles by another algorithm.
+  /// For `samples` samples and process `rank` of `size` processes. Throws argument_error unless 0 <= rank < size, and
+  /// for more than 214,748,363 samples, which PyTorch shuffles by another algorithm.
   distributed_sampler(std::size_t samples, int size, int rank, const distributed_sampler_options& options = {})
       : options_(options), stride_(static_cast<std::size_t>(size)), first_(static_cast<std::size_t>(rank)) {
     if (rank < 0 || rank >= size)
@@ -51,8 +51,8 @@ class distributed_sampler {
   /// Number of this process's samples in an epoch; equal in all processes.
   std::size_t size() const { return own_.size(); }
 
-  /// Indices of this process's samples in an epoch, as of DistributedSampler after `set_epoch(epoch)`. Valid until the
-  /// next call. Throws argument_error for a negative epoch.
+  /// Indices of this process's samples in an epoch, as DistributedSampler gives them after `set_epoch(epoch)`. Valid
+  /// until the next call. Throws argument_error for a negative epoch.
   std::span<const std::int64_t> order(int epoch) & DEVPLACE_LIFETIMEBOUND {
     if (epoch < 0) throw argument_error("epoch " + std::to_string(epoch) + " was asked for; epochs count from 0.");
     if (options_.shuffle) permute(options_.shuffle->value + static_cast<std::uint64_t>(epoch));
@@ -61,7 +61,7 @@ class distributed_sampler {
   }
 
  private:
-  /// Permutes as torch.randperm with a CPU generator of this seed, which uses the low 32 bits.
+  /// Permutes as torch.randperm does with a CPU generator of this seed; the generator uses the seed's low 32 bits.
   void permute(std::uint64_t seed) {
     std::mt19937 numbers(static_cast<std::uint32_t>(seed));
     std::iota(order_.begin(), order_.end(), std::int64_t{0});

@@ -12,8 +12,8 @@ template <class Images, class Labels> struct labelled_batch {
 
 namespace detail {
 
-/// A batch in host memory, from which devices copy. Features are elements of the network's type in `images` or, if the
-/// data is uint8 and the devices convert it, bytes in `bytes`; the unused tensor has no rows.
+/// A batch in host memory, from which devices copy. If the data is uint8 and the devices convert it, features are bytes
+/// in `bytes`; otherwise they are elements of the network's type in `images`. The unused tensor has no rows.
 template <class Images, class Bytes, class Labels> struct staged_batch {
   Images images;
   Bytes bytes;

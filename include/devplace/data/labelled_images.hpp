@@ -26,7 +26,7 @@ struct image_set {
   tensor<std::uint8_t, extents<dyn, dyn, dyn>, on<cpu>> images;  ///< (count, height, width)
   tensor<std::uint8_t, extents<dyn>, on<cpu>> labels;            ///< (count)
 
-  /// No images.
+  /// Makes an empty set.
   image_set() = default;
   /// Moves both tensors, or another set.
   ///@{
@@ -95,7 +95,7 @@ inline labelled_images read_mnist(const std::string& folder) try {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Copies `held_out` images, the last or randomly drawn ones, and the others into two sets.
+/// Copies `held_out` images, the last or randomly drawn ones, to the test set, and all others to the training set.
 inline labelled_images split_images(const image_set& all, std::size_t held_out, shuffle_seed shuffle) try {
   if (all.images.extent(0) != all.labels.extent(0))
     throw argument_error("hold_out: the set has " + std::to_string(all.images.extent(0)) + " images and " +
@@ -128,10 +128,10 @@ inline labelled_images split_images(const image_set& all, std::size_t held_out, 
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Holds out the last images of a set as test images or, with a seed, randomly drawn images, which depend only on the
-/// seed. `held_out` is their number or, if it has a floating-point type, their fraction, rounded to the nearest number
-/// of images: `hold_out(set, 0.2)`. Both parts are copies. Throws argument_error if the set has fewer images, if the
-/// fraction does not lie between 0 and 1, or if the numbers of images and labels differ.
+/// Holds out the last images of a set as test images. With a seed, holds out randomly drawn images, which depend only
+/// on the seed. `held_out` is the number of test images. If it has a floating-point type, it is the fraction of test
+/// images, rounded to the nearest number: `hold_out(set, 0.2)`. Both parts are copies. Throws argument_error if the set
+/// has fewer images, if the fraction does not lie between 0 and 1, or if the numbers of images and labels differ.
 template <class Amount> labelled_images hold_out(const image_set& all, Amount held_out, shuffle_seed shuffle = {}) {
   if constexpr (std::is_floating_point_v<Amount>) {
     if (!(held_out >= 0 && held_out <= 1))

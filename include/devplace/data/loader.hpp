@@ -37,19 +37,19 @@ namespace devplace {
 /// Images (n, height, width) become `T`, by default divided by 255; labels stay uint8. The loader refers to the data
 /// and does not copy it, so the data must outlive the loader. For data in plain tensors use make_loader.
 ///
-/// Batches are made in host memory, by the calling thread or ahead by `workers` threads, which the destructor joins;
-/// order and bits do not depend on this. For devices this memory is pinned. The requested batch is copied into one of
-/// two device buffers on a stream of the loader, while the device works on the previous batch. The host does not wait.
-/// uint8 features without a transform are copied as bytes and become `T` on the device (on the host in files compiled
-/// as C++, which have no kernels). The constructor allocates all memory. A batch is valid until the next one is
-/// requested; read it on the stream that was the thread's current stream when the loader was made. Only one epoch can
-/// be read at a time.
+/// The calling thread makes batches, or `workers` threads make them ahead; the destructor joins the threads. Order and
+/// bits do not depend on the number of workers. Batches are made in host memory, which is pinned for devices. The
+/// requested batch is copied into one of two device buffers on a stream of the loader, while the device works on the
+/// previous batch. The host does not wait. uint8 features without a transform are copied as bytes and become `T` on the
+/// device (on the host in files compiled as C++, which have no kernels). The constructor allocates all memory. A batch
+/// is valid until the next one is requested; read it on the stream that was the thread's current stream when the loader
+/// was made. Only one epoch can be read at a time.
 ///
 /// On `across<...>` batches are divided over the processes of this thread's process_scope: each process makes only the
-/// samples of its participants. Together, their batches equal the batches of one process with as many places; no sample
+/// samples of its participants. Together, the processes make the batches of one process with as many places; no sample
 /// is repeated or left out. All processes must have the same data and options, and read the same epochs.
 ///
-/// One thread at a time; loaders of the same data may be used by different threads.
+/// Only one thread at a time may use a loader; different threads may use different loaders of the same data.
 template <placement Where, floating_element T, class Source> class loader<Where, T, Source> {
   using source = detail::batch_source<Source>;
   using sample_element = detail::batch_feature_t<T, typename source::features>;
@@ -72,9 +72,9 @@ template <placement Where, floating_element T, class Source> class loader<Where,
 
   /// The optional `transform(std::span<T> sample, std::size_t index, int epoch)` changes a sample in place after
   /// scaling, for example to shift or mirror an image. `index` is the sample's index in the data, so that random
-  /// changes can depend only on the index and the epoch. Workers call the transform concurrently. Its exceptions are
-  /// thrown where the sample's batch is requested. Throws argument_error if an option is out of its range or the
-  /// numbers of samples and labels differ.
+  /// changes can depend only on the index and the epoch. Workers call the transform concurrently. The transform's
+  /// exceptions are thrown when the sample's batch is requested. Throws argument_error if an option is out of its range
+  /// or the numbers of samples and labels differ.
   template <class... Transform>
     requires(sizeof...(Transform) <= 1)
   DEVPLACE_CONFIGURED loader(typename source::kept data DEVPLACE_LIFETIMEBOUND, const loader_options& options,
@@ -176,7 +176,7 @@ template <placement Where, floating_element T, class Source> class loader<Where,
 /// Makes a loader of features and targets in two tensors (or views) on the CPU with equal first extents and any further
 /// axes. Features of float, double or uint8 become `T`; int32 and int64, such as tokens of a text, keep their type.
 /// Integer targets, one label for each sample or for each of its tokens or pixels, keep their type; floating-point
-/// targets become `T`. The loader owns tensors that are moved in; others must outlive it.
+/// targets become `T`. The loader owns tensors that are moved in; other tensors must outlive the loader.
 /// ```
 /// auto batches = dp::make_loader<Where>(features, targets, {.batch = 64});
 /// ```
@@ -197,7 +197,7 @@ auto make_loader(Features&& features, Targets&& targets, const loader_options& o
     return detail::refusal{};
   }
 }
-// Overloads for two variables: clang warns if the loader outlives one. Views and moved tensors need no warning.
+// Overloads for two variables: clang warns if the loader outlives a variable. Views and moved tensors need no warning.
 template <placement Where, floating_element T = float, class X, class Y, class... Transform>
   requires(detail::is_tensor<std::remove_const_t<X>> && detail::is_tensor<std::remove_const_t<Y>> &&
            sizeof...(Transform) <= 1)

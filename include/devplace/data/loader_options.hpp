@@ -14,7 +14,7 @@ namespace devplace {
 struct loader_options {
   /// Samples in a batch, at least 1; the last batch of an epoch has the rest.
   std::size_t batch = 0;
-  /// Seed of the random order, which differs from epoch to epoch; without it, samples come in the order of the data.
+  /// Seed of the random order, which differs between epochs; without a seed, samples come in the order of the data.
   shuffle_seed shuffle = {};
   /// Leaves out the last batch of an epoch if it is smaller than the others.
   bool drop_last = false;

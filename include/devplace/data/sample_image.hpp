@@ -17,7 +17,7 @@ template <floating_element T> struct sample_image {
   T* data;               ///< the first pixel; the others follow, row by row and channel by channel
   std::size_t channels;  ///< 1 for extents of two axes
   std::size_t height;    ///< number of rows
-  std::size_t width;     ///< of a row
+  std::size_t width;     ///< number of columns
 
   /// A pixel.
   T& operator()(std::size_t channel, std::size_t y, std::size_t x) const { return row(channel, y)[x]; }
@@ -29,7 +29,7 @@ template <floating_element T> struct sample_image {
 /// the order in which samples are made.
 class sample_random {
  public:
-  /// `step` is the step's position in its transforms.
+  /// `step` is the step's position among the steps of the transforms.
   constexpr sample_random(seed start, int epoch, std::size_t index, std::size_t step)
       : step_(static_cast<std::uint32_t>(step)), index_(index) {
     // "transfor" in ASCII: other uses of the same seed have other streams.
@@ -39,7 +39,7 @@ class sample_random {
     key_ = {{mixed.word[0], mixed.word[1]}};
   }
 
-  /// The next number from [0, 1), one of 2^53.
+  /// The next number: a multiple of 2^-53 in [0, 1).
   constexpr double unit() {
     if (left_ == 0) {
       words_ = detail::philox({{block_++, step_, detail::low_half(index_), detail::high_half(index_)}}, key_);

@@ -158,8 +158,8 @@ struct horizontal_flip {
   ///@}
 };
 
-/// Rotates the image by a random angle between -`degrees` and `degrees`, with zeros from outside, as torchvision's
-/// RandomRotation with InterpolationMode.BILINEAR.
+/// Rotates the image by a random angle between -`degrees` and `degrees`, as torchvision's RandomRotation with
+/// InterpolationMode.BILINEAR. Pixels from outside are 0.
 struct random_rotation {
   double degrees = 0;  ///< above 0, up to 180
 
@@ -205,14 +205,14 @@ struct cutout {
   ///@}
 };
 
-/// Mixes each sample and its target with another one, drawn from all data: `weight * a + (1 - weight) * b`, the weight
-/// from the distribution Beta(alpha, alpha) (Zhang et al., mixup, ICLR 2018). The epoch's steps before mixup apply to
-/// the other sample too. Only as the last step, and with floating-point targets; for classes, give tensors of
+/// Mixes each sample and its target with another pair, drawn from all data: `weight * a + (1 - weight) * b`. The weight
+/// is drawn from the distribution Beta(alpha, alpha) (Zhang et al., mixup, ICLR 2018). The steps before mixup apply to
+/// the other sample too. mixup must be the last step and needs floating-point targets; for classes, give tensors of
 /// probabilities.
 struct mixup {
   double alpha = 0.2;  ///< above 0, up to 4; large values mix more evenly
 
-  /// Returns the index of the other sample and the weight of the first one.
+  /// Returns the index of the other pair `b`, and the weight of `a`.
   std::pair<std::size_t, double> partner(std::size_t samples, sample_random& random) const {
     const std::size_t other = random.below(samples);
     // Jöhnk's method with logarithms, because powers of 1 / alpha would be zero for a small alpha.

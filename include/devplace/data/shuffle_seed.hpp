@@ -13,7 +13,7 @@ namespace devplace {
 
 /// The seed of a random order, or none for the order of the data.
 struct shuffle_seed : std::optional<seed> {
-  /// None, or `chosen`.
+  /// No seed, or `chosen`.
   ///@{
   shuffle_seed() = default;
   shuffle_seed(std::nullopt_t) {}

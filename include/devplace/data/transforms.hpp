@@ -24,7 +24,7 @@ namespace devplace {
 /// A step of transforms: `step(sample_image<T>, sample_random&)` changes an image in place, and is const, because a
 /// loader's workers call it concurrently. Optional members: `check(channels, height, width)` throws if the options do
 /// not fit the images; `static void for_each_option(auto& self, auto&& f)` calls f(name, self.member) for each option,
-/// which processes then compare. Users may write steps of their own.
+/// for comparison between processes. Users may write steps of their own.
 template <class Step>
 concept sample_step = std::is_invocable_v<const Step&, const sample_image<float>&, sample_random&>;
 
@@ -85,14 +85,14 @@ template <extents_like Extents, class... Step> class transforms {
     });
   }
 
-  /// Calls f(name, value) for the seed, the extents and each option of the steps, which processes compare.
+  /// Calls f(name, value) for the seed, the extents and each option of the steps, for comparison between processes.
   static void for_each_option(auto& self, auto&& f) {
     f("seed", self.seed_.value);
     f("extents", detail::to_string(self.extents_));
     self.each_step([&](const auto& step, std::size_t) { detail::for_each_option(step, f); });
   }
 
-  /// Returns the other sample of a sample's mix in an epoch, and the weight.
+  /// Returns the partner of sample `index` in an epoch, and the weight of sample `index`.
   detail::sample_mix partner(std::size_t index, int epoch, std::size_t samples) const
     requires(mixes)
   {

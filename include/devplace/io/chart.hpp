@@ -23,12 +23,12 @@ namespace devplace {
 /// A line of a chart.
 struct chart_curve {
   std::string name;         ///< in the legend
-  std::vector<double> y;    ///< points beyond 1e300, NaN, or not above 0 on a logarithmic axis are skipped
+  std::vector<double> y;    ///< not drawn: NaN, beyond 1e300, and on a logarithmic axis not above 0
   std::vector<double> x{};  ///< not negative; empty: 1, 2, 3, ...
 };
 
-/// Curves over one vertical axis. Curve k has the same style in every panel. A panel has a legend if its names are not
-/// empty and differ from the names of the panel above.
+/// Curves over one vertical axis. Curve k has the same style in every panel. A panel has a legend if its curves' names
+/// are not empty and differ from the names in the panel above.
 struct chart_panel {
   std::string title;                ///< quantity and unit
   std::vector<chart_curve> curves;  ///< at most five
@@ -85,7 +85,7 @@ class chart_text {
     return styles[p.curves.size() == 1 ? 1 : curve];
   }
 
-  /// The vertical axis from `first` to `last`, with ticks `step` apart; exponents of ten if it is logarithmic.
+  /// The vertical axis from `first` to `last`, with ticks `step` apart; on a logarithmic axis, exponents of ten.
   struct scale {
     double first, last, step;
   };

@@ -25,14 +25,14 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// single column, such as labels.
 ///
 /// Fields may be quoted, with doubled quotation marks inside, and have spaces and tabs around them, but no line breaks
-/// inside. Lines end with LF or CRLF; UTF-8's byte order mark is skipped. All lines have as many fields as the first.
-/// Blank lines are skipped, except in a file of one column, where they are empty fields. Numbers are parsed as by
+/// inside. Lines end with LF or CRLF; UTF-8's byte order mark is skipped. All lines have as many fields as the first
+/// line. Blank lines are skipped, except in a file of one column, where they are empty fields. Numbers are parsed as by
 /// std::from_chars in any locale, with an optional plus sign; nan and inf are numbers. Numbers too small for the type
 /// become zero, numbers too large are errors. `T` is float, double, int32, int64 or uint8.
 ///
-/// Throws file_error with the line and the column, both from 1, for other text, for missing fields (see
-/// csv_options::missing) and for an unknown column. Throws argument_error for wrong options. Reads the whole file into
-/// memory. Use `to<Where>` to bring the tensor to another place.
+/// Throws file_error with the line and the column, both counted from 1, for text that is no number, for missing fields
+/// (see csv_options::missing) and for an unknown column. Throws argument_error for wrong options. Reads the whole file
+/// into memory. Use `to<Where>` to bring the tensor to another place.
 template <class T = void, class Extents = void>
 auto read_csv(const std::string& path, const csv_options& options = {}) try {
   constexpr bool is_type = detail::is_element<T> && !detail::storage_element<T>, is_shape = extents_like<Extents>;

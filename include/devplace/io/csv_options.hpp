@@ -11,10 +11,10 @@
 
 namespace devplace {
 
-/// A column of a CSV file, by the name in its header line or by its number, from 0.
+/// A column of a CSV file, chosen by its name in the header line or by its number, counted from 0.
 class csv_column {
  public:
-  /// By name or number.
+  /// Chooses a column by name or number.
   ///@{
   csv_column(const char* name) : name_(name) {}
   csv_column(std::string name) : name_(std::move(name)) {}

@@ -113,7 +113,7 @@ std::unique_ptr<Managed, dlpack::give_back> export_dlpack(X&& x, [[maybe_unused]
                 "to_dlpack(std::move(x)), or a view with what owns its memory, such as a std::shared_ptr.");
   if constexpr (is_given_away) {
     if constexpr (works_apart_from_the_host<typename X::placement_type>) {
-      constexpr std::uintptr_t legacy = 1;  // CUDA's other name of stream 0; null means the place's own stream here.
+      constexpr std::uintptr_t legacy = 1;  // CUDA's other name of stream 0. Here null means the place's own stream.
       block_access::of(x).record_stream(reinterpret_cast<void*>(consumer.stream == 0 ? legacy : consumer.stream));
     }
     const auto elements = x.view();
@@ -163,8 +163,8 @@ imported_dlpack<Extents> import_dlpack(const Managed* managed, const char* opera
   return {data, extents, strides};
 }
 
-/// Gives memory back to its producer after the device's pending work, which the producer does not know. Ignores errors,
-/// since the device may be gone at the end of the process.
+/// Gives memory back to its producer after the device's pending work, because the producer does not know this work.
+/// Ignores errors, since the device may be gone at the end of the process.
 template <class P, class Managed> void give_back_dlpack(const block_record& block) noexcept {
   const std::unique_ptr<Managed, dlpack::give_back> handle(static_cast<Managed*>(block.owner));
   if constexpr (works_apart_from_the_host<P>) try {
@@ -195,10 +195,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// "dltensor_versioned", destructor)`. The consumer frees the tensor by the handle's deleter, at any time and on any
 /// thread, even after all other objects of the program are destroyed.
 ///
-/// A cuda place has the device number of CUDA's runtime, whatever the place's ordinal. The call waits for the place's
-/// work, so that the consumer may use any stream at once. When the consumer gives the tensor back, its memory is freed
-/// after the work enqueued on `consumer.stream` by then. Memory of simulated devices is DLPack's `kDLExtDev`, which
-/// other libraries refuse.
+/// A tensor on a cuda place gets the device number of CUDA's runtime, whatever the place's ordinal. The call waits for
+/// the place's work, so that the consumer may use any stream at once. When the consumer gives the tensor back, its
+/// memory is freed after the work enqueued on `consumer.stream` by then. Memory of simulated devices is DLPack's
+/// `kDLExtDev`, which other libraries refuse.
 template <class X> dlpack_handle to_dlpack(X&& x, dlpack_consumer consumer = {}) {
   return detail::export_dlpack<dlpack::managed_tensor_versioned>(std::forward<X>(x), consumer);
 }
@@ -230,7 +230,7 @@ dlpack_unversioned_handle to_dlpack_unversioned(const view<T, Extents, P, Layout
 ///
 /// The elements must be `T`, row-major, aligned, on the place's device (on<cpu> also takes pinned memory) and writable,
 /// with the rank and the static extents of `Extents`. DLPack's major version must be 1. Otherwise throws argument_error
-/// or shape_error, with the difference and the fix, and gives the handle back.
+/// or shape_error, with the difference and the fix, and calls the producer's deleter.
 template <class T = void, class Extents = void, class P = on<cpu>, class Managed>
 auto from_dlpack(std::unique_ptr<Managed, dlpack::give_back> handle) {
   if constexpr (detail::may_be_imported<T, Extents, P>()) {

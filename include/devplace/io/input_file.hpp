@@ -44,15 +44,15 @@ class byte_source {
   ~byte_source() = default;
 };
 
-/// A file open for reading. `operation` and `path` appear in its messages.
+/// A file open for reading. `operation` and `path` appear in messages.
 class input_file final : public byte_source {
  public:
-  /// Opens the file. If `any_size`, requires a regular file, because nothing limits the bytes of a pipe or of a device
-  /// such as /dev/zero. Throws file_error.
+  /// Opens the file. `any_size`: the program accepts any size. Then requires a regular file, because a pipe or a device
+  /// such as /dev/zero has no limit. Throws file_error.
   input_file(std::string path, std::string_view operation, bool any_size)
       : path_(std::move(path)), operation_(operation) {
     struct stat status;
-    // Checked before opening, which would wait for the other end of a pipe. Reading fails for a folder.
+    // Checks before open(), which would wait for the other end of a pipe. For a folder, reading fails.
     if (any_size && ::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
       throw file_error(operation_ + ": " + in_quotes(path_) +
                        " is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it to a "
@@ -84,7 +84,7 @@ class input_file final : public byte_source {
 
   remaining_bytes remaining() const override { return rest_; }
 
-  /// Whether anything has this name.
+  /// Whether a file, a folder or anything else has this path.
   static bool exists(const std::string& path) {
     struct stat status;
     return ::stat(path.c_str(), &status) == 0 || errno != ENOENT;

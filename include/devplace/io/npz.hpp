@@ -25,9 +25,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// A file written by `np.savez` or `np.savez_compressed`, open for reading: `const dp::npz_file file("data.npz")`, then
 /// `auto x = file.read<float, dp::extents<dp::dyn, 784>>("images")`.
 ///
-/// The constructor checks the file's directory; read() checks a member's size, before it allocates memory, and its
-/// checksum. Compressed members need the component zlib. Files above 4 GiB (zip64) are read. Encrypted and multi-part
-/// files, other compression methods, and members that announce more than they can hold are errors. Threads may read
+/// The constructor checks the file's directory; read() checks a member's size before it allocates memory, and then the
+/// member's checksum. Compressed members need the component zlib. Files above 4 GiB (zip64) are supported. Encrypted
+/// and multi-part files, other compression methods, and members with an impossible size are errors. Threads may read
 /// concurrently.
 class npz_file {
  public:
@@ -40,7 +40,7 @@ class npz_file {
     detail::fail_without_memory("the directory of npz_file");
   }
 
-  /// The names of all arrays in the file's order, as given to np.savez, or `arr_0` and so on.
+  /// The names of all arrays in the file's order. np.savez names arrays without a name `arr_0` and so on.
   const std::vector<std::string>& names() const DEVPLACE_LIFETIMEBOUND { return names_; }
 
   /// Reads the array of this name to the CPU, as read_npy does. Throws file_error, naming what was found, what was

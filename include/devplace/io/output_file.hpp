@@ -38,9 +38,9 @@ inline bool folder_synced_to_disk(const char* path) {
 
 /// Writes a file under a temporary name in its destination's folder and renames it when it is complete and on the disk.
 /// Readers see the old file or the new one, never a part, even after a power failure. Keeps the old file's mode and
-/// follows a symbolic link. Without commit() the unfinished file is removed and the old one is kept. The writer locks
-/// its unfinished file. The next writer of the path removes unfinished files without a lock, which are left over from
-/// programs that ended.
+/// follows a symbolic link. Without commit() the unfinished file is removed and the old file is kept. The writer locks
+/// its unfinished file. The next writer of the path removes unfinished files without a lock: programs that ended have
+/// left them.
 class output_file {
  public:
   output_file(std::string path, std::string operation) : path_(std::move(path)), operation_(std::move(operation)) {
@@ -115,7 +115,7 @@ class output_file {
       file_ = file_descriptor(::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
       if (!file_ && errno == EEXIST) continue;
       if (!file_) fail_unchanged("cannot be created", errno);
-      // Before it is locked, another writer may remove it as left over. File systems without locks give another error.
+      // Another writer may remove the file before this lock. File systems without locks give another error.
       const bool locked = ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
       struct stat status;
       if (locked && ::fstat(file_.get(), &status) == 0 && status.st_nlink != 0) return;

@@ -38,9 +38,9 @@ namespace devplace {
 struct load_options {
   bool convert = false;        ///< converts float, double, half and bf16 to the parameters' type, rounded to nearest
   bool ignore_others = false;  ///< skips tensors that the model does not have
-  /// Renames the file's tensors: `{.renames = {{"features.", ""}, {"classifier.1.weight", "8.weight"}}}`. Uses the
-  /// first entry that applies to a name. Throws file_error for an entry that applies to no name, and for two tensors
-  /// that get one name.
+  /// Renames the file's tensors: `{.renames = {{"features.", ""}, {"classifier.1.weight", "8.weight"}}}`. For each
+  /// name, uses the first entry that applies. Throws file_error for an entry that applies to no name, and for two
+  /// tensors that get the same name.
   std::vector<parameter_rename> renames = {};
 };
 
@@ -73,7 +73,7 @@ template <class Net, class T> std::vector<kept_parameter> kept_parameters() {
   return result;
 }
 
-/// Whether this is PyTorch's num_batches_tracked of a batch norm, which changes no result and has no counterpart here.
+/// Whether this is `num_batches_tracked` of PyTorch's batch norm. It changes no result and has no counterpart here.
 inline bool is_batch_count(const safetensors_entry& entry) {
   return entry.dtype == "I64" && entry.extents.empty() && entry.name.ends_with(".num_batches_tracked");
 }
@@ -149,7 +149,7 @@ DEVPLACE_CONFIGURED void save_parameters(const model<Net, Where, P>& m, const st
 
 /// Reads parameters and buffers to every place of a model, from a file written by save_parameters or
 /// `safetensors.torch.save_file(module.state_dict(), path)`; each process reads the file. The model's trainers and
-/// optimizers continue with them. Complete when it returns. Throws file_error, which lists every name that is missing,
+/// optimizers continue with the new values. Waits for the copies. Throws file_error with every name that is missing,
 /// unknown or of another type or shape, and failures of the places. After an error the model is unchanged, unless a
 /// place failed. Skips `num_batches_tracked` of PyTorch's batch norms, and everything except parameters and buffers of
 /// a checkpoint. `options` are for files of another precision, with other names or with more tensors.

@@ -64,8 +64,8 @@ inline std::size_t read_column_major(byte_source& source, const stored_array& ar
   return got;
 }
 
-/// Reads the elements to `to`, in row-major and this machine's byte order. Throws file_error if there are fewer or
-/// more.
+/// Reads the elements to `to`, in row-major order and this machine's byte order. Throws file_error if the source has
+/// fewer or more elements.
 inline void read_elements(byte_source& source, const stored_array& array, void* to, std::string_view operation,
                           std::string_view name) {
   auto* const bytes = static_cast<unsigned char*>(to);

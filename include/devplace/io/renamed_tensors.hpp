@@ -20,7 +20,7 @@ struct parameter_rename {
   std::string in_file;   ///< the name or prefix in the file
   std::string in_model;  ///< its replacement in the model
 
-  /// Whether it applies to this name of a file.
+  /// Whether the renaming applies to this name in a file.
   bool applies_to(std::string_view name) const {
     return in_file.empty() || in_file.ends_with('.') ? name.starts_with(in_file) : name == in_file;
   }
@@ -32,7 +32,7 @@ struct parameter_rename {
 
 namespace devplace::detail {
 
-/// The tensors of a file under the model's names, and their differences from the wanted ones.
+/// The tensors of a file under the model's names, and their differences from the wanted tensors.
 class renamed_tensors {
  public:
   explicit renamed_tensors(const safetensors_file& file, const std::vector<parameter_rename>& renames = {}) {
@@ -59,7 +59,7 @@ class renamed_tensors {
 
   /// Adds a difference.
   void append(const std::string& difference) { differences_ += (differences_.empty() ? "" : "; ") + difference; }
-  /// Requires this tensor.
+  /// Adds a difference if the file lacks this tensor, or has it with another type or shape.
   void require(const safetensors_entry& wanted) {
     const auto at = position_of(wanted.name);
     if (at == tensors_.size()) return append(json_string(wanted.name) + " is missing");
@@ -68,7 +68,7 @@ class renamed_tensors {
     if (found.dtype != wanted.dtype || found.extents != wanted.extents)
       append(described(tensors_[at]) + " is " + type_and_shape(found) + " instead of " + type_and_shape(wanted));
   }
-  /// Reports all other tensors as not in the `owner`, except where `left_out(entry)`.
+  /// Reports all tensors that were not required as not in the `owner`, except where `left_out(entry)`.
   template <class LeftOut> void refuse_others(const char* owner, const LeftOut& left_out) {
     for (const tensor& t : tensors_)
       if (!t.wanted && !left_out(*t.entry)) append(described(t) + " is not in the " + owner);

@@ -81,8 +81,8 @@ class safetensors_file {
     detail::fail_without_memory("the tensor of safetensors_file");
   }
 
-  /// Reads the elements of a tensor unchanged, `entry.bytes` bytes, even if tensors do not have their type. Throws
-  /// file_error.
+  /// Reads the elements of a tensor unchanged, `entry.bytes` bytes, even of a type that tensors in devplace do not
+  /// have. Throws file_error.
   void read_elements(const safetensors_entry& entry, void* to) const {
     if (file_.read_at(entry.offset, to, entry.bytes) < entry.bytes)
       detail::fail_safetensors(path_, "was truncated after it was opened. Write it under another name and rename it.");
@@ -149,10 +149,10 @@ class named_tensor {
 /// Writes tensors and views on the CPU as a safetensors file:
 /// `write_safetensors("x.safetensors", {{"weight", w}, {"bias", b}}, {{"format", "pt"}})`.
 ///
-/// The header keeps the order of `tensors`. The data begin at a multiple of 8 bytes, larger elements first, so that all
-/// elements are aligned. Replaces an old file when the new one is complete and on the disk, as write_npy does. Throws
-/// file_error, leaving the old file unchanged, also for names or metadata that are not UTF-8 and for equal names. Copy
-/// a tensor on another place to the CPU first: `{"weight", to<on<cpu>>(x)}`.
+/// The header keeps the order of `tensors`. The data begin at a multiple of 8 bytes, and tensors with larger elements
+/// come first, so that all elements are aligned. Replaces an old file when the new one is complete and on the disk, as
+/// write_npy does. Throws file_error, leaving the old file unchanged, also for names or metadata that are not UTF-8 and
+/// for equal names. Copy a tensor on another place to the CPU first: `{"weight", to<on<cpu>>(x)}`.
 inline void write_safetensors(const std::string& path, const std::vector<named_tensor>& tensors,
                               const safetensors_metadata& metadata = {}) try {
   std::vector<detail::safetensors_source> sources;

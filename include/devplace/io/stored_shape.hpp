@@ -55,7 +55,8 @@ template <extents_like Extents> std::string extents_text() {
   return text + ">";
 }
 
-/// Converts a stored array's extents to `Extents`. Throws file_error with both if the rank or a static extent differs.
+/// Converts a stored array's extents to `Extents`. Throws file_error with both extents if the rank or a static extent
+/// differs.
 template <extents_like Extents>
 Extents checked_extents(std::span<const std::size_t> stored, std::string_view operation, std::string_view path) {
   bool fits = stored.size() == Extents::rank;

@@ -24,8 +24,8 @@
 
 namespace devplace::detail {
 
-/// Returns 1 for a class before its row's label in the order of top_k, and for every class if the label is invalid or
-/// ignored. The sum along a row is the label's rank.
+/// Returns 1 for a class that top_k orders before the row's label, else 0. If the label is invalid or ignored, returns
+/// 1 for every class. The sum along a row is the label's rank.
 template <class T, class Label> struct classes_before_label {
   const T* logits;
   const Label* labels;
@@ -68,8 +68,8 @@ struct below_source {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Adds to `right` the number of rows of logits [..., classes] whose label is among the first `top` of top_k and not
-/// ignored.
+/// Adds to `right` the number of rows of logits [..., classes] whose label is not ignored and is among the first `top`
+/// classes in the order of top_k.
 template <class Logits, class Labels>
 void add_right(std::int64_t* right, const Logits& logits, const Labels& labels, std::int64_t top,
                std::int64_t ignored) {
@@ -95,7 +95,7 @@ template <class Labels> void add_counted(std::int64_t* count, const Labels& labe
       reduction_plan<source, reducer>{1, labels.size(), 1, source{labels.data(), ignored}, reducer{count, 1}});
 }
 
-/// On each place of Where: the number of right labels of its batches, and of labels that count.
+/// Counts on each place of Where the right labels of the place's batches, and the labels that are not ignored.
 template <class Where> class label_counts {
   using backend_type = placement_backend_t<Where>;
   using numbers = std::array<std::int64_t, 2>;
@@ -109,7 +109,7 @@ template <class Where> class label_counts {
   std::int64_t* right(std::size_t k) { return numbers_on(k).data(); }
   std::int64_t* counted(std::size_t k) { return numbers_on(k).data() + 1; }
 
-  /// Returns the sums over the places; waits for them.
+  /// Waits for the places; returns the sums over all places.
   numbers sums() {
     numbers result{};
     for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
@@ -166,7 +166,7 @@ concept model_like = is_model<X>;
 template <class X>
 concept epoch_like = requires(std::remove_cvref_t<X>& batches) { batches.begin(); };
 
-/// Overload for the argument `{}`, which converts better to this type than to the option structs.
+/// Parameter type of overloads for the argument `{}`: it converts better to this type than to the option structs.
 enum empty_braces : unsigned char {};
 
 }  // namespace devplace::detail
@@ -175,10 +175,10 @@ namespace devplace {
 
 /// Options of accuracy(): `{.top = 5}`.
 struct accuracy_options {
-  /// A label is right if it is among this number of largest outputs, from 1 to the number of classes. Of equal outputs
-  /// the first is chosen first; NaN counts as largest.
+  /// A label is right if its output is one of the `top` largest; from 1 to the number of classes. Of equal outputs, the
+  /// first ranks highest; NaN ranks above all numbers.
   std::size_t top = 1;
-  /// A label that does not count, such as the label of padding; give the loss's `ignore_index`.
+  /// A label that is not counted, such as the label of padding; give the loss's `ignore_index`.
   std::optional<std::int64_t> ignore_index = {};
 };
 
@@ -186,13 +186,13 @@ struct accuracy_options {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Returns the share of labels, from 0 to 1, that have the largest output of a model or predictor, or are among the
-/// `how.top` largest; NaN for no samples. A sample has one label or, if its output is [..., classes], one for each row,
-/// as in networks that label tokens or pixels. The batches come from a loader for the model's placement:
-/// `accuracy(model, batches.epoch(0))`. Reads two numbers from each place at the end. All processes of this thread's
-/// process_scope call it; each counts its samples, and all get the result. Throws communication_error if their
-/// parameters or loaders differ, argument_error if `how.top` is out of range or the batches belong to another scope,
-/// and shape_error for another number of labels.
+/// Returns the share of labels, from 0 to 1, whose output of a model or predictor is one of the `how.top` largest; NaN
+/// without samples. A sample has one label. If its output is [..., classes], it has one label for each row, as in
+/// networks that label tokens or pixels. The batches come from a loader for the model's placement: `accuracy(model,
+/// batches.epoch(0))`. Reads two numbers from each place at the end. All processes of this thread's process_scope call
+/// accuracy(); each counts its samples, and all get the result. Throws communication_error if the processes' parameters
+/// or loaders differ. Throws argument_error if `how.top` is out of range or the batches belong to another scope, and
+/// shape_error for a wrong number of labels.
 template <detail::model_like Model, detail::epoch_like Batches>
 double accuracy(const Model& m, Batches&& batches, const accuracy_options& how = {}) {
   using Where = typename Model::placement_type;
@@ -249,8 +249,8 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& how =
 }
 
 /// Returns the accuracy over a set of images, in batches of `options.batch` (default 256): `accuracy(model, data.test,
-/// options, {.top = 5})`. Use the training's options, which scale the pixels. Makes a loader, whose memory on devices
-/// is memory_plan's `loader` for this batch.
+/// options, {.top = 5})`. Use the training's options, because they scale the pixels. Makes a loader; memory_plan's
+/// `loader` is its memory on devices for this batch size.
 template <detail::model_like Model>
 double accuracy(const Model& m, const image_set& data, loader_options options = {.batch = 256},
                 const accuracy_options& how = {}) {
@@ -269,7 +269,7 @@ template <detail::model_like Model> double accuracy(const Model& m, const image_
   return accuracy(m, data);
 }
 
-/// Rejects other arguments and orders, for which compilers would otherwise list all overloads.
+/// Rejects other arguments and orders with one message; compilers would otherwise list all overloads.
 template <class First, class Second, class... More>
   requires(!(detail::is_model<First> && (std::is_same_v<Second, image_set> || detail::epoch_like<Second>)) ||
            (std::is_arithmetic_v<More> || ...))

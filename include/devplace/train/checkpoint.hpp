@@ -63,7 +63,7 @@ template <class X> consteval bool has_checkpoints() {
   return false;
 }
 
-/// Returns a training's state of the right sizes, to be filled.
+/// Returns a state with the sizes of this training, to be filled.
 template <class Net, class Rule, class T> training_state<Rule, T> empty_training(const Rule& rule) {
   using plan = runtime::network_plan<Net>;
   const std::vector<std::byte> memory(optim::option_groups<Net, Rule>::count * optim::step_memory_bytes);
@@ -74,7 +74,7 @@ template <class Net, class Rule, class T> training_state<Rule, T> empty_training
   return whole;
 }
 
-/// Lists the tensors of a checkpoint: parameters and buffers with save_parameters' names, and the optimizer's state,
+/// Lists the tensors of a checkpoint: parameters and buffers with save_parameters' names, and the optimizer's state as
 /// `optimizer/0/fc1.weight`.
 template <class Net, class Rule, class T> std::vector<checkpoint_tensor> tensors_of(training_state<Rule, T>& whole) {
   std::vector<checkpoint_tensor> result;
@@ -83,7 +83,7 @@ template <class Net, class Rule, class T> std::vector<checkpoint_tensor> tensors
     result.push_back({of.entry, of.in(whole.parameters.data(), whole.buffers.data())});
   for (std::size_t i = 0; i < whole.optimizer.arenas.size(); ++i)
     for (const devplace::detail::kept_parameter& of : kept) {
-      if (of.is_buffer || of.at >= runtime::network_plan<Net>::parameter_elements) continue;  // frozen ones follow
+      if (of.is_buffer || of.at >= runtime::network_plan<Net>::parameter_elements) continue;  // frozen: no state
       result.push_back({of.entry, whole.optimizer.arenas[i].data() + of.at});
       result.back().entry.name = "optimizer/" + std::to_string(i) + "/" + of.entry.name;
     }
@@ -179,9 +179,9 @@ void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Writes the checkpoint of a state that `step.state()` returned before. The trainer only provides types and is not
-/// read; nothing waits for other processes. Therefore a child of fork() or another thread can write while the training
-/// continues. Call it in one process. A child of fork() can read `extras` only on the CPU.
+/// Writes a checkpoint from the result of an earlier `step.state()`. The trainer only provides types and is not read;
+/// the call waits for no other process. Therefore a child of fork() or another thread can write while the training
+/// continues. Call this overload in one process. A child of fork() can read `extras` only on the CPU.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras>
 DEVPLACE_CONFIGURED void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>&,
                                          train::training_state<Rule, typename precision_traits<P>::parameter> state,
@@ -203,16 +203,16 @@ DEVPLACE_CONFIGURED void save_checkpoint(const trainer<model<Net, Where, P>, Los
 /// hyperparameters; in mixed<half> the loss scale and its counts; the model's seed and passes, which key random layers;
 /// the mean loss and the position. Options of the loss, of clipping and of the loader are not stored. The file does not
 /// depend on placement and policy; the state is copied to the host first. The format is safetensors, with parameters
-/// under their names (docs/files.md). A new file replaces the old one when it is complete and on the disk, so that a
-/// killed program leaves a complete file. Waits for the places. All processes call it, and the first one writes.
-/// Exceptions are thrown in the first process alone, and end the others like every failure of a process
-/// (docs/data_parallel.md). Throws file_error, failures of the places, and error between the batches of one
+/// under their names (docs/files.md). The new file replaces an old one only when it is complete and on the disk, so a
+/// killed program leaves a complete file. Waits for the places. All processes call save_checkpoint, and the first
+/// process writes. Only the first process throws exceptions; they end the other processes like every failure of a
+/// process (docs/data_parallel.md). Throws file_error, failures of the places, and error between the batches of one
 /// accumulation.
 ///
-/// `extras` are further objects with state, such as moving_average and early_stopping. Classes of your own need
-/// `for_checkpoint(of_model, of_number)`. It calls of_model(m) for the object's models and of_number(name, number) for
-/// its numbers, all references to members. They also need `follow(updates)` if the object remembers the model's number
-/// of updates.
+/// `extras` are further objects with state, such as moving_average and early_stopping. Classes of your own need a
+/// member `for_checkpoint(of_model, of_number)`. It calls of_model(m) for each model of the object and of_number(name,
+/// number) for each number; `m` and `number` are references to members. A class that remembers the model's number of
+/// updates also needs a member `follow(updates)`.
 template <class Trainer, class... Extras>
 DEVPLACE_CONFIGURED void save_checkpoint(Trainer& step, const training_position& at, const std::string& path,
                                          Extras&... extras) try {
@@ -226,10 +226,10 @@ DEVPLACE_CONFIGURED void save_checkpoint(Trainer& step, const training_position&
 }
 
 /// Restores a training from a file of save_checkpoint, on any placement and with any policy, and returns its position.
-/// With the same placement, policy, batches and program, further steps have the bits of a training that was not
-/// interrupted. Throws file_error if the file is damaged (every byte is checked), or with all differences if network,
-/// precision or optimizer differ; the training is unchanged then. All processes call it and each reads the file.
-/// `extras` are the objects given to save_checkpoint, in the same order.
+/// With the same placement, policy, batches and program, further steps have the bits of an uninterrupted training.
+/// Throws file_error if the file is damaged (every byte is checked), or with all differences if network, precision or
+/// optimizer differ. After file_error the training is unchanged. All processes call load_checkpoint, and each reads the
+/// file. `extras` are the objects given to save_checkpoint, in the same order.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras>
 DEVPLACE_CONFIGURED training_position
 load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step, const std::string& path,

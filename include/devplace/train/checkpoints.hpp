@@ -22,7 +22,7 @@ namespace devplace {
 
 /// Options of checkpoints.
 struct checkpoints_options {
-  std::size_t keep = 3;  ///< number of checkpoints to keep, at least 1; with two or more, one may be damaged
+  std::size_t keep = 3;  ///< number of checkpoints to keep, at least 1; keep 2 or more in case one is damaged
 };
 
 /// The checkpoints of one training in a folder; keeps the newest ones:
@@ -37,7 +37,7 @@ struct checkpoints_options {
 ///   }
 /// }
 /// ```
-/// When started again after it was killed, the program continues from the newest checkpoint and gives the bits of an
+/// A program that was killed and started again continues from the newest checkpoint and gives the bits of an
 /// uninterrupted run. Only one training at a time may use a folder.
 class checkpoints {
  public:
@@ -51,21 +51,21 @@ class checkpoints {
   /// Returns the checkpoints' paths, the newest first, for load_checkpoint.
   std::vector<std::string> paths() const { return folder_.paths(); }
 
-  /// Writes a checkpoint, as save_checkpoint, and then removes all but the `keep` newest ones. At most one more exists
-  /// at any time, even after programs were killed.
+  /// Writes a checkpoint as save_checkpoint does, then removes all but the `keep` newest. The folder never has more
+  /// than `keep` + 1 checkpoints, even after programs were killed.
   template <class Trainer, class... Extras>
   DEVPLACE_CONFIGURED void save(Trainer& step, const training_position& at, Extras&... extras) const {
     if constexpr (train::detail::has_checkpoints<Trainer>()) {
       const bool writes = !spans_processes<typename Trainer::model_type::placement_type> || is_main_process();
-      if (writes) folder_.keep(keep_);  // removes the old one that a killed program has left
+      if (writes) folder_.keep(keep_);  // a killed program may have left one too many
       save_checkpoint(step, at, folder_.next_path(), extras...);
       if (writes) folder_.keep(keep_);
     }
   }
 
-  /// Restores the training from the newest checkpoint, as load_checkpoint, and returns its position. Without a
-  /// checkpoint, changes nothing and returns the start. Throws file_error if the newest one is damaged or does not fit;
-  /// the message names the previous one.
+  /// Restores the training from the newest checkpoint, as load_checkpoint does, and returns its position. Without a
+  /// checkpoint, changes nothing and returns the start. Throws file_error if the newest checkpoint is damaged or does
+  /// not fit the training; the message names the previous checkpoint.
   template <class Trainer, class... Extras>
   DEVPLACE_CONFIGURED [[nodiscard]] training_position resume(Trainer& step, Extras&... extras) const {
     if constexpr (train::detail::has_checkpoints<Trainer>()) {

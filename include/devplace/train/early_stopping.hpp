@@ -18,9 +18,9 @@ namespace devplace {
 
 /// Options of early_stopping.
 struct early_stopping_options {
-  std::int64_t patience = 5;  ///< stops after this number of metrics in a row without an improvement; at least 1
-  double min_delta = 0;       ///< an improvement exceeds the best metric by more than this
-  bool maximize = false;      ///< whether larger metrics are better (accuracies) or smaller ones (losses)
+  std::int64_t patience = 5;  ///< number of successive metrics without improvement that stops; at least 1
+  double min_delta = 0;       ///< an improvement differs from the best metric by more than this
+  bool maximize = false;      ///< true: larger metrics are better (accuracies); false: smaller metrics (losses)
 
   static constexpr const char* name = "early_stopping";  ///< begins messages about options
   /// Lists the numbers; see optim::validate.
@@ -33,7 +33,7 @@ struct early_stopping_options {
 /// The state of early_stopping without the best parameters, for checkpoints.
 struct early_stopping_state {
   double best = 0;            ///< the best metric; meaningless before the first one
-  std::int64_t best_at = -1;  ///< number of the best metric, from 0; -1: none
+  std::int64_t best_at = -1;  ///< index of the best metric, from 0; -1: none
   std::int64_t told = 0;      ///< number of metrics so far
 
   /// Whether all numbers are equal.
@@ -43,8 +43,8 @@ struct early_stopping_state {
 /// Stops a training when a metric of validation data no longer improves, and keeps the best parameters and buffers:
 /// `early_stopping stopping{model, {.patience = 3}}`, then after each epoch `if (stopping(loss, model)) break;`, and at
 /// the end `stopping.restore(model)`. NaN is no improvement. The copy of the best parameters and buffers lies on the
-/// model's places; a call that improves the metric makes the copy and waits. All processes must pass the same metrics.
-/// One thread at a time.
+/// model's places; a call with an improved metric makes the copy and waits for the places. All processes must pass the
+/// same metrics. One thread at a time.
 template <class Model> class early_stopping {
   static constexpr bool in_own_memory = !std::is_same_v<typename Model::placement_type, shared_memory>;
   static_assert(in_own_memory,
@@ -52,13 +52,13 @@ template <class Model> class early_stopping {
                 "use a copy, to<cpu>(model).");
 
  public:
-  /// Copies the model. Waits for its places and throws their failures; argument_error for invalid options.
+  /// Copies the model: waits for its places and throws their failures. Throws argument_error for invalid options.
   template <class Options = early_stopping_options>
   DEVPLACE_CONFIGURED explicit early_stopping(const Model& m, const Options& options = {})
       : options_(train::detail::named_options<early_stopping_options>(options)),
         best_(to<typename Model::placement_type>(m)) {}
 
-  /// Records the next metric, and keeps the model's parameters if it is the best one. Returns whether to stop.
+  /// Records the next metric. If it is an improvement, copies the model. Returns whether to stop.
   DEVPLACE_CONFIGURED bool operator()(double metric, const Model& m) {
     if (improves(metric)) {
       best_.assign(m);
@@ -77,7 +77,7 @@ template <class Model> class early_stopping {
   /// The model with the best parameters; before the first metric, with the initial ones.
   const Model& best() const DEVPLACE_LIFETIMEBOUND { return best_; }
 
-  /// The best metric, its number, and the number of metrics.
+  /// The best metric, its index, and the number of metrics.
   const early_stopping_state& state() const { return state_; }
   /// Restores a saved state and model, to resume a training.
   template <class From> DEVPLACE_CONFIGURED void assign(const From& best, const early_stopping_state& state) {

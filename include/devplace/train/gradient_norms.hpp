@@ -19,8 +19,8 @@
 
 namespace devplace {
 
-/// Statistics of a training's gradients since trainer::measure_gradients: 2-norms over all gradients of an update,
-/// before clipping and without the loss scale.
+/// Statistics of a training's gradients since the call of trainer::measure_gradients: 2-norms over all gradients of an
+/// update, before clipping and without the loss scale.
 struct gradient_norms {
   double last = std::numeric_limits<double>::quiet_NaN();  ///< norm of the last update; NaN before the first one
   double mean = std::numeric_limits<double>::quiet_NaN();  ///< over the updates with a finite norm; NaN without any
@@ -54,7 +54,7 @@ template <place P> class norms_on_place {
                                        runtime::gradient_norm_statistics::numbers);
   }
 
-  /// Enqueues a copy behind the place's work so far. Returns its number.
+  /// Enqueues a copy behind the place's work so far. Returns the copy's number.
   DEVPLACE_CONFIGURED std::uint64_t start() {
     devplace::detail::copy_out_async<backend_type>(ordinal, copy_.data(), numbers_.data(), bytes);
     done_.record();
@@ -80,8 +80,8 @@ template <place P> class norms_on_place {
 }  // namespace train::detail
 
 /// The norms of gradients up to the trainer's call of gradient_norms(). item() waits only for the updates before that
-/// call, while the place continues with later steps. On several places reads the first place's norms, which equal the
-/// others. Valid until the trainer's next gradient_norms(). One thread at a time.
+/// call, while the place continues with later steps. On several places reads the norms of the first place; all places
+/// have equal norms. Valid until the trainer's next gradient_norms(). One thread at a time.
 template <place P> class [[nodiscard]] unread_gradient_norms {
  public:
   /// Enqueues the copy of the place's statistics.

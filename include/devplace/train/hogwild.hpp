@@ -19,8 +19,9 @@ namespace devplace {
 
 namespace train::detail {
 
-/// Adds a step's changes to elements that others change concurrently, without locks: by a relaxed atomic load and store
-/// each, which compile to ordinary instructions. An element unchanged since it was read becomes exactly `after`.
+/// Adds a step's changes to elements that other threads or processes change concurrently. Takes no locks: one relaxed
+/// atomic load and store per element compile to ordinary instructions. An element that has not changed since read()
+/// becomes exactly `after`.
 template <class T> struct hogwild_functor {
   T* shared;
   const T* before;
@@ -33,7 +34,7 @@ template <class T> struct hogwild_functor {
   }
 };
 
-/// A copy of the parameters and buffers of a model in shared memory, and their values when they were read.
+/// A copy of the parameters and buffers of a model in shared memory, and the shared values at the last read().
 template <class Net, class P> class hogwild_copies {
   using block = devplace::detail::memory_block;
   using parameter = typename precision_traits<P>::parameter;
@@ -82,15 +83,15 @@ template <class Net, class P> class hogwild_copies {
 
 }  // namespace train::detail
 
-/// Trains a model in shared memory, which other processes or threads train concurrently, each with a trainer of its
-/// own: Hogwild (Niu, Recht, Re and Wright, 2011), as PyTorch's mnist_hogwild. A step reads the parameters, computes
-/// the gradients of its batch on a copy, updates the copy by the rule, and adds the differences to the shared
-/// parameters. There are no locks: elements are read and written by relaxed atomic operations, so simultaneous changes
-/// of one element can be lost. Each trainer has its own state of the rule (momenta). A single trainer gives the bits of
-/// the training on `on<cpu>`; with several, results differ from run to run. With `accumulate<k>` the parameters are
-/// read and updated at every k-th batch. Other members are inherited from a trainer on `on<cpu>` and concern this
-/// trainer's steps. The trainer has two copies of the parameters, gradients and the rule's state in memory of this
-/// process. After fork() each process makes its own trainer.
+/// Trains a model in shared memory, which other processes or threads train concurrently, each with its own trainer:
+/// Hogwild (Niu, Recht, Re and Wright, 2011), as in PyTorch's mnist_hogwild. A step reads the parameters, computes the
+/// gradients of its batch on a copy, updates the copy by the rule, and adds the differences to the shared parameters.
+/// There are no locks: elements are read and written by relaxed atomic operations, so simultaneous changes of one
+/// element can be lost. Each trainer has its own state of the rule (momenta). A single trainer gives the bits of the
+/// training on `on<cpu>`; with several, results differ from run to run. With `accumulate<k>` the parameters are read
+/// and updated at every k-th batch. Other members are those of a trainer on `on<cpu>` and refer to this trainer's
+/// steps. The trainer has two copies of the parameters, gradients and the rule's state in memory of this process. After
+/// fork() each process makes its own trainer.
 template <class Net, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batches>>
     : private train::detail::hogwild_copies<Net, P>,
@@ -145,7 +146,7 @@ struct memory_plan<model<Net, shared_memory, P>, batch<Samples>, Rule, Policy, P
  public:
   /// Parameters and buffers in shared memory, once for all processes.
   static constexpr std::size_t shared = base::parameters + base::buffers;
-  /// The second copy of the parameters and buffers, and further memory of this copy and of the shared model.
+  /// The second copy of the parameters and buffers; and working copies and loss sums of this copy and the shared model.
   static constexpr std::size_t copies = shared + 2 * (base::working_copy + runtime::loss_sums_bytes);
   /// The total.
   static constexpr std::size_t bytes = base::bytes + shared + copies;

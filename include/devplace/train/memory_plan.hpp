@@ -37,7 +37,7 @@ constexpr std::size_t operator""_GiB(unsigned long long n) { return static_cast<
 
 namespace train::detail {
 
-/// Bytes of a trainer on a place besides model and optimizer.
+/// Bytes that a trainer needs on a place in addition to model and optimizer.
 template <class Net, class P> struct step_layout {
   using run = runtime::pass_layout<Net, P>;
   using roles = precision_traits<P>;
@@ -49,7 +49,7 @@ template <class Net, class P> struct step_layout {
     return runtime::padded_bytes(runtime::sample_size<typename run::output_extents> * rows *
                                  sizeof(typename roles::activation));
   }
-  /// Number of rows of one output along its last axis: some losses have a value for each.
+  /// Number of rows of one output along its last axis: some losses have one value per row.
   static constexpr std::size_t rows_of_output = [] {
     using output = typename run::output_extents;
     if constexpr (output::rank == 0)
@@ -85,14 +85,14 @@ template <std::size_t Count> struct processes {};
 
 /// Bytes that training needs on the place with the largest demand, known at compile time:
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts all allocations of model,
-/// optimizer and trainer, which is also their peak (`memory_usage::peak`). Not included are:
+/// optimizer and trainer; the sum is also the peak (`memory_usage::peak`). Not included are:
 /// - batches (`loader`), class weights and `clipping`;
 /// - allocations once per process: on a GPU `gpu_workspace`, 32 MiB more if the network has convolutions, and 256 MiB
 ///   more if cuDNN's engines need them; on the CPU the packing buffers of the matrix engine (one set per thread);
 /// - copies of gradients that `collective::direct` makes on devices without access to each other's memory, up to 1 MiB
 ///   for each other place;
-/// - the workspace that a model keeps after a prediction, also of `accuracy`: `memory_plan<model_t,
-///   batch<n>>::activations`; and the memory of `accuracy` while it runs (member `accuracy`).
+/// - the workspace that a model keeps after a prediction or after `accuracy`: `memory_plan<model_t,
+///   batch<n>>::activations`; and further memory while `accuracy` runs (member `accuracy`).
 ///
 /// Without a rule, `memory_plan<model_t, batch<1024>>` plans the model and `predict_into(outputs, samples,
 /// batch<1024>{})`, for row-major batches and one call at a time; `memory_plan<predictor_t, batch<1024>>` plans a
@@ -100,7 +100,7 @@ template <std::size_t Count> struct processes {};
 ///
 /// For a model across processes the last argument is the number of processes, and the batch is the whole batch:
 /// `memory_plan<model<net, across<cuda<0>>>, batch<256>, optim::adam, collective::sharded_all_reduce<>, processes<4>>`.
-/// The host memory by which processes exchange gradients is not included (member `exchange`).
+/// The host memory through which processes exchange gradients is not included (member `exchange`).
 template <class Model, class Batch, class Rule = void, class Policy = collective::all_reduce<>, class Processes = void>
 struct memory_plan {
   static_assert(detail::accepted<Batch>,
@@ -111,7 +111,7 @@ struct memory_plan {
 
 namespace train::detail {
 
-/// Number of processes that share a batch; `Processes` is void for one.
+/// Number of processes that share a batch; `Processes` is void for a single process.
 template <class Processes> inline constexpr std::size_t process_count = 1;
 template <std::size_t Count> inline constexpr std::size_t process_count<processes<Count>> = Count;
 
@@ -144,8 +144,8 @@ template <class Net, class Where, class P, std::size_t Samples, class Processes>
       (plan::parameter_elements + runtime::gradient_tail) * sizeof(typename roles::gradient);
   /// Buffers of layers.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(typename roles::parameter);
-  /// Additional while accuracy() runs over batches of this size: a batch's outputs and the counts for each label,
-  /// besides the workspace of predictions, `memory_plan<model, batch<n>>::activations`. Batches belong to the loader.
+  /// Additional while accuracy() runs over batches of this size: a batch's outputs, an integer for each label, and two
+  /// sums. Excludes the workspace of predictions (`memory_plan<model, batch<n>>::activations`) and batches.
   static constexpr std::size_t accuracy = [] {
     using output = typename plan::output;
     constexpr std::size_t element = sizeof(typename plan::template output_element<P>);
@@ -208,8 +208,8 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   using base::rows;
 
  public:
-  /// The optimizer's arenas, its step memory and the table of parameters with options of their own; under a policy of
-  /// shares only the place's shares.
+  /// The optimizer's arenas, its step memory and the table of parameters with options of their own; if the policy
+  /// divides the update into shares, only the place's shares.
   static constexpr std::size_t optimizer_state = [] {
     constexpr std::size_t element = Rule::state_arenas * sizeof(typename roles::state);
     using shares = parallel::bucket_shares<Net, typename roles::wire, policy_type>;
@@ -243,22 +243,22 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
       return std::max(engine::workspace_bytes(participants, bucket, sizeof(typename roles::wire)),
                       engine::workspace_bytes(participants, reduced_integers, sizeof(std::int64_t)));
   }();
-  /// Additional if the trainer clips: the workspace of the norm. In mixed<half> every trainer needs it, to detect
-  /// gradients that are not finite, and `bytes` includes it.
+  /// Additional if the trainer clips: the workspace of the norm. In mixed<half> every trainer needs this workspace to
+  /// detect gradients that are not finite, and `bytes` includes it.
   static constexpr std::size_t clipping = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
-  /// The total of the above; `clipping` in mixed<half> only.
+  /// The total of the members above; includes `clipping` in mixed<half> only.
   static constexpr std::size_t bytes = base::parameters + base::working_copy + base::gradients + optimizer_state +
                                        base::buffers + activations + sums + reduction_buffer +
                                        (scales_losses<P> ? clipping : 0);
-  /// Additional if a loader copies uint8 images (an image_set) to devices: two batches, and the bytes of one batch,
-  /// which the device scales. On the CPU batches belong to the loader.
+  /// Additional if a loader copies uint8 images (an image_set) to devices: two batches, and one batch of bytes, which
+  /// the device scales. 0 on the CPU, where models read the batches in the loader's host memory.
   static constexpr std::size_t loader = std::is_same_v<placement_backend_t<Where>, backend::cpu>
                                             ? 0
                                             : rows * (runtime::sample_size<typename plan::input> *
                                                           (2 * sizeof(typename plan::template input_element<P>) + 1) +
                                                       2);
   /// Additional on the host for each process of a group that launched_processes connects on one host: its part of the
-  /// shared memory that all processes map. RSS counts all parts in each process, PSS this number.
+  /// shared memory that all processes map. RSS counts all parts in each process; PSS counts this number.
   static constexpr std::size_t exchange = parallel::shared_layout::usual_bytes(train::detail::process_count<Processes>);
   /// Additional once per place on a GPU, for any number of models: workspace of products and reductions, allocated at
   /// first use and kept. Simulated devices have none.

@@ -20,7 +20,7 @@ namespace devplace {
 /// Options of a moving_average.
 struct moving_average_options {
   double decay = 0.999;          ///< share of the average that an update keeps, at least 0 and less than 1
-  bool average_buffers = false;  ///< whether to average buffers or to copy the model's
+  bool average_buffers = false;  ///< true: averages buffers; false: copies the model's buffers
 
   static constexpr const char* name = "moving_average";  ///< begins messages about options
   /// Lists the numbers; see optim::validate.
@@ -47,7 +47,7 @@ template <class T> struct average_functor {
 }  // namespace train::detail
 
 /// An exponential moving average of a model's parameters: `moving_average average{model, {.decay = 0.999}}`, and
-/// `average.update(model)` after each step; then `accuracy(average.model(), data.test)`. Computes as
+/// `average.update(model)` after each step; then `accuracy(average.model(), data.test)`. Computes the same as
 /// torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn(decay): the first update copies the parameters; later
 /// ones multiply the average by the decay and add (1 - decay) times the parameters. Buffers are copied from the model
 /// (`use_buffers=False`) or averaged. The average is a model on the same places, with its own parameters and buffers.
@@ -63,15 +63,15 @@ template <class Model> class moving_average {
                 "average a copy, to<cpu>(model).");
 
  public:
-  /// Copies the model. Waits for its places and throws their failures; argument_error for a decay out of its range.
+  /// Copies the model: waits for its places and throws their failures. Throws argument_error for an invalid decay.
   template <class Options = moving_average_options>
   DEVPLACE_CONFIGURED explicit moving_average(const Model& m, const Options& options = {})
       : options_(train::detail::named_options<moving_average_options>(options)),
         model_(to<where>(m)),
         seen_(m.state().updates) {}
 
-  /// Averages the model's parameters if they were updated; does nothing between the batches of accumulate<k>. Steps
-  /// that mixed<half> skips count as updates. Asynchronous on devices.
+  /// Averages the model's parameters if they were updated since the last call; does nothing between the batches of
+  /// accumulate<k>. Steps that mixed<half> skips count as updates. Asynchronous on devices.
   DEVPLACE_CONFIGURED void update(const Model& m) {
     const auto& from = m.state();
     if (from.updates == seen_) return;
@@ -106,7 +106,7 @@ template <class Model> class moving_average {
     of_model(model_);
     of_number("updates", updates_);
   }
-  /// Called after a checkpoint was loaded, whose average includes all updates of the model.
+  /// load_checkpoint calls it, since the loaded average includes all updates of the model.
   void follow(std::uint64_t model_updates) { seen_ = model_updates; }
 
  private:

@@ -17,7 +17,7 @@ struct progress_options {
   std::size_t samples = 0;                         ///< samples of an epoch, for a program without a loader
   std::FILE* stream = stdout;                      ///< null: prints nothing and reads no loss
   double terminal_interval = 0.1;                  ///< seconds between updates of the line on a terminal
-  double file_interval = 30;                       ///< seconds between lines elsewhere, in addition to one per epoch
+  double file_interval = 30;                       ///< seconds between lines in files, besides one per epoch
   double (*clock)() = &detail::monotonic_seconds;  ///< seconds of a monotonic clock
 };
 
@@ -31,7 +31,7 @@ struct progress_options {
 ///     progress.update(epoch, images.extent(0), [&] { return step.mean_loss(); });
 ///   }
 /// ```
-/// With a process_scope, only its process 0 prints.
+/// In a process_scope only process 0 prints.
 ///
 /// Reads a loss, which waits for the device, only when a line is printed. Samples per second are those of the current
 /// epoch; the time left is estimated from all the time so far, including time between epochs.
@@ -141,7 +141,7 @@ class progress {
   double written_;
   int epoch_ = -1;
   std::size_t done_ = 0;   // samples of this epoch
-  std::size_t first_ = 0;  // samples of its first update
+  std::size_t first_ = 0;  // samples of the epoch's first update
   double first_time_ = 0;
   bool line_open_ = false;
 };

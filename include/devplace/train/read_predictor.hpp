@@ -16,10 +16,10 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Makes a predictor with the parameters and buffers of a file of save_parameters, of PyTorch or of a checkpoint, read
-/// as by load_parameters: `auto p = read_predictor<net, on<cuda<0>>>("net.safetensors", batch<256>{}, {.convert =
-/// true})`. Allocates no gradients. Throws file_error, which lists every name that does not fit, and failures of the
-/// places.
+/// Makes a predictor with parameters and buffers from a file of save_parameters, of PyTorch or of save_checkpoint.
+/// Reads the file as load_parameters does: `auto p = read_predictor<net, on<cuda<0>>>("net.safetensors", batch<256>{},
+/// {.convert = true})`. Allocates no gradients. Throws file_error with every name that does not fit, and failures of
+/// the places.
 template <class Net, placement Where, precision P = float, std::size_t Samples>
 [[nodiscard]] predictor<Net, Where, P> read_predictor(const std::string& path, batch<Samples> largest,
                                                       const load_options& options = {}) {

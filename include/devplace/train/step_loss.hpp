@@ -23,13 +23,13 @@ namespace devplace {
 /// Only one thread at a time may read it, and not during the next step.
 template <class S, placement Where> class step_loss : public runtime::unread_loss<> {
  public:
-  /// Refers to the sums on the model's first `replicas` replicas: of the whole batch, or of their parts.
+  /// Refers to the sums on the model's first `replicas` replicas. The sums cover the whole batch or parts of it.
   step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction how, std::size_t replicas)
       : state_(std::move(state)), step_(state_->step), how_(how), replicas_(replicas) {}
 
   /// Returns the loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws a
-  /// place's failure, with its name; error if the model is unusable or after its next pass, which overwrites the loss;
-  /// and communication_error if the devices detected that processes trained differently.
+  /// place's failure with the place's name. Throws error if the model is unusable, or after the model's next pass,
+  /// which overwrites the loss. Throws communication_error if the devices detected that processes trained differently.
   DEVPLACE_CONFIGURED typename runtime::replica<S>::accumulator item() const {
     if (state_->step != step_)
       throw error(

@@ -40,18 +40,18 @@ namespace devplace {
 /// each batch. Combines forward, loss, backward, `synchronize<Policy>` and the optimizer's step in memory that is
 /// allocated once. After the first batch of the largest size (or `prepare`) steps up to that size do not allocate.
 /// Nothing is read back until a loss is requested. Several places run concurrently, each on its part of the batch.
-/// `Policy` defines how the places agree on the update: after the rule give `collective::all_reduce{}` (the default) or
-/// `collective::scatter_gather{}`, and then `accumulate<k>{}`. The trainer shares the model's arenas, so the model may
-/// be moved. All processes of this thread's process_scope make the trainer and call it. Batches are divided among all
-/// participants, and losses cover whole batches (with `accumulate<k>` a step's own loss covers this process's part
-/// only).
+/// `Policy` defines how the places agree on the update: `collective::all_reduce{}` (the default) or
+/// `collective::scatter_gather{}`. Pass it after the rule, and `accumulate<k>{}` after the policy. The trainer shares
+/// the model's arenas, so the model may be moved. All processes of this thread's process_scope make the trainer and
+/// call it. Batches are divided among all participants, and losses cover whole batches (with `accumulate<k>` a step's
+/// own loss covers this process's part only).
 ///
 /// The next step or waiting call throws a device's failure, with the replica's name; the failure makes every model on
-/// that device unusable. After an exception on the host before the update, parameters and optimizer state are
-/// unchanged, and the next step can run; accumulated gradients are lost, and buffers of layers, as batch_norm's, may
-/// include the batch. An exception while the update is being enqueued makes the model unusable. Across processes an
-/// exception must leave the scope of the group: the other processes are still in the step. Failures belong to a device:
-/// if two threads use one device, either may receive the other thread's failure. Only one thread at a time may use the
+/// that device unusable. If the host throws before the update, parameters and optimizer state are unchanged, and the
+/// next step can run. Accumulated gradients are then lost, and buffers of layers such as batch_norm may include the
+/// batch. An exception while the update is being enqueued makes the model unusable. Across processes an exception must
+/// leave the scope of the group, because the other processes are still in the step. Failures belong to a device: if two
+/// threads use one device, either may receive the other thread's failure. Only one thread at a time may use the
 /// trainers of a model; concurrent steps throw.
 template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
@@ -94,7 +94,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
       : trainer(m, loss, rule, Policy{}, batches) {}
   ///@}
 
-  /// Transfers its memory; the model is not affected.
+  /// Transfers the trainer's memory; the model is not affected.
   ///@{
   trainer(trainer&&) noexcept = default;
   trainer& operator=(trainer&&) noexcept = default;
@@ -114,7 +114,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
     connection_.prepare();
   }
 
-  /// Scales gradients with a norm above `rule.max_norm` down to it before each further update.
+  /// Before each further update, scales gradients with a norm above `rule.max_norm` down to this norm.
   DEVPLACE_CONFIGURED void clip(const optim::clip_norm& rule) {
     optim::validate(rule);
     norm_.allocate(own_state(), memory_, connection_.updating_places());
@@ -123,10 +123,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
 
   /// measure_gradients() makes each further update compute the 2-norm over all gradients on the places. This takes one
   /// launch, which clipping and mixed<half> need anyway. A second call resets the statistics. gradient_norms() enqueues
-  /// a copy to the host and returns at once: `auto norms = step.gradient_norms()`, further steps, and
-  /// `norms.item().mean`, which waits only for the steps before gradient_norms(). The gradients do not change. All
-  /// processes call measure_gradients(); with collective::scatter_gather only the first has the norms. Checkpoints do
-  /// not include them.
+  /// a copy to the host and returns at once. After `auto norms = step.gradient_norms()` and further steps,
+  /// `norms.item().mean` waits only for the steps before gradient_norms(). The gradients do not change. All processes
+  /// call measure_gradients(); with collective::scatter_gather only the first has the norms. Checkpoints exclude the
+  /// norms.
   ///@{
   DEVPLACE_CONFIGURED void measure_gradients() {
     norm_.allocate(own_state(), memory_, connection_.updating_places());
@@ -138,9 +138,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   }
   ///@}
 
-  /// The loss scale in mixed<half>, which the places adapt: steps whose gradients have an infinite or NaN element on
-  /// any place change no parameters. scale_losses() restarts it with options other than the defaults. scaler() reads
-  /// the state, and set_scaler() restores it; both wait for the places and throw their failures. scale_losses() and
+  /// The places adapt the loss scale in mixed<half>: steps whose gradients have an infinite or NaN element on any place
+  /// change no parameters. scale_losses() restarts the scale with options other than the defaults. scaler() reads the
+  /// scale's state, and set_scaler() restores it; both wait for the places and throw their failures. scale_losses() and
   /// set_scaler() throw error between the batches of one accumulation: call flush() first.
   ///@{
   DEVPLACE_CONFIGURED void scale_losses(const optim::loss_scaling& options) {
@@ -174,14 +174,14 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
 
   /// Makes one step with a batch: computes the gradients of the loss, reduces them over the places, and updates the
   /// parameters; with `accumulate<k>` in every k-th call. Asynchronous on devices; the loss stays on the places until
-  /// it is read. `samples` is [n, input extents...] and `targets` are the loss's targets, both on the model's batch
-  /// placement with equal splits.
+  /// the program reads it. `samples` is [n, input extents...] and `targets` are the loss's targets, both on the model's
+  /// batch placement with equal splits.
   ///
   /// The first step waits for the places and compares their copies of the parameters, and the processes' trainings. The
   /// step throws error if the program changed a single copy, and communication_error if processes differ. Each later
   /// step throws communication_error before it changes parameters if a process took another step or has other options
-  /// or parameters. With collective::nccl, for which the host does not wait, reading a loss throws instead, after
-  /// parameters have changed.
+  /// or parameters. With collective::nccl the host does not wait for the reduction, so reading a loss throws instead,
+  /// after parameters have changed.
   template <class Samples, class Targets>
   DEVPLACE_CONFIGURED auto operator()(const Samples& samples, const Targets& targets) {
     if constexpr (train::detail::accepts_step<model_type, Loss, Samples, Targets>()) {
@@ -193,7 +193,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   }
 
   /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch
-  /// with a remainder of batches. Returns whether there were any.
+  /// with a remainder of batches. Returns whether there were such gradients.
   DEVPLACE_CONFIGURED bool flush() {
     auto& state = own_state();
     const runtime::sole_use use(state);
@@ -209,9 +209,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
     return true;
   }
 
-  /// Returns the loss over all samples since the start or the last reset, without steps that threw, on the host; waits
-  /// for the places and throws their failures. Across processes, covers the batches of all processes that updates have
-  /// used, without communication.
+  /// Returns on the host the loss over all samples since the start or the last reset, except samples of steps that
+  /// threw. Waits for the places and throws their failures. Across processes, covers the batches of all processes that
+  /// updates have used; needs no communication.
   DEVPLACE_CONFIGURED double mean_loss() const {
     auto& state = own_state();
     runtime::wait_for_model<backend_type>(state);
@@ -230,7 +230,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
     return runtime::loss_from<double>(sum[0], sum[1], reduction::mean);
   }
   /// Restarts the mean loss, for example at the start of an epoch; waits for the places and throws their failures.
-  /// Across processes batches that wait for their update count after the reset: call flush() first.
+  /// Across processes, batches that no update has used yet count after the reset; to exclude them, call flush() first.
   DEVPLACE_CONFIGURED void reset_mean_loss() {
     runtime::wait_for_model<backend_type>(own_state());
     const bool waiting = training::takes_reduced_loss && !spans_processes<Where> && accumulation_.batches != 0;
@@ -241,8 +241,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
 
   /// state() returns the whole state of the training on the host, for checkpoints (train/checkpoint.hpp). restore()
   /// sets it in a trainer of an equal network, precision and rule, on any placement and with any policy. Options of the
-  /// loss and of clip() are not included. Both wait for the places and throw their failures, and throw error between
-  /// the batches of one accumulation. All processes call them.
+  /// loss and of clip() are not included. state() and restore() wait for the places and throw their failures; between
+  /// the batches of one accumulation they throw error. All processes call them.
   ///@{
   DEVPLACE_CONFIGURED train::training_state<Rule, typename roles::parameter> state() {
     auto& state = own_state();
@@ -263,7 +263,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   }
   ///@}
 
-  /// Number of updates and assignments of the model so far, for objects that follow them, such as moving_average.
+  /// Number of updates and assignments of the model so far, for objects such as moving_average that depend on this
+  /// number.
   DEVPLACE_CONFIGURED std::uint64_t model_updates() const { return own_state().updates; }
   /// The optimizer, for its hyperparameters: `step.optimizer().rule().learning_rate = ...`.
   optimizer_type& optimizer() { return optimizer_; }

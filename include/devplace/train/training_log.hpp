@@ -36,7 +36,7 @@
 
 namespace devplace {
 
-/// A column's number in a row of a training_log: `{"loss", 0.25}`.
+/// The value of a column in a row of a training_log: `{"loss", 0.25}`.
 struct log_value {
   /// Converts a number of any type to double.
   template <class Number>
@@ -52,12 +52,12 @@ struct log_value {
 /// dp::training_log log{"training.csv", {"step", "epoch", "loss", "rate", "seconds"}};
 /// log.append({{"step", 100}, {"loss", step.mean_loss()}, {"rate", 1e-3}});
 /// ```
-/// The first line has the columns' names; cells of columns that a row does not name are empty. The first column numbers
-/// the rows in increasing order. A row is appended by one system call. After `kill -9` the file has every row whose
-/// append returned. The next training_log of the file removes a partial last row. Call flush() for rows that must
-/// survive a power failure. An existing file with the same columns is continued; a training that is resumed at an
-/// earlier step calls rewind(step). Reading a loss waits for the places, so do not log every step. With a
-/// process_scope, only its process 0 writes.
+/// The first line has the columns' names; cells of columns that a row does not name are empty. The first column
+/// identifies a row and must increase from row to row. A row is appended by one system call. After `kill -9` the file
+/// has every row whose append returned. The next training_log of the file removes a partial last row. Call flush() for
+/// rows that must survive a power failure. An existing file with the same columns is continued; a training that is
+/// resumed at an earlier step calls rewind(step). Reading a loss waits for the places, so do not log every step. In a
+/// process_scope only process 0 writes.
 class training_log {
  public:
   /// Opens or creates the file and locks it. Throws file_error, and argument_error for names that are empty, equal, or
@@ -76,8 +76,8 @@ class training_log {
   training_log& operator=(const training_log&) = delete;
 
   /// Appends a row, given as a list or a vector. Throws argument_error if the first column is missing, not finite or
-  /// not above that of the last row, and for unknown or repeated names. Throws file_error if the row cannot be written,
-  /// which is then not in the file.
+  /// not above the last row's, and for unknown or repeated names. Throws file_error if the row cannot be written; the
+  /// file then does not have the row.
   ///@{
   void append(std::initializer_list<log_value> values) { append_row(std::span(values.begin(), values.size())); }
   template <class... Row> void append(const Row&... row) {
@@ -88,7 +88,7 @@ class training_log {
   }
   ///@}
 
-  /// Removes the rows whose first column is `first` or above, for a training that continues there. Throws
+  /// Removes the rows whose first column is `first` or above, for a training that continues at `first`. Throws
   /// argument_error for NaN, and file_error for an earlier row without a number.
   void rewind(double first) {
     if (detail::is_nan(first))
@@ -124,7 +124,7 @@ class training_log {
     }
     const std::string header = train::detail::joined(columns_) + "\n";
     std::string text = contents();
-    const std::size_t whole = text.rfind('\n') + 1;  // 0 if there is none
+    const std::size_t whole = text.rfind('\n') + 1;  // 0 without a line break
     if (whole == 0 ? header.compare(0, text.size(), text) != 0 : text.compare(0, header.size(), header) != 0)
       fail("does not begin with the names of these columns, " + train::detail::joined(columns_), 0,
            "Give another path, or the columns of this file.");
@@ -199,7 +199,7 @@ class training_log {
 
   std::string path_;
   std::vector<std::string> columns_;
-  double last_ = -std::numeric_limits<double>::infinity();  ///< the last row's number
+  double last_ = -std::numeric_limits<double>::infinity();  ///< first column of the last row
   detail::file_descriptor file_;                            ///< none in processes that do not write
 };
 
@@ -227,8 +227,8 @@ inline training_record read_training_log(const std::string& path) {
 }
 
 /// Draws columns of a training_log's file over its first column as an SVG file: `write_training_chart("training.csv",
-/// "training.svg", {"loss", "accuracy"})`. Each column has a panel. Its axis is logarithmic if its numbers are positive
-/// and the largest is at least ten times the smallest. Throws file_error and argument_error.
+/// "training.svg", {"loss", "accuracy"})`. Each column has a panel. A panel's axis is logarithmic if the column's
+/// numbers are positive and the largest is at least ten times the smallest. Throws file_error and argument_error.
 inline void write_training_chart(const std::string& log, const std::string& path,
                                  const std::vector<std::string>& columns) {
   const training_record record = read_training_log(log);

@@ -87,7 +87,7 @@ class batch_maker {
 
   std::size_t samples() const { return visited_; }
   std::size_t batches() const { return batches_; }
-  /// Number of rows and extents of the largest batch.
+  /// Number of rows of the largest batch, and the extents of its tensors.
   std::size_t capacity() const { return std::min(batch_, visited_); }
   features_extents features_capacity() const { return with_rows(data_.features, capacity()); }
   targets_extents targets_capacity() const { return with_rows(data_.targets, capacity()); }
@@ -129,7 +129,7 @@ class batch_maker {
     waiting_for_ = object;
   }
 
-  /// Makes batch `number`, or waits until a worker has made it, and returns its slot; the batch is valid until
+  /// Makes batch `number`, or waits until a worker has made the batch, and returns the slot; the batch is valid until
   /// release(). Throws the transform's exception for one of its samples.
   std::size_t get(std::size_t number) { return prefetcher_.wait(number); }
   const batch_type& in_slot(std::size_t slot) const { return slots_[slot]; }
@@ -213,7 +213,7 @@ class batch_maker {
       if (transform_.mixes()) mix_rows(batch.images, batch.labels, number);
   }
 
-  /// Mixes samples and targets with their partners', which are made a second time.
+  /// Mixes samples and targets with the samples and targets of their partners. Makes the partners' samples again.
   template <class Rows> void mix_rows(Rows& samples, labels_type& labels, std::size_t number) const {
     thread_local std::vector<T> partner;  // grows once in each thread that makes batches
     const std::size_t first = number * batch_ + share_.begin(rows(number));

@@ -11,7 +11,7 @@
 
 namespace devplace::detail {
 
-/// The rows of each batch that a process makes: the rows of its participants, or all in a program of one process.
+/// The rows of each batch that a process makes: the rows of its participants, or all rows in a program of one process.
 struct batch_share {
   participants of{0, 1};
   std::size_t places = 1;  ///< participants of this process

@@ -25,8 +25,8 @@ class copy_lane {
     for (std::size_t slot = 0; slot < copied_.size(); ++slot) wait_for(slot);
   }
 
-  /// Call it once, after the buffers were allocated: the first copy into a buffer waits for the work enqueued on the
-  /// place's stream so far, which includes the allocation.
+  /// Call open() once, after the buffers were allocated. The first copy into a buffer then waits for the work enqueued
+  /// on the place's stream before open(), including the allocation.
   template <class Backend> void open(int ordinal, std::size_t slots) {
     ordinal_ = ordinal;
     stream_ = streams_of<Backend>().create(ordinal);

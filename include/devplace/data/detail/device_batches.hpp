@@ -43,9 +43,9 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
       lanes_[k].template open<backend_type>(local_part(batches_[0].labels, k).ordinal(), maker.slots());
   }
 
-  /// Enqueues the copy of slot `slot`, this process's share of a batch of `rows` rows. Returns the batch that receives
-  /// the copy; later work on the places' current streams may read it. The batch is valid until the next call; the slot
-  /// may be refilled after wait_for(). `scale...` scales bytes; features of other types have none.
+  /// Enqueues the copy of slot `slot`, which has this process's share of a batch of `rows` rows. Returns the batch that
+  /// receives the copy; later work on the places' current streams may read this batch. The batch is valid until the
+  /// next call; the slot may be refilled after wait_for(). `scale...` scales bytes, and is empty for other features.
   template <class Staged, class... Scale>
   DEVPLACE_CONFIGURED const batch_type& upload(const Staged& made, std::size_t slot, std::size_t rows,
                                                const Scale&... scale) {
@@ -129,7 +129,7 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
 
   batch_share share_;
   std::array<batch_type, 2> batches_;
-  bytes_tensor bytes_;  // one is enough: a lane scales a batch before it copies the next
+  bytes_tensor bytes_;  // one buffer is enough: a lane scales a batch before it copies the next
   bool as_bytes_;
   std::size_t current_ = 0;
   std::array<copy_lane, places> lanes_;

@@ -29,7 +29,7 @@ template <class Loader> class epoch_range {
     const batch_type& operator*() const { return *range_->current_; }
     const batch_type* operator->() const { return range_->current_; }
     ///@}
-    /// Requests the next batch. Throws an exception from making it; the batch after it can still be requested.
+    /// Requests the next batch. Throws the exception of a failed batch; the batch after it can still be requested.
     ///@{
     DEVPLACE_CONFIGURED iterator& operator++() {
       range_->advance();
@@ -68,7 +68,7 @@ template <class Loader> class epoch_range {
     if (loader_ != nullptr) loader_->maker_.stop();
   }
 
-  /// Requests the first unread batch. Throws an exception from making it.
+  /// Requests the first unread batch. Throws the exception of a failed batch.
   DEVPLACE_CONFIGURED iterator begin() {
     if (current_ == nullptr && number_ == first_) fetch();
     return iterator(*this);

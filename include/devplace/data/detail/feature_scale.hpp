@@ -38,8 +38,8 @@ template <element From, element T> class feature_scale {
   T factor_, offset_;
 };
 
-/// Scales uint8 features, with the bits of scale_bytes_into on any place. By default x / 255, correctly rounded, as
-/// torchvision's ToTensor.
+/// Scales uint8 features, with the same bits as scale_bytes_into on any place. The default is x / 255, correctly
+/// rounded, as in torchvision's ToTensor.
 template <floating_element T> class feature_scale<std::uint8_t, T> {
  public:
   explicit feature_scale(const loader_options& options)

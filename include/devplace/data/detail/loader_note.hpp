@@ -12,8 +12,8 @@
 
 namespace devplace::detail {
 
-/// Collects the options of a loader that all processes must share: trainers compare them in each step, and accuracy()
-/// once. Empty for placements of one process.
+/// Collects the options of a loader that must be equal in all processes: trainers compare the options in each step, and
+/// accuracy() once. Empty for placements of one process.
 template <class Where, class Views, class... Transform>
 parallel::batch_note note_of_loader([[maybe_unused]] const Views& data, [[maybe_unused]] const loader_options& options,
                                     [[maybe_unused]] const Transform&... transform) {

@@ -21,8 +21,8 @@ namespace devplace::detail {
 
 /// Threads that make batches ahead of their reader, in a ring of slots: batch b lies in slot b % slots. One thread
 /// makes a whole batch and batches are read in order, so results do not depend on timing. Only the constructor
-/// allocates, unless making a batch throws. A child of fork() starts its own threads when it needs them, and makes the
-/// batches again that its parent's threads had made ahead.
+/// allocates, unless making a batch throws. A child of fork() starts its own threads when needed, and makes again the
+/// batches that its parent's threads had made ahead.
 class prefetcher {
  public:
   using make_function = void (*)(void* object, std::size_t slot, std::size_t batch);
@@ -55,8 +55,8 @@ class prefetcher {
     work_.notify_all();
   }
 
-  /// Waits until batch `batch` is made and returns its slot. Throws an exception from making it. Numbers must be
-  /// increasing.
+  /// Waits until batch `batch` is made and returns its slot. Throws the exception of a failed batch. Batch numbers must
+  /// increase from call to call.
   std::size_t wait(std::size_t batch) {
     const std::size_t slot = batch % results_.size();
     if (wanted_ == 0) {
@@ -83,7 +83,7 @@ class prefetcher {
     work_.notify_one();
   }
 
-  /// Discards unread batches and waits until no worker is making one.
+  /// Discards unread batches and waits until no worker is making a batch.
   void stop() noexcept {
     forget_workers_of_parent();
     std::unique_lock lock(mutex_);
@@ -165,7 +165,7 @@ class prefetcher {
   bool ending_ = false;
   std::vector<result> results_;  // one for each slot
   std::vector<std::thread> workers_;
-  unsigned started_in_ = fork_count();  // of the process that has the workers
+  unsigned started_in_ = fork_count();  // of the process that started the workers
 };
 
 }  // namespace devplace::detail

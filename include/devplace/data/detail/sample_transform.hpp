@@ -13,7 +13,7 @@
 
 namespace devplace::detail {
 
-/// The other sample of a mix, and the weight of the first sample; weight 1 does not mix.
+/// The partner with which a sample is mixed, and the sample's own weight; with weight 1 the sample stays unmixed.
 struct sample_mix {
   std::size_t partner;
   double weight;

@@ -107,7 +107,7 @@ class csv_text {
 
   bool is_space(char c) const { return (c == ' ' || c == '\t') && c != options_.delimiter; }
 
-  /// Returns the field at `at` and moves `at` behind the delimiter, or past the line's end behind the last field.
+  /// Returns the field at `at` and moves `at` behind the delimiter, or past the line's end after the last field.
   field next_field(std::string_view line, std::size_t& at) const {
     while (at < line.size() && is_space(line[at])) ++at;
     field found;

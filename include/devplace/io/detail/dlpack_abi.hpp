@@ -17,10 +17,10 @@ struct version {
   std::uint32_t minor;
 };
 
-/// Kinds of memory (`DLDeviceType`). devplace throws for other kinds, with their number.
+/// Kinds of memory (`DLDeviceType`). devplace throws for other kinds; the message has the kind's number.
 enum class device_type : std::int32_t {
   cpu = 1,           ///< host memory
-  cuda = 2,          ///< memory of a GPU, numbered by CUDA's runtime
+  cuda = 2,          ///< GPU memory; `id` is the CUDA runtime's number
   cuda_host = 3,     ///< pinned host memory
   extension = 12,    ///< here: memory of simulated devices
   cuda_managed = 13  ///< CUDA's managed memory

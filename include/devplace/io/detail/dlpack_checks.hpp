@@ -146,8 +146,8 @@ class dlpack_checks {
       fail_shape("has the shape " + shape + ", which no machine can address; its producer is wrong.");
   }
 
-  /// Reads the strides. Axes with fewer than two indices get row-major strides, because their own have no meaning.
-  /// Returns whether the tensor is empty.
+  /// Reads the strides. Axes with fewer than two indices get row-major strides, because the given strides of such axes
+  /// have no meaning. Returns whether the tensor is empty.
   bool read_strides(std::span<const std::size_t> extents, std::span<std::size_t> strides) const {
     bool empty = false;
     std::size_t packed = 1, last = 0;

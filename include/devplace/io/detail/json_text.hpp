@@ -56,14 +56,14 @@ inline std::string json_string(std::string_view text) {
   return result + '"';
 }
 
-/// Reads JSON token by token for a format of known structure. Unexpected values are errors, so nesting is never deeper
-/// than the format's. The text must be UTF-8.
+/// Reads JSON token by token for a format of known structure. Unexpected values are errors, so the format limits the
+/// depth of nesting. The text must be UTF-8.
 class json_text {
  public:
   /// `subject` begins the messages of the errors.
   json_text(std::string_view text, std::string subject) : text_(text), subject_(std::move(subject)) {}
 
-  /// Skips white space and reads `c` if it follows. Returns whether it did.
+  /// Skips white space, and the character `c` if it follows. Returns whether `c` followed.
   bool accept(char c) {
     skip_space();
     if (at_ == text_.size() || text_[at_] != c) return false;

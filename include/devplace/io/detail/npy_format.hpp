@@ -31,7 +31,7 @@ static_assert(
     "devplace: .npy files are read and written on little-endian machines only; this machine is big-endian, so "
     "do not include devplace/io/npy.hpp.");
 
-/// Returns the row of T; files have its name.
+/// Returns the description of T; member `npy` is the type's name in files.
 template <element T> constexpr const dtype* npy_type_of() {
   static_assert(
       !dtype_of<T>->npy.empty(),
@@ -48,7 +48,7 @@ struct npy_origin {
   throw file_error(std::string(from.operation) + ": " + in_quotes(from.name) + " " + found);
 }
 
-/// Returns advice for saving an array of an unsupported element type, given without byte order.
+/// Returns advice for saving an array of an unsupported element type. `kind` is the type without byte order.
 inline std::string npy_advice(std::string_view kind) {
   const auto convert = [](const char* type, const char* what) {
     return "Convert " + std::string(what) + " with .astype('" + type + "') before np.save";
@@ -185,7 +185,7 @@ class npy_header_parser {
   stored_array result_;
 };
 
-/// Limit of the header's size. NumPy's headers have 128 bytes, and more only for structured arrays.
+/// Limit of the header's size. NumPy's headers have 128 bytes; only headers of structured arrays are longer.
 inline constexpr std::size_t longest_npy_header = std::size_t{1} << 16;
 
 /// Reads the header of a .npy file. Throws file_error with the origin, what was found and what was expected.

@@ -3,7 +3,7 @@
 #pragma once
 
 // The safetensors format in memory: https://github.com/huggingface/safetensors, "Format". 8 bytes with the header's
-// length (little-endian), the header, which is JSON that starts with '{' and may be padded with spaces, and the data:
+// length (little-endian), the header, and the data. The header is JSON; it starts with '{', and spaces may pad it:
 //   {"__metadata__": {"key": "text"}, "name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}
 // The offsets count from the end of the header; the tensors cover the data without holes and overlaps.
 
@@ -51,7 +51,7 @@ struct safetensors_type {
   std::size_t elements, bytes;
 };
 
-/// Returns the type of this name, the name empty if it is unknown.
+/// Returns the type of this name; for an unknown name, a type with an empty name.
 inline safetensors_type safetensors_type_named(std::string_view name) {
   constexpr safetensors_type others[] = {
       {"BOOL", 1, 1},        {"I8", 1, 1},      {"I16", 1, 2},     {"U16", 1, 2},     {"U32", 1, 4},
@@ -64,7 +64,7 @@ inline safetensors_type safetensors_type_named(std::string_view name) {
   return {};
 }
 
-/// The longest header of the reference implementation.
+/// The longest header that the reference implementation accepts.
 inline constexpr std::size_t longest_safetensors_header = 100'000'000;
 inline constexpr std::string_view safetensors_metadata_key = "__metadata__";
 
@@ -99,7 +99,7 @@ class safetensors_parser {
   }
 
  private:
-  /// Calls `f(name)` at the value of each member of an object, behind its opening brace.
+  /// Reads an object behind its opening brace. Calls `f(name)` at the value of each member.
   template <class F> void for_each_member(F&& f) {
     if (json_.accept('}')) return;
     do {

@@ -3,8 +3,8 @@
 #pragma once
 
 // The zip format (PKWARE's APPNOTE.TXT 6.3.10) as np.savez and zipfile write it: members, each behind a local header,
-// then the central directory, which lists them, then the end record. Numbers are little-endian. A number that does not
-// fit is all ones, and an extra field or record has it in 64 bits (zip64).
+// then the central directory, which lists the members, then the end record. Numbers are little-endian. If a number does
+// not fit, all its bits are ones, and an extra field or record has the number in 64 bits (zip64).
 
 #include <algorithm>
 #include <cstddef>
@@ -28,7 +28,7 @@ struct zip_file {
   [[noreturn]] void fail(const std::string& found) const {
     throw file_error("npz_file: " + in_quotes(path) + " " + found);
   }
-  /// Reads bytes at an offset. Throws file_error if the file ends before.
+  /// Reads `count` bytes at an offset. Throws file_error if the file ends before all bytes are read.
   void read(std::uint64_t offset, void* to, std::size_t count) const {
     if (offset > bytes || count > bytes - offset || read_some(object, offset, to, count) < count)
       fail("is truncated: it ends inside its directory or one of its members. Copy or download it again.");
@@ -38,7 +38,7 @@ struct zip_file {
 struct zip_entry {
   std::string name;
   std::uint64_t compressed = 0;  ///< bytes in the file
-  std::uint64_t contents = 0;    ///< bytes of the member itself
+  std::uint64_t contents = 0;    ///< bytes after decompression
   std::uint64_t header = 0;      ///< offset of the local header
   std::uint32_t checksum = 0;
   unsigned method = 0, flags = 0;
@@ -147,7 +147,8 @@ class zip_directory_reader {
     return result;
   }
 
-  /// Replaces 32-bit numbers that are all ones by the 64-bit numbers of an extra field, which are in this order.
+  /// Replaces 32-bit numbers with all bits set by 64-bit numbers of an extra field. The field omits the other numbers
+  /// and keeps the order below.
   void widen(zip_entry& entry, const unsigned char* extra, std::size_t bytes) const {
     std::uint64_t* const numbers[] = {&entry.contents, &entry.compressed, &entry.header};
     const unsigned char* wide = nullptr;

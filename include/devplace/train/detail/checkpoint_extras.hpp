@@ -25,11 +25,12 @@ struct checkpoint_tensor {
   void* data;
 };
 
-/// The part of a checkpoint for further objects, such as a moving average: their models, copied to the host, and their
-/// numbers. Keys of texts number the objects; names of tensors number the models of all objects.
+/// The part of a checkpoint for further objects, such as a moving average: the objects' models, copied to the host, and
+/// the objects' numbers. Keys of numbers contain the object's index; names of tensors contain the model's index among
+/// the models of all objects.
 class checkpoint_extras {
  public:
-  /// Copies an object's models to the host and adds their tensors and its numbers.
+  /// Copies an object's models to the host; adds the models' tensors and the object's numbers.
   template <class Extra>
   void save(Extra& extra, std::vector<checkpoint_tensor>& tensors, safetensors_metadata& metadata) {
     const std::string key = "extra." + std::to_string(saved_++) + ".";

@@ -22,7 +22,8 @@
 
 namespace devplace::train::detail {
 
-/// A checksum of texts and data in their order. Detects damage, not intent: every change of a single word changes it.
+/// A checksum of texts and data in their order. Detects damage, not intent: changing one word always changes the
+/// checksum.
 class checksum {
  public:
   void add(const void* data, std::size_t bytes) {
@@ -59,7 +60,7 @@ template <class Number> std::string exact_text(Number number) {
   }
 }
 
-/// Reads a whole text as a number. Returns whether it is one.
+/// Reads a whole text as a number. Returns whether the text is a number.
 template <class Number> bool read_number(std::string_view text, Number& number) {
   if constexpr (std::is_same_v<Number, bool>) {
     number = text == "true";
@@ -119,7 +120,7 @@ template <class Options> void add_options(safetensors_metadata& to, const std::s
   });
 }
 
-/// Sets the options that for_each_option passes as members of the object; skips results of functions and constants.
+/// Sets the options that for_each_option passes by reference to members; skips results of functions, and constants.
 template <class Options> void set_options(Options& options, const std::string& prefix, const checkpoint_texts& from) {
   devplace::detail::for_each_option(options, [&](const char* name, auto&& value) {
     using number = std::remove_cvref_t<decltype(value)>;

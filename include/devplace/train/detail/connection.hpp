@@ -120,7 +120,7 @@ template <class Net, class Where, class P, class Policy> class connection {
 
   /// Returns the reduction of a step's buckets that overlaps its backward pass, if there are several buckets and the
   /// communicator supports it. `last`: whether the batch is the last one before an update. `norm`: whether the places
-  /// that update need all gradients, for their norm.
+  /// that update need all gradients to compute the norm.
   DEVPLACE_CONFIGURED auto during_backward([[maybe_unused]] const state_type& state, [[maybe_unused]] bool last,
                                            [[maybe_unused]] bool norm) {
     if constexpr (overlaps()) {
@@ -138,7 +138,7 @@ template <class Net, class Where, class P, class Policy> class connection {
   /// Whether layers of the network compute over the samples of all places, so that the places' passes synchronise.
   static constexpr bool joins_passes = communicates && runtime::network_plan<Net>::meetings != 0;
 
-  /// Reduces the numbers of this process's passes over the places of all processes.
+  /// Reduces numbers over the places of all processes; `requests` has the numbers of this process's passes.
   template <std::size_t Places>
   DEVPLACE_CONFIGURED void reduce([[maybe_unused]] const std::array<runtime::reduction_request, Places>& requests) {
     if constexpr (joins_passes) {

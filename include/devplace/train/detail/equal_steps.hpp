@@ -33,9 +33,9 @@ template <class Training> struct equal_steps {
   using backend = typename Training::backend_type;
   static constexpr bool compares = Training::connection_type::compares;
 
-  /// Marks a step, the `batches`-th batch of an update, before its passes. The mark includes a checksum of a 64th of
-  /// the parameters, or of all in the first step of an epoch. On devices, where a checksum needs a launch, only every
-  /// 64th mark includes one, of all parameters.
+  /// Marks the step with the `batches`-th batch of an update, before the step's passes. The mark includes a checksum of
+  /// a 64th of the parameters, or of all parameters in the first step of an epoch. On devices, where a checksum needs a
+  /// launch, only every 64th mark includes a checksum, of all parameters.
   static void mark(Training& t, std::size_t batches) {
     std::uint64_t hash = batches;
     devplace::detail::add_to_hash(hash, t.optimizer_.steps());
@@ -76,8 +76,8 @@ template <class Training> struct equal_steps {
         "trainer: the processes took different steps with the same options. Make the same calls in all of them.");
   }
 
-  /// Compares the training with the other processes, which all call it, and the places' copies of the parameters with
-  /// each other. Throws if they differ.
+  /// Compares the training with the trainings of the other processes, and the places' copies of the parameters with
+  /// each other. Throws if there is a difference. All processes call it.
   static void compare(Training& t) {
     std::array<std::uint64_t*, Training::places> checksums;
     for (std::size_t k = 0; k < Training::places; ++k) checksums[k] = t.memory_[k].checksum();
@@ -116,7 +116,7 @@ template <class Training> struct equal_steps {
   }
 
  private:
-  /// Calls f(name, value) for the step's options, which must be equal. Does not allocate.
+  /// Calls f(name, value) for the step's options that must be equal in all processes. Does not allocate.
   template <class F> static void each_value(const Training& t, const F& f) {
     each_option_of_step(t.optimizer_.rule(), t.optimizer_.steps(), f);
     f("largest norm of gradients", t.norm_.largest());

@@ -56,8 +56,8 @@ inline void add_note(parallel::fingerprint& to, const parallel::batch_note* note
   to.add("batch of the epoch", note->number);
 }
 
-/// Adds the names and types of parameters, the layers, and then checksums of the first place's parameters, which it
-/// copies to the host.
+/// Adds the names and types of parameters, the layers, and then checksums of the first place's parameters. Copies these
+/// parameters to the host.
 template <class Net, class Backend, class S>
 void add_parameters(parallel::fingerprint& to, const runtime::model_state<S>& state) {
   using parameter = typename runtime::replica<S>::parameter;

@@ -50,7 +50,7 @@ template <class Net, place P, bool Scales> class gradient_norm {
 
   /// Whether the places that update need the norm.
   bool used() const { return Scales || clip_ || measures_; }
-  /// The largest norm without clipping, which processes compare.
+  /// The largest unclipped norm, for comparison between processes; infinite if norms are only measured, else 0.
   double largest() const { return clip_ ? clip_->max_norm : measures_ ? std::numeric_limits<double>::infinity() : 0; }
 
   /// Allocates the workspace on the places that update.

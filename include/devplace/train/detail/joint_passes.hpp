@@ -39,7 +39,7 @@ template <class Net, class P, class Backend, class State, class Connection, std:
   void forward() {
     in_phases([&](std::size_t k) { run::forward_phase(passes_[k], inputs_[k], run::output_of(passes_[k])); });
   }
-  /// Writes or adds gradients as runtime::run_backward, from the gradients of the losses.
+  /// Computes gradients from the gradients of the losses; writes or adds them as runtime::run_backward does.
   template <class T> void backward(const std::array<step_memory<T>, Places>& memory, bool add) {
     in_phases([&](std::size_t k) {
       const runtime::pass<P>& p = passes_[k];

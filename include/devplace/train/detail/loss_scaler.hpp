@@ -30,7 +30,7 @@ struct set_scale_functor {
   DEVPLACE_HD void operator()(std::size_t) const { *to = from; }
 };
 
-/// The loss scaling of a trainer in a precision without it.
+/// Replaces the loss scaling in precisions without loss scaling.
 template <bool Scales> struct loss_scaler {
   std::size_t divisor = 1;
 
@@ -41,15 +41,15 @@ template <bool Scales> struct loss_scaler {
 template <> struct loss_scaler<true> {
   optim::loss_scaling options = {};
   /// As in PyTorch, gradients of a mean are divided by this number and multiplied by the scale before they are rounded.
-  /// Set by the first batch with samples of an accumulation; 0 before.
+  /// The first batch with samples of an accumulation sets the divisor; it is 0 before.
   std::size_t divisor = 1;
-  bool of_samples = false;  ///< whether the mean is over the samples
+  bool of_samples = false;  ///< true: the mean is over the samples; false: over the targets
 
   template <class Loss> void divides_by([[maybe_unused]] const Loss& loss) {
     if constexpr (requires { loss.batchmean; }) of_samples = loss.batchmean;
   }
-  /// Returns the divisor for the targets of a whole batch: the number of their elements (labels for losses of classes)
-  /// or of samples.
+  /// Returns the divisor for the targets of a whole batch: the number of target elements (labels for losses of classes)
+  /// or the number of samples.
   template <class Targets> std::size_t divisor_for(const Targets& targets, reduction how) const {
     if (how != reduction::mean) return 1;
     return of_samples ? targets.extent(0) : targets.size();

@@ -8,8 +8,8 @@
 
 namespace devplace::train::detail {
 
-/// Returns the valid options of a constructor that takes any type, so that the message about a bare number is one
-/// sentence and not a list of candidates.
+/// Validates and returns the options of a constructor that accepts any type. For a bare number, the compiler then
+/// prints one sentence and not a list of candidates.
 template <class Named, class Options> Named named_options([[maybe_unused]] const Options& options) {
   constexpr bool by_name = std::is_same_v<Options, Named>;
   static_assert(by_name,

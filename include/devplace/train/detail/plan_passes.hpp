@@ -13,12 +13,12 @@
 
 namespace devplace::train::detail {
 
-/// Address of samples for passes that read none: aligned as a tensor, and distinct from all memory.
+/// Address to pass instead of samples if none are read: aligned as a tensor, and distinct from all memory.
 inline constexpr std::uintptr_t no_samples = std::uintptr_t{1} << (sizeof(std::uintptr_t) * 8 - 8);
 
 /// Makes the libraries' plans for a step of one replica with `rows` samples, in the prepared memory. Steps with another
 /// number of samples, or with samples at other alignments, make their plans themselves. `adds`: also plans steps that
-/// add to the gradients of earlier ones. Computes nothing.
+/// add to the gradients of earlier steps. Computes nothing.
 template <class Net, class P, class Backend, class S, class T>
 void plan_passes([[maybe_unused]] const runtime::replica<S>& r, [[maybe_unused]] const step_memory<T>& memory,
                  [[maybe_unused]] std::size_t rows, [[maybe_unused]] bool adds) {

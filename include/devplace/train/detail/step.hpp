@@ -31,8 +31,8 @@
 
 namespace devplace::train::detail {
 
-/// Stores a batch's sums of losses and weights in one launch: behind the gradients, with the step's mark, for the
-/// update, and in `pending` for the mean loss. `add`: adds to the sums of earlier batches since the last update.
+/// Stores a batch's sums of losses and weights in one launch. They go behind the gradients, with the step's mark, for
+/// the update, and to `pending` for the mean loss. `add`: adds to the sums of earlier batches since the last update.
 /// `counts`: first adds the pending sums to the totals, since an update has used their batches.
 template <class Gradient, class Sum> struct loss_functor {
   runtime::tail_functor<Gradient, Sum> tail;
@@ -66,7 +66,7 @@ template <class T> struct step_memory {
   /// Two sums over the batches of all updates, followed by two sums over the pending batches.
   double* totals() const { return static_cast<double*>(scalars.data()); }
   double* pending() const { return totals() + 2; }
-  /// For the comparison of replicas and processes.
+  /// Memory of a checksum that compares replicas and processes.
   std::uint64_t* checksum() const { return static_cast<std::uint64_t*>(scalars.data()) + 4; }
   T* clip() const { return static_cast<T*>(scalars.data()) + devplace::detail::alignment / sizeof(T); }
   /// The loss scale, behind the two results of clipping.
@@ -133,7 +133,7 @@ void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
 }
 
 /// Returns the address of the factor that clips one place's whole gradients and undoes the loss scale; the place
-/// computes it asynchronously. `statistics`, which may be null, receive the norm.
+/// computes the factor asynchronously. `statistics`, which may be null, receives the norm.
 template <class Net, class Backend, class T, class S, class Scaling>
 const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const step_memory<T>& memory, reduction how,
               const Scaling& scaled, runtime::gradient_norm_statistics* statistics) {
@@ -149,14 +149,14 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
   if constexpr (requires { scaled.rule(); }) {
     arguments.scaler = scaled.scale_of(memory);
     arguments.scaling = scaled.rule();
-    arguments.unscaled = scaled.divisor == 0 ? 1 : static_cast<double>(scaled.divisor);  // 0: without samples
+    arguments.unscaled = scaled.divisor == 0 ? 1 : static_cast<double>(scaled.divisor);  // 0: no samples
   }
   optim::clip_norm_into<Backend>(rule, arguments);
   return arguments.factor;
 }
 
-/// Resets the two totals and the two pending sums behind them. `waiting`: the pending batches wait for their update,
-/// which will add their sums to the totals, so the totals begin at minus these sums.
+/// Resets the two totals and the two pending sums behind them. `waiting`: no update has used the pending batches yet.
+/// The next update will add their sums to the totals, so the totals begin at minus these sums and `pending` is kept.
 struct reset_totals_functor {
   double* totals;
   bool waiting;
@@ -169,8 +169,8 @@ struct reset_totals_functor {
 };
 
 /// Adds an update's reduced sums of losses and weights to the mean loss. If the update has one batch, also stores them
-/// in `sums` as the batch's loss; otherwise `sums` is null. Sets `differs` if the processes took different steps; it is
-/// null in one process.
+/// in `sums` as the batch's loss; otherwise `sums` is null. Sets `differs` if the processes took different steps;
+/// `differs` is null in one process.
 template <class Gradient, class Sum> struct reduced_loss_functor {
   const Gradient* tail;
   Sum* sums;
@@ -201,8 +201,8 @@ typename precision_traits<P>::activation* output_gradient_of(const step_memory<T
   return static_cast<typename precision_traits<P>::activation*>(after_pass);
 }
 
-/// Computes the loss of one replica's part of the batch after the pass `p`, its gradient, and its sums. `add`:
-/// accumulates the sums. Loss scaling also divides by `divisor`.
+/// After the pass `p`, computes the loss of one replica's part of the batch, the loss's gradient, and the sums of
+/// losses and weights. `add`: accumulates the sums. Loss scaling also divides by `divisor`.
 template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T>
 void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net, P, Backend>::replica_type& r,
                   step_memory<T>& memory, const PlacedLoss& loss, const Targets& targets, bool add,
@@ -252,8 +252,8 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
 }
 
 /// Runs forward, loss and backward of one replica on its part of the batch. `add`: accumulates the gradients and sums.
-/// Writes the loss's sums, which follow the gradients, first, so that the arena's end is complete whenever backward
-/// calls `after` (runtime::nothing_after). `divisor`: see compute_loss.
+/// Writes the sums of the loss before backward: they lie behind the gradients, and the arena's end must be complete
+/// whenever backward calls `after` (runtime::nothing_after). `divisor`: see compute_loss.
 template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T, class After>
 void forward_and_backward(const typename runtime::engine<Net, P, Backend>::replica_type& r, step_memory<T>& memory,
                           const PlacedLoss& loss, std::size_t rows,

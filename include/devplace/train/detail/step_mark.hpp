@@ -15,8 +15,8 @@ namespace devplace::train::detail {
 
 /// Marks a step, so that the reduction of gradients shows whether all processes take equal steps. The mark has four
 /// elements behind the two sums that follow the gradients. Each participant writes the 16-bit digits of a hash of the
-/// step; the first participant multiplies its digits by minus the number of the others. Equal hashes sum to zero in any
-/// order of summation, because all numbers are integers below 2^24.
+/// step; the first participant multiplies its digits by minus the number of other participants. Equal hashes sum to
+/// zero in any order of summation, because all numbers are integers below 2^24.
 template <class T> struct step_mark {
   T* tail = nullptr;       ///< the elements behind the gradients; null in one process
   std::uint64_t hash = 0;  ///< hash of the step's number and options, and of the batch
@@ -48,7 +48,7 @@ template <class Backend, class S> void clear_difference(const runtime::replica<S
   devplace::detail::copy_in<Backend>(r.ordinal, r.loss_sums() + 2, &none, sizeof none);
 }
 
-/// Throws if a device has found a difference. `flag` is the number behind the two sums of its last loss.
+/// Throws if a device has found a difference. `flag` is the number behind the two sums of the device's last loss.
 template <class T> void require_no_difference(T flag) {
   if (flag != 0)
     throw communication_error(

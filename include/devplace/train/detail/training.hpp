@@ -47,8 +47,8 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
   using connection_type = connection<Net, Where, P, policy_type>;
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr bool scales = scales_losses<P>;
-  /// Whether losses are read from the sums that the engine reduces with the gradients. Losses then have equal bits over
-  /// processes and in one process with as many places. A single place has the sums of one batch itself.
+  /// Whether losses are read from the sums that the engine reduces with the gradients. Losses then have the same bits
+  /// across processes as in one process with as many places. A single place already has the sums of one batch.
   static constexpr bool takes_reduced_loss = spans_processes<Where> || places > 1 || Batches > 1;
 
   using model_type = model<Net, Where, P>;
@@ -77,7 +77,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
     auto& state = own_state();
     const runtime::sole_use use(state);
     check_accumulation<backend_type>(state, accumulation_);
-    optimizer_.validate();  // before the passes, which change buffers, sums of losses and their scale
+    optimizer_.validate();  // before the passes, which change buffers, sums of losses and the loss scale
     if (samples.extent(0) != targets.extent(0)) throw_other_targets(samples.extent(0), targets.extent(0));
     if constexpr (spans_processes<Where>)
       require_participants(samples.participants(), targets.participants(), connection_.participants());
