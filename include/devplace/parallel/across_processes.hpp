@@ -17,13 +17,13 @@
 namespace devplace::parallel {
 
 /// The communicator of places of several processes. Each process reduces its slice of the gradients over all
-/// participants and distributes the result by the group's transport. It adds in the order of the engine in one process:
-/// a placement over 2 processes with 2 places each has the bits of `replicated` on 4 places. For n participants and S
-/// bytes each process receives about 2 S for each of its places.
+/// participants and distributes the result by the group's transport. The order of summation is that of the engine in
+/// one process: 2 processes with 2 places each compute the same bits as `replicated` on 4 places. For buffers of S
+/// bytes each process receives about 2 S bytes for each of its places.
 ///
 /// The transport reads host memory directly; devices' buffers are copied through pinned memory. The calling thread
 /// waits for the devices and for the other processes. progress() advances started collectives, in order, without
-/// waiting; finish() completes them. There is no other thread.
+/// waiting; finish() completes them. No background thread is used.
 template <class Backend, summation Order> class across_processes : public detail::participants {
  public:
   /// Connects these devices of this process with as many devices of each other process of the group.
@@ -112,7 +112,7 @@ template <class Backend, summation Order> class across_processes : public detail
     work_.via->give_up();
     try {
       work_.host.wait();
-    } catch (...) {  // the failed device's next use reports the failure
+    } catch (...) {  // the next use of the failed device reports the failure
     }
     try {
       work_.host.join();
@@ -125,9 +125,9 @@ template <class Backend, summation Order> class across_processes : public detail
   using work = detail::started_reductions<Backend, Order>;
   using kind = typename work::kind;
 
-  /// Calls `start()`, which starts a collective after all earlier work of the devices, and finishes the collective.
+  /// Calls `start()`, which starts a collective after all earlier work of the devices. Then finishes the collective.
   template <class F> void complete(const F& start) {
-    finish();  // collectives started before; unused marks would be older than the devices' latest work
+    finish();  // also discards unused marks, which would precede the devices' latest work
     for (std::size_t k = 0; k != work_.parts.local(); ++k) mark_ready(k);
     try {
       start();

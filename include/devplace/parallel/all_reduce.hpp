@@ -18,7 +18,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// partial -> replicated: combines the summands by the operation in the type (sum, mean, max, min), in the order of the
 /// places, and gives every place the result: `all_reduce(std::move(x))`. Reduces a temporary in place, other arguments
 /// into a new tensor. A NaN in any summand gives NaN, also for max and min. Asynchronous, in the order of each place's
-/// current stream. A value on one place or in copies is whole and does not compile, because reducing would multiply it.
+/// current stream. A tensor on one place, or a replicated one, has no summands and does not compile: reduction would
+/// multiply its values.
 template <tensor_like From> auto all_reduce(From&& source) {
   using detail::form;
   using from_type = std::remove_cvref_t<From>;

@@ -13,11 +13,11 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Copies the parameters and buffers of a model's first place to the other places; across processes from rank 0, for
-/// programs where one process reads a file. All processes of this thread's process_scope call it; they also get rank
-/// 0's seed and number of passes, from which dropout draws. Complete when the call returns. Invalidates activations
-/// saved by forward; optimizers keep their state. Throws error if there is no process_scope, and failures of places and
-/// processes, after which some parameters may be new.
+/// Copies the parameters and buffers of a model's first place to the other places. Across processes it copies from rank
+/// 0, for programs in which one process reads a file. All processes of this thread's process_scope call it. They also
+/// get rank 0's seed and number of passes, which determine dropout's random numbers. Complete when the call returns.
+/// Invalidates activations saved by forward; optimizers keep their state. Throws error if there is no process_scope. It
+/// also throws failures of places and processes; some parameters may then be overwritten already.
 template <class Net, placement Where, precision P> void broadcast_parameters(model<Net, Where, P>& m) {
   using backend_type = placement_backend_t<Where>;
   auto& state = m.state();

@@ -14,7 +14,7 @@ namespace devplace {
 
 namespace parallel {
 
-/// A contiguous range of the gradient arena that is reduced in one call, in elements.
+/// A contiguous range of elements of the gradient arena, reduced in one call.
 struct bucket {
   std::size_t first = 0;  ///< its first element
   std::size_t count = 0;  ///< number of elements, including padding
@@ -40,7 +40,7 @@ template <std::size_t Parameters> struct bucket_list {
   }
 };
 
-/// The buckets of a network's gradients that are reduced as elements of type T.
+/// The buckets of a network's gradients for a reduction in elements of type T.
 template <class Net, class T, class Policy> struct network_buckets {
  private:
   using plan = runtime::network_plan<Net>;
@@ -63,10 +63,11 @@ template <class Net, class T, class Policy> struct network_buckets {
 }  // namespace detail
 }  // namespace parallel
 
-/// The buckets in which a policy reduces a model's gradients, and their order. They follow from the type, so they are
-/// not rebuilt after the first step and processes need not agree on them. The sums of sample weights and losses follow
-/// the last parameter, in the first bucket. Independent of the placement. `size` is the number of buckets, `at(i)` the
-/// i-th bucket to be reduced, `largest` the number of elements of the largest one.
+/// Lists the buckets in which a policy reduces a model's gradients, in the order of reduction. The buckets depend on
+/// the types alone, so they are not rebuilt after the first step, and processes need not communicate to agree on them.
+/// The sums of sample weights and losses follow the last parameter, in the first bucket. The buckets do not depend on
+/// the placement. `size` is the number of buckets, `at(i)` the i-th bucket to be reduced, `largest` the number of
+/// elements of the largest one.
 template <class Model, class Policy> struct bucket_plan;
 
 /// The plan of a `model<Net, Where, P>`.
@@ -74,13 +75,13 @@ template <class Net, class Where, class P, class Policy>
 struct bucket_plan<model<Net, Where, P>, Policy>
     : parallel::detail::network_buckets<Net, typename precision_traits<P>::wire, Policy> {};
 
-/// The buckets in words, one per line: `bucket 0: 2.weight to 2.bias, 10304 bytes`.
+/// Describes the buckets, one per line: `bucket 0: 2.weight to 2.bias, 10304 bytes`.
 template <class Model, class Policy> std::string describe_buckets() {
   using plan = bucket_plan<Model, Policy>;
   std::vector<std::size_t> offsets;
   std::vector<std::string> names;
   using network = runtime::network_plan<typename Model::network_type>;
-  std::size_t trained = network::parameter_elements;  // not a constant: g++ warns of comparisons with 0
+  std::size_t trained = network::parameter_elements;  // a variable: g++ warns if a constant 0 is compared
   network::visit_parameters([&](const std::string& name, const auto&, std::size_t offset) {
     if (offset >= trained) return;  // a frozen parameter
     offsets.push_back(offset);

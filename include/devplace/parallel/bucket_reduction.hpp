@@ -17,18 +17,19 @@
 
 namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {
 
-/// Whether a trainer overlaps the reduction of buckets, in elements of type T, with the backward pass: there are
-/// several buckets, so that some are complete before the pass ends, and the communicator supports it.
+/// Whether a trainer overlaps the reduction of buckets, in elements of type T, with the backward pass. The communicator
+/// must support this, and there must be several buckets: a single bucket is complete only at the end of the pass.
 template <class Net, class Policy, class T, class Communicator>
 inline constexpr bool reduces_during_backward =
     overlapping_communicator<Communicator, T> && (detail::network_buckets<Net, T, Policy>::size > 1);
 
-/// Reduces a network's buckets during the backward pass: starts each one when the pass has written its last gradient,
-/// from the last layer to the first. The results are those of reduce_gradients and reduce_shares.
+/// Reduces a network's buckets during the backward pass: starts to reduce a bucket when the pass has written the
+/// bucket's last gradient, from the last layer to the first. The results equal those of reduce_gradients and
+/// reduce_shares.
 ///
-/// With one place in this process a bucket is started within the pass and advanced between its layers. With several
-/// places their passes are enqueued first, then the collectives; each collective waits only for the points of the
-/// passes at which its bucket was complete.
+/// With one place in this process, the reduction of a bucket is started within the pass and advanced between layers.
+/// With several places, all passes are enqueued first, and then all collectives. Each collective waits only for the
+/// points of the passes at which the bucket was complete.
 template <class Net, class Policy, class Communicator, class S> class bucket_reduction {
   using T = typename precision_traits<S>::gradient;
   static constexpr bool rounds = rounds_gradients<Communicator>;
@@ -36,8 +37,8 @@ template <class Net, class Policy, class Communicator, class S> class bucket_red
   using bucket_shares = parallel::bucket_shares<Net, T, Policy>;
 
  public:
-  /// Starts nothing unless `active`; each participant gets the sums of its share, or of all gradients if `shares` is
-  /// null.
+  /// Each participant gets the sums of its share, or of all gradients if `shares` is null. Nothing is reduced unless
+  /// `active`.
   bucket_reduction(Communicator& communicator, const runtime::model_state<S>& state, const bucket_shares* shares,
                    bool active)
       : communicator_(communicator), state_(state), shares_(shares), active_(active), open_(active) {}
@@ -57,8 +58,8 @@ template <class Net, class Policy, class Communicator, class S> class bucket_red
     };
   }
 
-  /// Orders later work of the places after the reduction of all buckets, and does the rest of reduce_gradients or
-  /// reduce_shares. Call it after all passes.
+  /// Orders later work of the places after the reduction of all buckets, and does the remaining work of
+  /// reduce_gradients or reduce_shares. Call it after all passes.
   void finish() {
     if (!only_place())
       for (std::size_t i = 0; i != plan::size; ++i) start(i);
@@ -129,7 +130,7 @@ template <class Net, class Policy, class Communicator, class S> class bucket_red
   const bucket_shares* shares_;
   bool active_, open_;
   std::size_t place_ = 0;   ///< the place whose pass is being enqueued
-  std::size_t marked_ = 0;  ///< number of its complete buckets
+  std::size_t marked_ = 0;  ///< number of complete buckets of that place
 };
 
 /// Replaces a bucket_reduction if buckets are reduced after the passes.

@@ -29,7 +29,7 @@ template <class Net, class T, class Policy> class bucket_shares {
     const std::size_t begin = least(share_begin(b.count, participants, rank), limit);
     return {b.first + begin, least(share_begin(b.count, participants, rank + 1), limit) - begin};
   }
-  /// The number of parameters in all shares of the first participant, which has the most.
+  /// The number of parameters in all shares of the first participant. No participant has more.
   static constexpr std::size_t largest(std::size_t participants) {
     std::size_t elements = 0;
     for (std::size_t i = 0; i != plan::size; ++i) elements += part(i, participants, 0).count;
@@ -46,8 +46,8 @@ template <class Net, class T, class Policy> class bucket_shares {
       begins_[plan::size * row_ + rank] = least(begins_[rank], parameters - plan::at(0).first);
   }
 
-  /// The boundaries of the shares of bucket `i`, of its gradients and of its parameters, counted from the bucket's
-  /// first element.
+  /// The boundaries of the shares of bucket `i`, counted from the bucket's first element. Only of_gradients() includes
+  /// the tail behind the gradients.
   ///@{
   std::span<const std::size_t> of_gradients(std::size_t i) const { return {begins_.data() + i * row_, row_}; }
   std::span<const std::size_t> of_parameters(std::size_t i) const { return of_gradients(i == 0 ? plan::size : i); }

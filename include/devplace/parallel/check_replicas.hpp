@@ -21,7 +21,7 @@
 
 namespace devplace::parallel::detail {
 
-/// The multi-dimensional index of a row-major position: [1, 2].
+/// Formats the multi-dimensional index of a row-major position: [1, 2].
 inline std::string index_text(std::size_t element, const nn::parameter_shape& shape) {
   std::string text;
   for (std::size_t axis = shape.rank; axis-- != 0; element /= shape.extent[axis])
@@ -29,7 +29,7 @@ inline std::string index_text(std::size_t element, const nn::parameter_shape& sh
   return "[" + text + "]";
 }
 
-/// A number with all digits, and its bits, which tell different NaNs apart.
+/// Formats a number with all digits, and with its bits, because different NaNs print alike.
 template <class T> std::string value_text(T value) {
   using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   char text[64];
@@ -39,7 +39,7 @@ template <class T> std::string value_text(T value) {
   return text;
 }
 
-/// The first of `count` elements at which two arrays differ, or `count`.
+/// Returns the index of the first of `count` elements at which two arrays differ, or `count`.
 template <class T> std::size_t first_difference(const std::vector<T>& a, const std::vector<T>& b, std::size_t count) {
   if (std::memcmp(a.data(), b.data(), count * sizeof(T)) == 0) return count;
   std::size_t i = 0;
@@ -47,7 +47,7 @@ template <class T> std::size_t first_difference(const std::vector<T>& a, const s
   return i;
 }
 
-/// Compares one parameter or buffer, at `offset` in the arenas, of all replicas with the first replica's.
+/// Compares one parameter or buffer of all replicas, at `offset` in the arenas, with that of the first replica.
 template <class Backend, class T, class S>
 void check_entry(const runtime::model_state<S>& state, T* (runtime::replica<S>::*data)() const, std::size_t offset,
                  const std::string& name, const nn::parameter_shape& shape) {
@@ -99,9 +99,9 @@ template <class Net, class Backend, class S> void check_replicas(const runtime::
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Compares the parameters and buffers of all replicas of a model bitwise with those of the first place. Throws error
-/// if they differ; the message names the first such parameter (`0.weight`), both places, the element's index and both
-/// values. devplace's updates keep replicas equal; this function detects writes of the program to a single replica.
-/// Waits for all places and copies each replica to the host.
+/// if they differ; the message names the first differing parameter (`0.weight`), both places, the element's index and
+/// both values. devplace's updates keep replicas equal; this function detects writes of the program to a single
+/// replica. Waits for all places and copies each replica to the host.
 template <class Net, placement Where, precision P> void check_replicas(const model<Net, Where, P>& m) {
   detail::naming_bad_alloc("the comparison of replicas",
                            [&] { parallel::detail::check_replicas<Net, placement_backend_t<Where>>(m.state()); });

@@ -13,25 +13,27 @@
 namespace devplace::parallel {
 
 /// Executes collectives between participants: devices of this process (`direct`, `ring`), or of several processes.
-/// Participants have ranks from 0; those of one process have consecutive ranks. A call takes one buffer per participant
-/// of this process, in rank order. All buffers have the same number of elements.
+/// Participants have ranks from 0; the participants of one process have consecutive ranks. A call takes one buffer per
+/// participant of this process, in rank order. All buffers have the same number of elements.
 ///
 /// Calls are asynchronous: on every rank's device a collective is ordered after the device's earlier work and before
 /// its later work. All ranks make the same calls in the same order. The spans are not read after the call has returned,
 /// but the buffers must exist until the devices have executed the collective. If a rank's device has failed before, all
 /// devices fail and skip later work.
 ///
-/// - `size()`: number of participants in all processes; `first_rank()`: rank of this process's first one;
+/// - `size()`: number of participants in all processes; `first_rank()`: rank of this process's first participant;
 ///   `local_count()`: number of this process's participants.
 /// - `all_reduce(buffers, count, op)`: replaces every rank's elements by `op` over the ranks.
 /// - `reduce(buffers, count, op, root)`: replaces the elements of rank `root` by `op` over the ranks; the elements
 ///   of the other ranks are unspecified afterwards.
 /// - `broadcast(buffers, count, root)`: replaces every rank's elements by those of rank `root`.
 /// - `reduce_scatter(buffers, begins, op)`: replaces the elements [`begins[r]`, `begins[r + 1]`) of each rank r by `op`
-///   over the ranks; its other elements are unspecified afterwards. `begins` has size() + 1 ascending numbers.
-/// - `all_gather(buffers, begins)`: replaces the elements [`begins[r]`, `begins[r + 1]`) of every rank by rank r's.
-/// - `prepare(count, element_bytes)`, optional: allocates the memory for reductions of up to that many elements, which
-///   then do not allocate.
+///   over the ranks; the other elements of rank r are unspecified afterwards. `begins` has size() + 1 ascending
+///   numbers.
+/// - `all_gather(buffers, begins)`: replaces the elements [`begins[r]`, `begins[r + 1]`) of every rank by those of rank
+///   r.
+/// - `prepare(count, element_bytes)`, optional: allocates the memory for reductions of up to `count` elements, so that
+///   the reductions do not allocate.
 ///
 /// One thread at a time may use a communicator.
 template <class C, class T = float>
@@ -48,21 +50,23 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
 };
 
 /// Communicators whose reductions overlap with other work of the devices: a trainer starts the reduction of each bucket
-/// of gradients during the backward pass. For other communicators it reduces the buckets after the pass, with the same
-/// bits. All ranks start the same collectives in the same order, in which they are executed.
+/// of gradients during the backward pass. With other communicators a trainer reduces the buckets after the pass; the
+/// results have the same bits. All ranks start the same collectives in the same order, which is also the order of
+/// execution.
 ///
 /// - `prepare(count, element_bytes)` is called before the first start.
-/// - `mark_ready(k)`: marks the point after all work enqueued so far by this process's participant `k`, from 0.
+/// - `mark_ready(k)`: records a mark after all work enqueued so far by participant `k` of this process, counted from 0.
 ///   Asynchronous.
 /// - `start_all_reduce(buffers, count, op)`, `start_reduce(buffers, count, op, root)`, `start_reduce_scatter(buffers,
-///   begins, op)`: start the collective after the oldest unused mark of each participant of this process. Do not wait;
-///   later work of the devices may run at the same time and must not use the buffers. `begins` must exist until
-///   finish(). Blocking collectives still follow all earlier work of the devices, and may discard marks.
+///   begins, op)`: start the collective after the oldest unused mark of each participant of this process, and use up
+///   these marks. They do not wait. Later work of the devices may run concurrently and must not use the buffers.
+///   `begins` must exist until finish(). Blocking collectives still follow all earlier work of the devices, and may
+///   discard marks.
 /// - `progress()`: advances started collectives on the host without waiting. Called between the layers of the backward
 ///   pass.
 /// - `finish()`: orders the devices' later work after all started collectives and discards unused marks.
-/// - `abandon()`, noexcept, instead of finish() after an exception: cancels started collectives or orders them before
-///   the devices' later work. A communicator across processes may be unusable afterwards.
+/// - `abandon()`, noexcept: replaces finish() after an exception. Cancels started collectives or orders them before the
+///   devices' later work. A communicator across processes may be unusable afterwards.
 template <class C, class T = float>
 concept overlapping_communicator =
     communicator<C, T> && requires(C& c, std::span<T* const> buffers, std::span<const std::size_t> begins,
@@ -77,8 +81,8 @@ concept overlapping_communicator =
       { c.abandon() } noexcept;
     };
 
-/// Whether an engine itself knows several processes, whose participants its communicators connect: true if it has a
-/// member `static constexpr bool spans_processes = true`.
+/// Whether an engine's communicators themselves connect participants of several processes: true if it has a member
+/// `static constexpr bool spans_processes = true`.
 template <class Engine> inline constexpr bool spans_processes = requires { requires Engine::spans_processes; };
 /// Whether an engine connects the processes of a process_scope: `connect_across<Backend>(ordinals, processes)`.
 template <class Engine, class Backend>
@@ -86,7 +90,7 @@ inline constexpr bool connects_processes = requires { typename Engine::template 
 
 namespace detail {
 
-/// Throws unless a communicator's participants match a placement with this number of places in this process.
+/// Throws unless a communicator's participants match a placement with `places` places in this process.
 inline void require_participants(int size, int first, int local, std::size_t places, bool across_processes) {
   const bool here = local > 0 && static_cast<std::size_t>(local) == places;
   if (here && first >= 0 && first <= size - local && (across_processes || size == local)) return;

@@ -18,8 +18,8 @@
 namespace devplace::parallel {
 
 /// The communicator of devices of one process: each device reduces its own slice over all ranks' buffers, in rank
-/// order, and stores the result in all of them. For n buffers of S bytes, 2 n S bytes are moved in total, the minimum.
-/// Every element is ((g0 + g1) + g2) + ..., so the bits do not depend on slices, buckets or threads.
+/// order, and stores the result in all buffers. For n buffers of S bytes, 2 n S bytes are moved in total, which is the
+/// minimum. Every element is ((g0 + g1) + g2) + ..., so the bits do not depend on slices, buckets or threads.
 ///
 /// If two of the devices cannot access each other's memory, each device first copies its slice of the others' buffers
 /// to its own memory, in portions of up to 1 MiB; at the end the results are copied back. The bits are the same; the
@@ -93,7 +93,7 @@ template <class Backend> class direct : public detail::streamed_collectives<dire
 
   /// Minimum number of elements per thread: a few microseconds of work.
   static constexpr std::size_t grain = 16384;
-  /// Targets of a reduced part other than one rank: all ranks, or the rank that owns the part.
+  /// Special targets of a reduced part: all ranks, or the rank that owns the part.
   static constexpr int everyone = -1, owner = -2;
 
   template <class T>
@@ -116,7 +116,8 @@ template <class Backend> class direct : public detail::streamed_collectives<dire
     fence();
   }
 
-  /// reduce_parts for devices that cannot access each other's memory: each one reduces its part into its own buffer.
+  /// Replaces reduce_parts() for devices that cannot access each other's memory: each device reduces its part into its
+  /// own buffer.
   template <class T>
   void reduce_copies(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int target) {
     reserve(begins, sizeof(T));

@@ -48,7 +48,7 @@ void sum_parameters(const runtime::replica<S>& r, std::size_t first, std::size_t
 }
 
 /// Compares checksums of the replicas' parameters, stored at `checksums` on each place. Waits for the places. Throws
-/// like check_replicas() if they differ.
+/// like check_replicas() if the replicas differ.
 template <class Net, class Backend, class S, std::size_t Places>
 void require_equal_replicas(const runtime::model_state<S>& state, const std::array<std::uint64_t*, Places>& checksums) {
   constexpr std::size_t count = runtime::network_plan<Net>::arena_elements;

@@ -20,9 +20,8 @@
 
 namespace devplace::parallel {
 
-/// A list of named values that must be equal in all processes before they work together: processes with different
-/// models or options would deadlock, or silently train different models. A template, so that only programs of several
-/// processes compile it.
+/// Lists named values that must be equal in all processes: processes with different models or options would deadlock,
+/// or silently train different models. The class is a template, so that only programs of several processes compile it.
 template <class Text = std::string> class basic_fingerprint {
  public:
   /// Adds a value. The message about a difference shows names and values.
@@ -53,8 +52,9 @@ template <class Text = std::string> class basic_fingerprint {
         options, [&](const char* name, const auto& value) { add(std::string(prefix).append(name), value); });
   }
 
-  /// Compares the fingerprints of all processes, which all call it. Throws communication_error in every process if a
-  /// fingerprint differs from rank 0's. The message begins with `what` and names the first difference and both ranks.
+  /// Compares the fingerprints of all processes. All processes call this. Throws communication_error in every process
+  /// if a fingerprint differs from rank 0's. The message begins with `what` and names the first difference and both
+  /// ranks.
   void require_equal(const process_group& processes, std::string_view what) const {
     const std::vector<std::uint64_t> hashes = processes.all_gather(hash());
     int other = 0;

@@ -21,12 +21,12 @@ namespace devplace {
 namespace parallel {
 
 /// A communicator that reduces in two levels: over the places of each process, on their devices, and then over the
-/// processes, between their first places. For n processes and S bytes each process receives about 2 S; with
-/// across_processes it receives 2 S for each of its places.
+/// processes, between their first places. For buffers of S bytes each process receives about 2 S bytes; with
+/// across_processes it receives 2 S bytes for each of its places.
 ///
 /// With two places in each process a sum is (g0 + g1) + (g2 + g3): the bits depend on the number of places in each
-/// process, not on threads or buckets. With one place in each process they are those of `direct`. Buckets are reduced
-/// after the backward pass.
+/// process, not on threads or buckets. With one place in each process the bits are those of `direct`. Buckets are
+/// reduced after the backward pass.
 template <class Backend> class hierarchical : public detail::participants {
  public:
   /// Connects these devices of this process with as many devices of each other process of the group.
@@ -83,7 +83,7 @@ template <class Backend> class hierarchical : public detail::participants {
   ///@}
 
  private:
-  /// Checks the boundaries and sets those of the processes' parts.
+  /// Checks the boundaries of the participants' parts and computes those of the processes' parts.
   void divide(std::span<const std::size_t> begins) {
     check(begins);
     for (std::size_t p = 0; p != process_begins_.size(); ++p) process_begins_[p] = begins[p * index(local_count())];

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Not part of all.hpp, as it includes <mpi.h>.
+// Not part of all.hpp, because this header includes <mpi.h>.
 
 #include <algorithm>
 #include <array>
@@ -29,24 +29,24 @@ namespace devplace {
 
 namespace parallel {
 
-/// A communicator that calls MPI's own non-blocking collectives, such as MPI_Iallreduce, and polls them and the group's
-/// monitor until they complete. MPI chooses the order of summation: it may depend on the number of elements, the
-/// processes' hosts and the library. The bits may therefore differ from other engines and between numbers of processes.
-/// All processes get the same bits from libraries that compute each element once, as most do; the standard only
-/// recommends it.
+/// A communicator that calls MPI's own non-blocking collectives, such as MPI_Iallreduce, and polls these and the
+/// group's monitor until the collectives complete. MPI chooses the order of summation: it may depend on the number of
+/// elements, the processes' hosts and the library. The bits may therefore differ from those of other engines, and
+/// between numbers of processes. Most libraries compute each element once, so that all processes get the same bits; the
+/// standard only recommends this.
 ///
-/// If a process has several places, the first place's device reduces over them first, and the other places copy the
-/// result at the end. The maximum of elements with NaN depends on MPI. The calling thread waits for the
-/// devices and for the other processes. On the CPU, collectives may be started; they advance during calls of progress()
-/// and of MPI. MPI cannot cancel them: after a failure it may still use the buffers, so the program must not continue
-/// to use MPI.
+/// If a process has several places, the device of the first place reduces over these places before MPI is called. The
+/// other places copy the result at the end. If an element is NaN, the maximum depends on MPI. The calling thread waits
+/// for the devices and for the other processes. On the CPU, collectives may be started; they advance during calls of
+/// progress() and of MPI. MPI cannot cancel collectives: after a failure MPI may still use the buffers, so the program
+/// must not continue to use MPI.
 template <class Backend> class mpi_collectives : public detail::participants {
  public:
   /// Maximum number of elements of one call of MPI, whose counts are ints.
   static constexpr std::size_t most_elements = std::size_t{1} << 30;
 
-  /// Connects these devices of this process with as many devices of each other process of the group. MPI must have made
-  /// the group. `most` is for tests.
+  /// Connects these devices of this process with as many devices of each other process of the group. The group must be
+  /// connected by MPI. Only tests set `most`.
   mpi_collectives(std::span<const int> ordinals, const process_group& processes, mpi_access access,
                   std::size_t most = most_elements)
       : participants(processes.transport()->ranks(), ordinals.size()),
@@ -246,7 +246,7 @@ template <class Backend> class mpi_collectives : public detail::participants {
   std::shared_ptr<detail::mpi_transport> via_;
   detail::mpi_elements<Backend> elements_;
   detail::mpi_counts counts_;
-  std::vector<detail::mpi_counts> counts_of_started_;  ///< MPI reads them until the call is done
+  std::vector<detail::mpi_counts> counts_of_started_;  ///< MPI reads the counts until the call has ended
   std::size_t started_ = 0;
   bool announced_ = false;
   detail::mpi_unfinished unfinished_;
@@ -256,15 +256,15 @@ template <class Backend> class mpi_collectives : public detail::participants {
 
 namespace collective {
 
-/// The engine that calls MPI's own collectives, for groups made by mpi_session or mpi_processes. It uses features
-/// of the machine's MPI, such as reductions in the network, but its bits are not reproducible elsewhere. A CUDA-aware
-/// MPI gets the memory of CUDA devices directly, others get copies in pinned memory. In one process the engine is
-/// `direct`.
+/// The engine that calls MPI's own collectives, for groups made by mpi_session or mpi_processes. It uses features of
+/// the machine's MPI, such as reductions in the network, but its bits are not reproducible elsewhere. A CUDA-aware MPI
+/// accesses the memory of CUDA devices directly; for other libraries devplace copies through pinned memory. In one
+/// process the engine is `direct`.
 struct mpi : engine_base<parallel::direct, parallel::mpi_collectives> {
   /// The name in output.
   static constexpr std::string_view name = "mpi";
-  /// Connects the devices of a group's processes; ranks are ordered by process. Throws argument_error if MPI has not
-  /// made the group.
+  /// Connects the devices of a group's processes; ranks are ordered by process. Throws argument_error if the group is
+  /// not connected by MPI.
   template <class Backend>
   communicator_across<Backend> connect_across(std::span<const int> ordinals, const process_group& processes) const {
     const bool is_cuda_aware = parallel::detail::mpi_initialised() && parallel::detail::mpi_takes_cuda_memory();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Component devplace::nccl. Not part of all.hpp, as it includes <nccl.h>.
+// Component devplace::nccl. Not part of all.hpp, because this header includes <nccl.h>.
 #if !__has_include(<nccl.h>)
   #error \
       "devplace: parallel/nccl.hpp needs NCCL. Link devplace::nccl, found by find_package(devplace COMPONENTS nccl); NVIDIA's packages are libnccl-dev and nvidia-nccl."
@@ -26,19 +26,19 @@
 namespace devplace::parallel {
 
 /// The communicator of CUDA devices of one or several processes, by NVIDIA's NCCL, over NVLink, PCIe or the network. It
-/// computes sums, and extrema of integers. NCCL does not document the order of sums, so the bits may differ from
-/// `direct` and between numbers of devices; all participants get the same bits. devplace computes sums of bf16 and half
-/// itself, in float and in the order of the ranks, and rounds once: their bits are those of `direct`.
+/// computes sums, and maxima and minima of integers. NCCL does not document the order of sums, so the bits may differ
+/// from those of `direct` and between numbers of devices; all participants get the same bits. devplace computes sums of
+/// bf16 and half itself, in float and in the order of the ranks, and rounds once: their bits are those of `direct`.
 ///
 /// A call returns when NCCL has enqueued the collective. Each device executes it on a separate stream, after its
 /// earlier work and before its later work. A missing rank is detected while the calling thread enqueues a collective or
 /// waits for a device, for example to read a loss: within process_options::op_timeout, or at once if the group knows
 /// that a process has ended. All processes then throw communication_error.
 ///
-/// Parts of equal size need one call of NCCL, unequal parts one call for each participant, in one NCCL group. Buffers
-/// are not registered: NCCL's registration (ncclCommRegister, symmetric windows) is for memory of ncclMemAlloc or
-/// cuMemCreate; for memory of CUDA's stream-ordered pools, as devplace's arenas, it fails or has no effect. Copies to
-/// registered memory would cost each bucket another read and write.
+/// Parts of equal size need one call of NCCL; unequal parts need one call for each participant, in one NCCL group.
+/// Buffers are not registered (ncclCommRegister, symmetric windows): NCCL registers memory of ncclMemAlloc or
+/// cuMemCreate, but devplace's arenas are in CUDA's stream-ordered pools, for which registration fails or has no
+/// effect. Copies to registered memory would cost each bucket another read and write.
 template <class Backend> class nccl_communicator : public detail::participants {
   static constexpr bool of_cuda_devices = std::is_same_v<Backend, backend::cuda>;
   static_assert(of_cuda_devices,
@@ -46,12 +46,12 @@ template <class Backend> class nccl_communicator : public detail::participants {
                 "or collective::ring, or a model on cuda places.");
 
  public:
-  /// The host does not wait for the devices, so a trainer cannot read the result before it continues.
+  /// The host does not wait for the devices, so a trainer continues before it can read the result.
   static constexpr bool host_goes_on = true;
 
-  /// Connects these devices with as many devices of each other process. All processes call it. Throws
-  /// communication_error if NCCL cannot connect them within process_options::init_timeout, if the loaded NCCL is older
-  /// than the compiled one, or if two ranks use one GPU.
+  /// Connects these devices with as many devices of each other process. All processes call this. Throws
+  /// communication_error if NCCL cannot connect the devices within process_options::init_timeout, if the loaded NCCL is
+  /// older than the one that the program was compiled for, or if two ranks use one GPU.
   explicit nccl_communicator(std::span<const int> ordinals, const process_group& processes = process_group())
       : participants(processes.transport()->ranks(), ordinals.size()),
         sums_(std::make_unique<detail::nccl_short_sums>(ordinals, processes)) {}
@@ -195,8 +195,8 @@ namespace devplace::collective {
 /// The engine that sums by NVIDIA's NCCL, for CUDA devices of one or several processes: `all_reduce<nccl>`,
 /// `reduce_and_broadcast<nccl>`, `sharded_all_reduce<nccl>`. NCCL chooses the order of summation: all places get the
 /// same bits, which may differ from those of `direct`, and between `sharded_all_reduce` and `all_reduce`. With
-/// `wire<bf16, nccl>` NCCL moves gradients in 16 bits, and the sums have the bits of `wire<bf16>`. Plans do not count
-/// NCCL's own buffers.
+/// `wire<bf16, nccl>` NCCL moves gradients in 16 bits, and the sums have the bits of `wire<bf16>`. Memory plans do not
+/// include NCCL's own buffers.
 struct nccl : engine_base<parallel::nccl_communicator, parallel::nccl_communicator> {
   /// The name in output.
   static constexpr std::string_view name = "nccl";

@@ -50,8 +50,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Predicts with several models, each for its own input on its own place: `parallel_apply(replicas, inputs)` returns
 /// the tuple of their outputs, as torch.nn.parallel.parallel_apply. Both arguments are tuples of equal length, possibly
 /// of references (`std::tie(x, y)`). The devices work concurrently: the call enqueues work on each and waits for none.
-/// Exceptions keep their type and name the model's position, from 0, and place; reading a device's output throws a
-/// later failure of the device.
+/// Exceptions keep their type and name the model's position, from 0, and place. If a device fails later, reading its
+/// output throws the failure.
 template <class... Models, class... Inputs>
 auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs...>& inputs) {
   static_assert(sizeof...(Models) == sizeof...(Inputs),
@@ -70,8 +70,8 @@ auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs
   }
 }
 
-/// Predicts for a tensor that is split along axis 0, part k with model k on the part's place: `parallel_apply(replicas,
-/// scatter<sharded<axis<0>, 0, 1>>(x))`. The outputs are one tensor with the same split.
+/// Predicts for a tensor that is split along axis 0. Model k predicts for part k, on the place of the part:
+/// `parallel_apply(replicas, scatter<sharded<axis<0>, 0, 1>>(x))`. The outputs are one tensor with the same split.
 template <class First, class... Rest, detail::distributed_tensor Input>
 auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& inputs) {
   using where = typename Input::placement_type;

@@ -99,9 +99,9 @@ template <class Engine = direct, class Buckets = buckets<>> struct reduce_and_br
 
 /// The scheme of ZeRO stage 1: every place gets the sums of its share of the gradients, holds the optimizer's state for
 /// this share, and updates the share's parameters. It then gathers the other shares. Parameters have the bits of
-/// `all_reduce` with the same engine, and as many bytes are moved. No place has the whole gradients afterwards, except
-/// in steps that clip, whose norm needs them. The optimizer's rule is called for each share, so it must be elementwise,
-/// as all of devplace's rules are.
+/// `all_reduce` with the same engine, and as many bytes are moved. Afterwards no place has all gradients, except in
+/// steps that clip, because the norm needs all gradients. The optimizer's rule is called for each share, so it must be
+/// elementwise, as all of devplace's rules are.
 template <class Engine = direct, class Buckets = buckets<>> struct sharded_all_reduce {
   /// The engine of the collectives, and their bucket sizes.
   ///@{
@@ -110,7 +110,7 @@ template <class Engine = direct, class Buckets = buckets<>> struct sharded_all_r
   ///@}
   /// Whether every place runs the optimizer.
   static constexpr bool every_place_updates = true;
-  /// Whether each place updates its share of the parameters only.
+  /// Whether each place updates only its share of the parameters.
   static constexpr bool updates_shares = true;
   /// The engine as a value, for engines with data members, such as a user's communicator.
   Engine engine = {};
@@ -133,7 +133,7 @@ template <class Policy> constexpr std::size_t workspace_bytes_across([[maybe_unu
     return 0;
 }
 
-/// Whether every place updates only its share of the parameters under a policy: true if it has a member
+/// Whether every place updates only its share of the parameters under a policy: true if the policy has a member
 /// `static constexpr bool updates_shares = true`.
 template <class Policy> inline constexpr bool updates_shares = requires { requires Policy::updates_shares; };
 

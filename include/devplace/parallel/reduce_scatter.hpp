@@ -24,7 +24,8 @@
 namespace devplace::parallel::detail {
 
 /// Combines the summands and stores each place's part of the result; instantiated per backend and element type.
-/// `begins` divides the axis that `of` counts; `writable` are the summands if they may be overwritten, otherwise empty.
+/// `begins` divides the axis with `of.count` elements. `writable` are the summands if they may be overwritten,
+/// otherwise empty.
 template <class Backend, class T>
 void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> summands, std::span<T* const> writable,
                      std::span<T* const> parts, const devplace::detail::reduction_extents& of,
@@ -62,9 +63,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// partial -> sharded: combines the summands by the operation in the type, in the order of the places, and splits the
 /// result along the axis of `To` by the rule `how`: `reduce_scatter<sharded<axis<0>, 0, 1>>(std::move(x))`. `To` has
-/// the summands' places, in their order. Combines a temporary that is split along its first axis in place; otherwise
-/// each place temporarily needs memory for another summand. NaN propagates, as in all_reduce. Asynchronous, in the
-/// order of each place's current stream. Throws argument_error if given sizes do not add up to the extent.
+/// the places of the summands in the same order. A temporary is combined in place if `To` splits the first axis;
+/// otherwise each place temporarily needs memory for another summand. NaN propagates, as in all_reduce. Asynchronous,
+/// in the order of each place's current stream. Throws argument_error if given sizes do not add up to the extent.
 template <class To = void, tensor_like From, split_rule Split = split::rule>
 auto reduce_scatter(From&& source, const Split& how = split::even) {
   using detail::form;

@@ -17,25 +17,25 @@
 
 namespace devplace::parallel {
 
-/// The communicator of devices of one process that copy only from their left neighbour. The buffers are cut into n
-/// chunks. They travel around the ring once to be added up and once more to be distributed, in 2 (n - 1) steps. Each
-/// device receives 2 (n - 1) / n S bytes. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
-/// workstations", 2009.
+/// The communicator of devices of one process, each of which copies only from its left neighbour. The n buffers of S
+/// bytes are cut into n chunks each. The chunks travel around the ring once to be added up and once more to be
+/// distributed, in 2 (n - 1) steps. Each device receives 2 (n - 1) / n S bytes. Patarasuk and Yuan, "Bandwidth optimal
+/// all-reduce algorithms for clusters of workstations", 2009.
 ///
-/// Chunk r, which is complete on rank r, and part r of reduce_scatter are added in the order g(r+1) + ... + g(r+n),
-/// ranks modulo n. The bits depend only on the numbers of ranks and elements; reduce_scatter with the parts of
-/// `share_begin` has the bits of all_reduce. The boundaries of chunks depend on the number of elements, so bucket sizes
-/// change the bits, unlike with `direct`.
+/// Chunk r, and part r of reduce_scatter, are completed on rank r, in the order g(r+1) + ... + g(r+n), ranks modulo n.
+/// The bits depend only on the numbers of ranks and elements; reduce_scatter with the parts of `share_begin` has the
+/// bits of all_reduce. The boundaries of chunks depend on the number of elements, so bucket sizes change the bits,
+/// unlike with `direct`.
 template <class Backend> class ring : public detail::streamed_collectives<ring<Backend>, Backend> {
   using base = detail::streamed_collectives<ring, Backend>;
 
  public:
-  /// Connects these devices, rank 0 first; each receives from the previous one.
+  /// Connects these devices, rank 0 first; each device receives from the previous one.
   explicit ring(std::span<const int> ordinals) : base(ordinals, true) {}
   using base::size;
 
-  /// Allocates memory for one chunk of `count` elements on each device, unless it has enough. Otherwise the first
-  /// reduction allocates it.
+  /// Allocates memory for one chunk of `count` elements on each device, unless the device has enough. Without this call
+  /// the first reduction allocates the memory.
   void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count), element_bytes); }
 
   /// The collectives of parallel/communicator.hpp.

@@ -9,9 +9,10 @@
 
 namespace devplace::parallel {
 
-/// The begin of participant `rank`'s share of `count` elements; it ends at the begin of the share of `rank + 1`. Shares
-/// are whole cache lines of float, to avoid false sharing. They are also whole vectors of every width, so elementwise
-/// results have the same bits for any number of participants. Shares differ by at most one line and may be empty.
+/// The begin of participant `rank`'s share of `count` elements. The share ends where the share of `rank + 1` begins.
+/// Shares are whole cache lines of float, to avoid false sharing. They are also whole vectors of every width, so
+/// elementwise results have the same bits for any number of participants. Shares differ by at most one line and may be
+/// empty.
 constexpr std::size_t share_begin(std::size_t count, std::size_t participants, std::size_t rank) {
   constexpr std::size_t line = 16;
   const std::size_t begin =

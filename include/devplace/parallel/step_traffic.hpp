@@ -14,16 +14,16 @@
 
 namespace devplace {
 
-/// Bytes that one training step moves between participants under a policy: gradients, with the sums that follow them
-/// and the marks by which processes compare steps; parameters; and layers' buffers, (n - 1) times from the first
-/// participant. For n participants and S bytes of gradients:
+/// Counts the bytes that one training step moves between n participants under a policy: gradients, parameters, and
+/// n - 1 copies of the first participant's layer buffers. Gradients include the sums that follow them, and the values
+/// by which processes compare steps. For S bytes of gradients:
 ///
 /// - `all_reduce`: 2 (n - 1) S in total; each participant receives and sends 2 (n - 1) / n S;
-/// - `sharded_all_reduce`: as many bytes, half of them parameters; if the trainer clips, `clipping` in addition (in
-///   mixed<half> part of `gradients`, because its trainers always check whole gradients);
+/// - `sharded_all_reduce`: as many bytes, half of them for parameters. If the trainer clips, it moves `clipping` bytes
+///   more; in mixed<half> they are part of `gradients`, because such trainers always check all gradients;
 /// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first participant, which gets sums slice by slice; across
-///   processes (n - 1) S, and the loss from the first participant. In addition (n - 1) times the parameters from the
-///   first participant, in mixed<half> with the scale of losses.
+///   processes only (n - 1) S, but the first participant also sends the loss. The first participant then sends the
+///   parameters n - 1 times, in mixed<half> with the scale of losses.
 ///
 /// All engines move the same amount. With `collective::wire` S is the size of 16-bit gradients; parameters are not
 /// rounded. Numbers are rounded to whole elements, as if n divided S. `step_traffic<Model, Policy>{}.bytes` is a
@@ -53,7 +53,7 @@ template <class Net, class Where, class P, class Policy> struct step_traffic<mod
   std::size_t buffers;       ///< bytes of buffers (untrained state of layers) from the first participant
   std::size_t statistics;    ///< bytes that layers reduce over the samples of all places, forward and backward
   std::size_t bytes;         ///< the total
-  std::size_t clipping;      ///< additional bytes if the trainer clips; 0 where gradients are whole anyway
+  std::size_t clipping;      ///< additional bytes if the trainer clips; 0 if places get all gradients anyway
 
   /// For the placement's participants.
   constexpr step_traffic()

@@ -16,8 +16,8 @@
 
 namespace devplace::parallel::detail {
 
-/// Pointers to element `first` of one kind of arena on each place of a model; `data` is the replica's accessor:
-/// gradient_data, parameter_data or buffer_data.
+/// Collects pointers to element `first` of an arena on each place of a model. The replica's accessor `data` selects the
+/// arena: gradient_data, parameter_data or buffer_data.
 template <class T> class arena_pointers {
  public:
   template <class S>
@@ -62,7 +62,7 @@ void broadcast_sums(Communicator& communicator, const runtime::model_state<S>& s
       runtime::gradient_tail, root);
 }
 
-/// Reduces the sums that follow the gradients over the replicas, when gradients are reduced in fewer bits.
+/// Reduces over the replicas the sums that follow the gradients, if the gradients themselves are reduced in fewer bits.
 template <class Net, class Policy, class Communicator, class S>
 void reduce_sums(Communicator& communicator, const runtime::model_state<S>& state) {
   const detail::arena_pointers arenas(state, &runtime::replica<S>::gradient_data,
@@ -73,9 +73,9 @@ void reduce_sums(Communicator& communicator, const runtime::model_state<S>& stat
     communicator.reduce(arenas.span(), runtime::gradient_tail, reduction::sum, 0);
 }
 
-/// Sums the gradient arenas, including the sums that follow the gradients, over the replicas, bucket by bucket, on
-/// every place or on the first one. Replaces the layers' buffers, computed by forward from each place's own samples, by
-/// the first place's, as nn.DataParallel and DistributedDataParallel do.
+/// Sums the gradient arenas of the replicas, including the sums that follow the gradients, bucket by bucket. Every
+/// place or only the first one gets the result. Copies the layers' buffers of the first place to the others, because
+/// forward computes them from each place's own samples; nn.DataParallel and DistributedDataParallel do this, too.
 template <class Net, class Policy, class Communicator, class S>
 void reduce_gradients(Communicator& communicator, const runtime::model_state<S>& state) {
   using wire = typename precision_traits<S>::wire;
@@ -96,8 +96,8 @@ void reduce_gradients(Communicator& communicator, const runtime::model_state<S>&
   broadcast_buffers<Net>(communicator, state);
 }
 
-/// reduce_gradients for a policy that updates shares: each participant gets the sums of its share of each bucket, and
-/// all get the sums that follow the gradients. Other gradients are unspecified afterwards.
+/// Replaces reduce_gradients for a policy that updates shares: each participant gets the sums of its share of each
+/// bucket, and all participants get the sums that follow the gradients. Other gradients are unspecified afterwards.
 template <class Net, class Policy, class Communicator, class S, class Shares>
 void reduce_shares(Communicator& communicator, const runtime::model_state<S>& state, const Shares& shares) {
   using plan = detail::network_buckets<Net, typename precision_traits<S>::wire, Policy>;
@@ -131,8 +131,8 @@ inline constexpr bool can_connect =
     connects_processes<typename Policy::engine_type, placement_backend_t<Where>>;
 
 /// Makes a policy's communicator for these devices. If `Across`, it connects the processes of this thread's
-/// process_scope, unless the engine itself knows the processes. Throws unless its participants match the model's
-/// placement.
+/// process_scope, unless the engine itself connects processes. Throws if the communicator's participants do not match
+/// the model's placement.
 template <class Backend, bool Across, class Policy> auto connect(const Policy& policy, std::span<const int> ordinals) {
   auto communicator = [&] {
     if constexpr (Across && !spans_processes<typename Policy::engine_type>)
@@ -153,7 +153,7 @@ template <class Net, class Policy, class T, class Communicator> void prepare_red
     communicator.prepare_rounded(runtime::network_plan<Net>::parameter_elements);
 }
 
-/// Copies the first place's trained parameters, or all of them, to the others.
+/// Copies the first place's trained parameters, or all parameters if `All`, to the other places.
 template <class Net, bool All = false, class Communicator, class S>
 void broadcast_parameters(Communicator& communicator, const runtime::model_state<S>& state) {
   using plan = runtime::network_plan<Net>;
@@ -161,7 +161,7 @@ void broadcast_parameters(Communicator& communicator, const runtime::model_state
                          All ? plan::arena_elements : plan::parameter_elements, 0);
 }
 
-/// Reduces the gradients so that every place has the sum, whatever the policy.
+/// Reduces the gradients so that every place has the sum under any policy.
 template <class Net, class Policy, class Backend, bool Across, class S>
 void make_whole(const Policy& policy, const runtime::model_state<S>& state) {
   auto communicator = connect<Backend, Across>(policy, state.ordinals);
@@ -188,7 +188,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Returns gradients on one place unchanged, so that generic code has one line for all placements. Under
 /// `collective::scatter_gather` the sums are computed on the first place and broadcast. Replaces layers' buffers by
 /// those of the first place. Across processes, all processes of this thread's process_scope call it. Asynchronous in
-/// one process. Makes the policy's communicator in each call, while a trainer keeps it.
+/// one process. Each call makes the policy's communicator again; a trainer keeps its communicator.
 template <class Policy = collective::all_reduce<>, class Net, placement Where, class P>
 [[nodiscard]] auto synchronize(gradients<Net, Where, P>&& partial, const Policy& policy = {}) {
   constexpr bool is_partial = parallel::can_be_reduced<Where>;

@@ -19,9 +19,9 @@
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Copies a batch to the placement that a model on `Where` takes, for generic code: `to<Where>(x)` for one place,
-/// `scatter<batch_placement_t<Where>>(x, split::even)` for several. Across processes, each has the whole source and
-/// copies the part of its participants in this thread's process_scope. Complete when the call returns. The source is on
-/// any one place.
+/// `scatter<batch_placement_t<Where>>(x, split::even)` for several. Across processes, each process passes the whole
+/// source and copies the part of its own participants in this thread's process_scope. Complete when the call returns.
+/// The source is on any one place.
 template <placement Where, tensor_like From> auto to_batch(From&& source) {
   if constexpr (single_place<Where>) {
     return to<Where>(std::forward<From>(source));
@@ -36,9 +36,9 @@ template <placement Where, tensor_like From> auto to_batch(From&& source) {
   }
 }
 
-/// Copies a whole tensor to the CPU, for generic code: `to<cpu>(x)` for one place, `gather<cpu>(x)` for the parts of
-/// several, and the first place's copy of a replicated tensor. Complete when the call returns. For summands use
-/// reduce<cpu>(x) or synchronize.
+/// Copies a whole tensor to the CPU, for generic code: `to<cpu>(x)` for one place, `gather<cpu>(x)` for a split tensor,
+/// and the first place's copy for a replicated tensor. Complete when the call returns. For summands use reduce<cpu>(x)
+/// or synchronize.
 template <tensor_like From> auto to_host(From&& source) {
   using detail::form;
   constexpr form from = detail::form_of_tensor<From>;

@@ -29,7 +29,7 @@ template <class Backend, class Communicator, short_element Short> class rounding
   /// The type of gradients between places.
   using rounded_type = Short;
 
-  /// Connects these devices of this process; further arguments are the communicator's.
+  /// Connects these devices of this process; further arguments are passed to the communicator.
   template <class... Processes>
   explicit rounding(std::span<const int> ordinals, const Processes&... processes) try
       : Communicator(ordinals, processes...), ordinals_(ordinals.begin(), ordinals.end()), rounded_(ordinals.size()) {
@@ -61,8 +61,8 @@ template <class Backend, class Communicator, short_element Short> class rounding
       if (rounded_[k].data() != nullptr) from_[k] = static_cast<Short*>(rounded_[k].data()) + first;
     return {from_, ordinals_.size()};
   }
-  /// Rounds `count` elements of this process's participant `k` to its rounded elements from `first`, or converts the
-  /// rounded elements back. Does nothing for a single participant.
+  /// Rounds `count` elements of participant `k` of this process and stores them from rounded element `first` on, or
+  /// converts rounded elements back. Does nothing for a single participant.
   ///@{
   template <class T> void round(std::size_t k, const T* elements, std::size_t first, std::size_t count) {
     if (this->size() != 1) runtime::round_elements<Backend>(ordinals_[k], rounded(first)[k], elements, count);
@@ -74,8 +74,8 @@ template <class Backend, class Communicator, short_element Short> class rounding
   }
   ///@}
 
-  /// Sums the participants' buffers, on all participants or on the first: each participant rounds its own elements;
-  /// sums are computed in float and rounded.
+  /// Sums the participants' buffers; all participants or only the first get the result. Each participant rounds its own
+  /// elements; the sums are computed in float and rounded.
   template <class T> void reduce_rounded(std::span<T* const> buffers, std::size_t count, bool on_all) {
     if (this->size() == 1) return;
     round_all(buffers, count);
@@ -93,7 +93,7 @@ template <class Backend, class Communicator, short_element Short> class rounding
     this->reduce_scatter(rounded(0), begins, reduction::sum);
     for (std::size_t k = 0; k != buffers.size(); ++k) take_part(k, buffers[k], 0, begins);
   }
-  /// Converts back the part of this process's participant `k`; `elements[0]` is rounded element number `first`.
+  /// Converts back the part of this process's participant `k`; `elements[0]` corresponds to rounded element `first`.
   template <class T>
   void take_part(std::size_t k, T* elements, std::size_t first, std::span<const std::size_t> begins) {
     const std::size_t begin = begins[rank(k)], end = begins[rank(k) + 1];
@@ -117,18 +117,18 @@ template <class Backend, class Communicator, short_element Short> class rounding
 
 namespace collective {
 
-/// The engine that sends gradients in 16 bits: `all_reduce<wire<bf16>>`, between GPUs by NCCL `all_reduce<wire<bf16,
-/// nccl>>`. Each place rounds its gradients; the sums are computed in float in the order of `direct` and rounded. An
-/// element's error is at most about 2^-7 (bf16) or 2^-10 (half) of the sum of the summands' magnitudes. All places get
-/// the same bits, with both engines. Half overflows above 65504 and rounds numbers below 2^-14 with an error of up to
-/// 2^-25, about 3e-8; smaller numbers become 0. Gradients need half as many bytes as in float; sums of losses and
-/// weights, parameters and buffers are not rounded.
+/// The engine that sends gradients in 16 bits: `all_reduce<wire<bf16>>`, or with NCCL between GPUs
+/// `all_reduce<wire<bf16, nccl>>`. Each place rounds its gradients; the sums are computed in float in the order of
+/// `direct` and rounded. An element's error is at most about 2^-7 (bf16) or 2^-10 (half) of the sum of the summands'
+/// magnitudes. All places get the same bits, with both engines. Half overflows above 65504 and rounds numbers below
+/// 2^-14 with an error of up to 2^-25, about 3e-8; smaller numbers become 0. Gradients need half as many bytes as in
+/// float; sums of losses and weights, parameters and buffers are not rounded.
 template <class Short = bf16, class Engine = direct> struct wire {
-  /// Whether `Short` is one of the two types.
+  /// Whether `Short` is bf16 or half.
   static constexpr bool is_short = short_element<Short>;
   static_assert(is_short,
                 "devplace: collective::wire sends gradients as bf16 or half: write wire<bf16> or wire<half>.");
-  /// Whether `Engine` adds 16-bit elements in float in the order of the participants; a user's engine declares it by
+  /// Whether `Engine` adds 16-bit elements in float in the order of the participants; a user's engine declares this by
   /// `static constexpr bool adds_in_float = true`.
   static constexpr bool in_float = std::is_same_v<Engine, direct> || requires { requires Engine::adds_in_float; };
   static_assert(in_float,
@@ -137,7 +137,7 @@ template <class Short = bf16, class Engine = direct> struct wire {
                 "engine out, wire<bf16>, take wire<bf16, nccl>, or let the other engine send gradients in float.");
   /// The type of gradients between places.
   using wire_type = std::conditional_t<is_short, Short, bf16>;
-  /// The name in output, without the engine's.
+  /// The name in output, without the name of `Engine`.
   static constexpr std::string_view name = std::is_same_v<wire_type, bf16> ? "wire<bf16>" : "wire<half>";
   /// Bytes of workspace on each place: the rounded gradients, `count` elements.
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t count, std::size_t) {

@@ -13,8 +13,8 @@ namespace devplace {
 /// group of all processes. list_devices() and device_map_description() show the result.
 ///
 /// Does nothing if DEVPLACE_DEVICE_MAP or set_device_map gives a map, if cuda places have been used already, or on
-/// simulated devices: each process has its own. If a launcher shows each process several GPUs of its own, give a map:
-/// DEVPLACE_DEVICE_MAP=0:0,1:1.
+/// simulated devices, because each process has its own. If each process sees several GPUs that the other processes do
+/// not see, give a map: DEVPLACE_DEVICE_MAP=0:0,1:1.
 inline void bind_devices(const process_group& processes) {
   detail::device_map::of_process().share(processes.local_rank(), processes.local_size());
 }

@@ -10,16 +10,16 @@
 
 namespace devplace::parallel {
 
-/// A call that all processes of a group make together. A group_monitor compares the processes' calls with the same
-/// number, which must be equal.
+/// A call that all processes of a group make together. Calls with the same number must be equal in all processes; a
+/// group_monitor compares them.
 struct collective_call {
   const char* name;           ///< such as `all_reduce`; a literal
   std::size_t count;          ///< number of elements of one buffer
   std::size_t element_bytes;  ///< size of an element
 };
 
-/// Watches the processes of a group, to report a process that ended, stopped or makes different calls instead of
-/// waiting for it. The function that makes a group makes its monitor; a group of one process has none.
+/// Watches the processes of a group. If a process ends, stops or makes different calls, the others report this instead
+/// of waiting. The function that makes a group also makes the monitor; a group of one process has none.
 class group_monitor : public std::enable_shared_from_this<group_monitor> {
  public:
   virtual ~group_monitor() = default;
@@ -40,10 +40,10 @@ class group_monitor : public std::enable_shared_from_this<group_monitor> {
   /// names the cause, or ends the process; returns if the cause remains unknown. Called before the transport throws.
   virtual void explain() {}
 
-  /// Makes the monitor of a part of the processes, made by split(). `members` are their ranks in this group, in the
-  /// order of their ranks in the part; all of them call it. Calls of the part are numbered separately. By default they
-  /// are not compared: the monitor only detects that processes end or stop. Requires that a shared_ptr owns this
-  /// monitor.
+  /// Makes the monitor of a part of the group that split() has made. `members` are the ranks in this group of the
+  /// part's processes, in the order of the ranks in the part. All these processes call this function. Calls of the part
+  /// are numbered separately. By default the monitor does not compare them; it only detects processes that end or stop.
+  /// Requires that a shared_ptr owns this monitor.
   inline virtual std::shared_ptr<group_monitor> part(std::span<const int> members);
 
   /// The options of the group, which limit the time of calls.

@@ -101,12 +101,15 @@ inline std::string job_name(const launch_environment& launched, const control_en
 ///
 /// On one host the processes use shared memory. On several hosts they connect to launch_environment::port() on process
 /// 0's host, and the group sends small values only: tensors are reduced between GPUs by collective::nccl, and between
-/// CPUs by MPI, whose groups mpi_processes makes. DEVPLACE_JOB_TOKEN, or the file DEVPLACE_JOB_TOKEN_FILE, proves that
-/// a process belongs to the job; the traffic is neither encrypted nor signed.
+/// CPUs by MPI in groups made by mpi_processes. DEVPLACE_JOB_TOKEN, or the file DEVPLACE_JOB_TOKEN_FILE, proves that a
+/// process belongs to the job; the traffic is neither encrypted nor signed.
 ///
-/// Throws argument_error if the launcher's variables contradict each other, or if the token or, for processes started
-/// by hand, the port is missing; file_error if the token's file cannot be used; and communication_error if processes do
-/// not connect in time, contradict each other, or are on several hosts and process 0's address is unknown.
+/// Throws:
+/// - argument_error if the launcher's variables contradict each other, if the token is missing, or if the port is
+///   missing for processes started by hand;
+/// - file_error if the token's file cannot be used;
+/// - communication_error if processes do not connect in time, contradict each other, or are on several hosts and
+///   process 0's address is unknown.
 inline process_group launched_processes(const process_options& options = {}) {
   const launch_environment launched = launch_environment::of_process();
   if (launched.size() == 1) return process_group();

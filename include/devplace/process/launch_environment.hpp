@@ -16,10 +16,10 @@ namespace devplace {
 /// This process's launcher and rank, read from the environment variables of mpirun, srun or torchrun; rank 0 of 1 if
 /// there are none. Only reads variables: sets and connects nothing.
 ///
-/// If variables of several launchers are set, the innermost one counts: torchrun, then mpirun, then srun, which starts
-/// the helpers of both on each host. RANK and WORLD_SIZE that torchrun has not set must equal those of mpirun or srun,
-/// unless each task of srun starts several processes. Throws argument_error for variables that are incomplete, out of
-/// range or contradict each other.
+/// If variables of several launchers are set, the innermost launcher counts: torchrun, then mpirun, then srun, because
+/// srun starts the helpers of torchrun and mpirun on each host. RANK and WORLD_SIZE that torchrun has not set must
+/// equal those of mpirun or srun, unless each task of srun starts several processes. Throws argument_error for
+/// variables that are incomplete, out of range or contradict each other.
 class launch_environment {
  public:
   /// Reads this process's variables by std::getenv.
@@ -39,8 +39,9 @@ class launch_environment {
   ///@{
   int rank() const { return values_.process.world.rank; }
   int size() const { return values_.process.world.size; }
-  /// @} The process's number among the processes of this host, and their number. The numbers differ even with
-  /// torchrun's --virtual-local-rank, where each process sees a single GPU with number 0.
+  ///@}
+  /// The process's number among the processes of this host, and their number. The numbers differ even with torchrun's
+  /// --virtual-local-rank, where each process sees a single GPU with number 0.
   ///@{
   int local_rank() const { return values_.local.rank; }
   int local_size() const { return values_.local.size; }
@@ -55,7 +56,7 @@ class launch_environment {
   /// MASTER_PORT), or one from 20000 to 29999 derived from `job`. 0 for a single process.
   int port() const { return values_.port; }
 
-  /// Identifies the job and, if the launcher counts them, its restart. MPICH does not number its jobs.
+  /// Identifies the job and, if the launcher counts restarts, the restart. MPICH does not number its jobs.
   const std::string& job() const { return values_.process.job; }
 
   /// A sentence about the values and the variables they come from, for logs and messages.

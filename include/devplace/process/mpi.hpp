@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Component devplace::mpi. Not part of all.hpp, as it includes <mpi.h>.
+// Component devplace::mpi. Not part of all.hpp, because this header includes <mpi.h>.
 #if !__has_include(<mpi.h>)
   #error \
       "devplace: process/mpi.hpp needs MPI. Link devplace::mpi, found by find_package(devplace COMPONENTS mpi), or compile with mpicxx. Debian: apt-get install libopenmpi-dev or libmpich-dev."
@@ -58,7 +58,8 @@ inline process_group mpi_group(const char* what, MPI_Comm communicator, const pr
   }));
 }
 
-/// The transport of a group that MPI connects; throws argument_error for others. The message names the engine `what`.
+/// The transport of a group that MPI connects; throws argument_error for other groups. The message names the engine
+/// `what`.
 inline std::shared_ptr<mpi_transport> mpi_transport_of(const process_group& processes, const char* what) {
   auto via = std::dynamic_pointer_cast<mpi_transport>(processes.transport());
   if (via == nullptr)
@@ -105,15 +106,15 @@ class mpi_runtime {
 /// processes of the communicator call this function; their ranks may be in any order.
 ///
 /// MPI must have been initialised by MPI_Init_thread with MPI_THREAD_FUNNELED or more; with less than
-/// MPI_THREAD_SERIALIZED only the initialising thread uses the group. Waiting processes poll MPI, and sleep between
+/// MPI_THREAD_SERIALIZED only the initialising thread may use the group. Waiting processes poll MPI, and sleep between
 /// polls during long waits.
 ///
-/// The processes are watched as by launched_processes: by a thread that does not call MPI, over a control connection.
-/// On one host this is an abstract Unix socket, otherwise TCP at the first address of process 0's host that all hosts
-/// can reach; the system chooses the port. If a process ends, stops or makes other calls than the rest, all processes
-/// end, as is usual for MPI, or throw: see process_options. All processes therefore destroy the group together, and
-/// process 0 waits for the others; a process that ends earlier counts as failed. The processes are not watched with
-/// `process_options{.heartbeat = 0}` and after MPI_Init, which allows no further thread.
+/// A thread that does not call MPI watches the processes over a control connection, as for launched_processes. On one
+/// host the connection is an abstract Unix socket, otherwise TCP at the first address of process 0's host that all
+/// hosts can reach; the system chooses the port. If a process ends, stops or makes other calls than the rest, all
+/// processes end, as is usual for MPI, or throw: see process_options. All processes therefore destroy the group
+/// together, and process 0 waits for the others; a process that ends earlier counts as failed. The processes are not
+/// watched with `process_options{.heartbeat = 0}`, nor after MPI_Init, which allows no further thread.
 ///
 /// Throws communication_error if MPI is not initialised, is finalized or was initialised for fewer threads, and
 /// argument_error if the communicator is MPI_COMM_NULL or an intercommunicator.
@@ -121,8 +122,8 @@ inline process_group mpi_processes(MPI_Comm communicator, const process_options&
   return parallel::detail::mpi_group("mpi_processes", communicator, options);
 }
 
-/// Initialises MPI and finalizes it at the end of the scope, for a program that does not use MPI otherwise. A variable
-/// of main:
+/// Initialises MPI and finalizes it at the end of the scope, for a program that does not use MPI otherwise. Declare it
+/// in main:
 ///
 ///     int main(int argc, char** argv) {
 ///       dp::mpi_session session{argc, argv};
@@ -144,7 +145,8 @@ class [[nodiscard]] mpi_session {
   }
   ///@}
 
-  /// The processes of MPI_COMM_WORLD, which were started together; one if the program was started without mpirun.
+  /// The processes of MPI_COMM_WORLD, which were started together; a single process if the program was started without
+  /// mpirun.
   const process_group& processes() const { return processes_; }
 
  private:

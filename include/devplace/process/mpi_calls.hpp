@@ -116,7 +116,7 @@ class mpi_communicator {
   }
 
   MPI_Comm get() const noexcept { return made_; }
-  /// Leaves the communicator to MPI_Finalize, if this process cannot know whether the others free it.
+  /// Leaves the communicator to MPI_Finalize, for cases where the other processes might not free it.
   void leave_to_mpi() noexcept { made_ = MPI_COMM_NULL; }
 
  private:

@@ -29,9 +29,10 @@ template <class T> inline constexpr bool is_value<std::basic_string_view<T>> = f
 namespace devplace {
 
 /// The processes that train together, and this process's rank. A program makes the group in main and opens a
-/// process_scope with it, in which models, loaders and trainers on `across<...>` find it. Its collectives are for small
-/// values on the host, such as a seed, a decision or a metric; all processes call them in the same order, from one
-/// thread. They throw communication_error if another process has failed, and in children of fork().
+/// process_scope with it, in which models, loaders and trainers on `across<...>` find the group. The group's
+/// collectives are for small values on the host, such as a seed, a decision or a metric; all processes call them in the
+/// same order, from one thread. They throw communication_error if another process has failed, and in children of
+/// fork().
 ///
 /// Move-only; a moved-from group may only be assigned to or destroyed.
 class process_group {
@@ -141,8 +142,8 @@ class process_group {
   }
   ///@}
 
-  /// The group of the processes with the same `color`, ranked by `key` and then by their rank here, as MPI_Comm_split.
-  /// All processes of this group call it.
+  /// Makes a group of the processes with the same `color`, ranked by `key` and then by their rank in this group, as
+  /// MPI_Comm_split does. All processes of this group call it.
   process_group split(int color, int key = 0) const {
     const parallel::announced_call call(via(), {"split", 0, 0});
     return process_group(via().split(color, key));

@@ -16,21 +16,21 @@ enum class on_failure {
   throw_
 };
 
-/// Options for watching the processes of a group, equal in all of them. Times are in seconds.
+/// Options for watching the processes of a group; all processes pass equal options. Times are in seconds.
 struct process_options {
   /// Time limit for the processes' rendezvous at the start.
   double init_timeout = 60;
   /// Time limit of a collective call that waits for other processes; 0: none.
   double op_timeout = 300;
-  /// Interval of the heartbeats, with which each process reports its collective calls. 0, for a group made by MPI: the
-  /// processes are not watched, and the other options have no effect.
+  /// Interval of the heartbeats, with which each process reports its collective calls. For a group made by MPI, 0
+  /// switches watching off; the other options then have no effect.
   double heartbeat = 0.5;
   /// Time after which a silent process counts as failed: it was stopped, or its host is down. A failed process is
-  /// killed if all are on one host. Suspension of the watching process itself does not count. 0 switches this off, for
-  /// example to stop a process in a debugger.
+  /// killed if all processes are on one host. Suspension of the watching process itself does not count. 0 switches this
+  /// off, for example to stop a process in a debugger.
   double heartbeat_timeout = 5;
-  /// Time for which the process that detects a failure waits for the others to end or, at the start, to connect and be
-  /// refused.
+  /// The process that detects a failure waits this long for the other processes to end; at the start, for them to
+  /// connect and be refused.
   double exit_grace = 5;
   /// The reaction to a failure.
   on_failure failure = on_failure::terminate;

@@ -12,9 +12,9 @@ namespace devplace::parallel {
 
 namespace detail {
 
-/// Allocates the offsets of the calls' data in the processes' memory: each process writes to its own memory, all at the
-/// same offset, computed from the same sizes. Data of two consecutive calls does not overlap. Offsets advance through
-/// four portions before they start again: writing a line that is still in another processor's second-level cache costs
+/// Allocates an offset for the data of each call. Each process writes to its own memory, all at the same offset, which
+/// they compute from the same sizes. Data of two consecutive calls does not overlap. Offsets advance through four
+/// portions before they start again: writing a line that is still in another processor's second-level cache costs
 /// several times as much. Small data, whose latency matters, cycles through a few pages instead.
 class shared_offsets {
  public:

@@ -29,16 +29,16 @@ namespace devplace::parallel {
 ///
 /// Each process writes its data to its own memory and then publishes the number of its call; the others read the data
 /// there. Every call waits for all other processes, so no process is ahead by more than one call, and the memory of the
-/// call before the last can be reused. A call waits once, an all_reduce of a portion twice. The transport detects at
-/// once a process that makes another call than the rest or has destroyed its transport; the monitor detects other
-/// failures.
+/// call before the last can be reused. A call waits once; an all_reduce of a portion consists of two calls and waits
+/// twice. The transport detects at once a process that makes another call than the rest or has destroyed its transport;
+/// the monitor detects other failures.
 class shared_memory_transport final : public transport {
  public:
-  /// Connects the processes, which all call it. `all_gather(own, bytes, all)` gathers `bytes` bytes from `own` of each
-  /// process in `all`, in the order of their ranks; it is called twice. `watch` may be null. `portion` is the maximum
-  /// number of bytes of a call, as the first process gives it; each process has 4 times as much shared memory. 0
-  /// selects 1 MiB, or less for more than 8 processes. Throws communication_error in all processes if they cannot share
-  /// memory.
+  /// Connects the processes. All processes call this function. `all_gather(own, bytes, all)` stores `bytes` bytes from
+  /// every process's `own` in `all`, in the order of the ranks; connect() calls it twice. `watch` may be null.
+  /// `portion` is the maximum number of bytes of a call; the value of the first process counts. Each process has 4
+  /// times as much shared memory. 0 selects 1 MiB, or less for more than 8 processes. Throws communication_error in all
+  /// processes if they cannot share memory.
   template <class AllGather>
   static std::shared_ptr<shared_memory_transport> connect(const process_ranks& ranks, AllGather&& all_gather,
                                                           std::shared_ptr<group_monitor> watch,
@@ -84,7 +84,7 @@ class shared_memory_transport final : public transport {
     publish_collect(buffers, begins[rank()], at + buffers.size() * begins[rank()], begins[rank() + 1] - begins[rank()]);
   }
 
-  /// 16 KB for two processes: up to this size reading more is faster than waiting a second time.
+  /// 16 KB for two processes: up to this size, reading whole buffers is faster than waiting a second time.
   std::size_t most_everywhere() const noexcept override {
     return std::min(portion_, (std::size_t{64} << 10) / (processes() * processes()));
   }
@@ -203,7 +203,7 @@ class shared_memory_transport final : public transport {
     if (!inherited()) arrival(rank()).leave();  // so that no process waits for this one
   }
 
-  /// Waits until process q arrives at this call; throws unless it makes the same call.
+  /// Waits until process q arrives at this call; throws if process q makes another call.
   void await(std::size_t q) {
     detail::shared_arrival& theirs = arrival(q);
     const bool arrived = detail::await_arrival(theirs, number_, oversubscribed_, [&] {
@@ -275,7 +275,7 @@ class shared_memory_transport final : public transport {
   bool broken_ = false;
   std::uint32_t number_ = detail::shared_arrival::no_call;  ///< number of the latest call
   detail::shared_call call_;
-  std::size_t received_;  ///< processes whose data of that call this process has, including itself
+  std::size_t received_;  ///< number of processes, including this one, whose data of that call is here
   // The data of the present call.
   std::vector<const std::byte*> summands_;
   std::byte* result_ = nullptr;

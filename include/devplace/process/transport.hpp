@@ -24,8 +24,8 @@ struct process_ranks {
 /// Moves bytes between the processes of a group, in host memory; MPI and shared memory are transports.
 ///
 /// All processes make the same calls in the same order, from one thread, with the same number of buffers and the same
-/// boundaries. A call returns when its work is done in this process; other processes may still be in it. While it
-/// waits, it calls the monitor's check(). A call that throws leaves the transport unusable.
+/// boundaries. A call returns when its work is done in this process; other processes may still be in the call. A call
+/// that waits calls the monitor's check(). A call that throws leaves the transport unusable.
 ///
 /// collect(), collect_everywhere() and distribute() can also be started: start_collect() and the like return without
 /// waiting for other processes, and the call ends in wait(), or in the poll() that returns true. Until then no other
@@ -39,8 +39,9 @@ class transport {
   struct collected {
     /// The parts of each buffer of each process, in the order of ranks and then of buffers. Valid until the next call.
     std::span<const std::byte* const> summands;
-    /// Memory for the result. distribute() need not copy from there. It may be this process's part of its first buffer,
-    /// which is a summand; no other summand overlaps it. Valid until distribute() returns.
+    /// Memory for the result. distribute() need not copy a result that is already there. This memory may be this
+    /// process's part of its first buffer, which is a summand; no other summand overlaps it. Valid until distribute()
+    /// returns.
     std::byte* result;
   };
 
@@ -99,7 +100,7 @@ class transport {
   /// The summands that the last call collected, once it has ended.
   virtual collected summands() noexcept = 0;
   /// Cancels a started call that has not ended: its buffers are no longer used, and the transport becomes unusable.
-  /// Does nothing if there is none.
+  /// Does nothing if no call is open.
   virtual void give_up() noexcept {}
   /// Returns when all processes have called it.
   virtual void barrier() = 0;
@@ -110,8 +111,8 @@ class transport {
 
   /// Whether this process is a child, by fork(), of the process that made the transport.
   bool inherited() const noexcept { return made_in_ != devplace::detail::fork_count(); }
-  /// Throws communication_error in a child of fork(), whose calls would reach the other processes as a second process
-  /// of its parent's rank. Never throws in a group of one process. The message names `what`.
+  /// Throws communication_error in a child of fork(), because other processes would take the child's calls for calls of
+  /// the parent. Never throws in a group of one process. The message names `what`.
   void require_own(const char* what) const {
     if (size() == 1 || !inherited()) return;
     throw communication_error(std::string(what) + ": this process was made by fork() in rank " +

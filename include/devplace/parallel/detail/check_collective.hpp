@@ -13,8 +13,8 @@
 
 namespace devplace::parallel::detail {
 
-/// The participants of a communicator, the same number in each process, with the checks of a collective's arguments.
-/// All checks throw argument_error.
+/// The base class of communicators with equally many participants in each process. Checks the arguments of collectives;
+/// all checks throw argument_error.
 class participants {
  public:
   /// The participants of all processes, and those of this process.
@@ -58,14 +58,14 @@ class participants {
   int processes_, process_, local_;
 };
 
-/// Requires 1 to max_ranks devices. `owner` begins the message.
+/// Requires 1 to max_ranks devices. The message begins with `owner`.
 inline void check_devices(std::size_t devices, const std::string& owner) {
   if (devices == 0 || devices > max_ranks)
     throw argument_error(owner + " was given " + std::to_string(devices) + " devices; it takes 1 to " +
                          std::to_string(max_ranks) + ".");
 }
 
-/// Requires an unused mark of each participant of this process for a start.
+/// Throws unless mark_ready() was called for each participant of this process before a collective is started.
 inline void check_marked(bool marked) {
   if (!marked)
     throw argument_error(
@@ -73,7 +73,7 @@ inline void check_marked(bool marked) {
         "process; each start needs a mark of each of them.");
 }
 
-/// Requires for a start that the workspace is large enough.
+/// Throws if the workspace is too small for the collective that is being started.
 inline void check_prepared(bool prepared) {
   if (!prepared)
     throw argument_error(

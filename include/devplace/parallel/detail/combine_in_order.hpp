@@ -12,14 +12,14 @@
 namespace devplace::parallel::detail {
 
 /// Combines host arrays of any number of participants, from array `start` in cyclic order: ((g(start) + g(start + 1)) +
-/// ...) + g(start - 1), bf16 and half in float and rounded at the end. The arrays and the result are bytes, because
-/// they are received from other processes.
+/// ...) + g(start - 1). bf16 and half are combined in float and rounded at the end. Arrays and result are bytes,
+/// because arrays are received from other processes.
 template <class T, reduction Op> struct combine_in_order {
   const std::byte* const* summands;
   std::size_t participants;
   std::size_t start;
   std::size_t first;  ///< first element in the arrays and the result
-  std::byte* result;  ///< may be one of the arrays, if this process owns it
+  std::byte* result;  ///< may be an array that this process owns
 
   /// Works in blocks that stay in the first-level cache, so that every array is read once.
   void range(std::size_t begin, std::size_t end) const {
@@ -38,7 +38,7 @@ template <class T, reduction Op> struct combine_in_order {
                                            [&](std::size_t i) { to[i] = divided(combining::both(one[i], other[i])); });
         continue;
       }
-      // The result may be an array that has not been read yet.
+      // The result may alias an array that has not been read yet.
       devplace::detail::independent_loop(0, n, [&](std::size_t i) { totals[i] = one[i]; });
       for (std::size_t step = 1; step < participants; ++step) {
         const T* const more = elements((start + step) % participants) + from;

@@ -46,7 +46,7 @@ template <class Backend> class host_buffers {
     else
       return reinterpret_cast<std::byte*>(buffers[k] + first);
   }
-  /// The host memory of all buffers of the last start_fetch().
+  /// The host memory of each buffer in the last start_fetch().
   std::span<std::byte* const> at() const { return at_; }
 
   /// Starts copies of the elements [first, last) of all buffers to the host.
@@ -86,7 +86,7 @@ template <class Backend> class host_buffers {
     copying_ = false;
   }
 
-  // Order the copies and the devices' other work, as in side_streams; the CPU has no pending work.
+  // These functions order the copies and the devices' other work, as side_streams does. The CPU has no pending work.
   void mark(std::size_t k) {
     if constexpr (staged) streams_.mark(k);
   }

@@ -9,8 +9,9 @@
 
 namespace devplace::parallel::detail {
 
-// MPI's non-blocking, in-place collectives as functions of a communicator and a request, for mpi_transport::start_mpi.
-// A mean is reduced as a sum, to be divided afterwards. MPI reads `counts` until the call has ended.
+// Wrap MPI's non-blocking, in-place collectives as functions of a communicator and a request, for
+// mpi_transport::start_mpi. For a mean MPI computes the sum; the caller divides it. MPI reads `counts` until the call
+// has ended.
 
 template <class T> auto mpi_all_reduce(T* at, std::size_t count, reduction op) {
   return [=](MPI_Comm in, MPI_Request* request) {
@@ -18,7 +19,7 @@ template <class T> auto mpi_all_reduce(T* at, std::size_t count, reduction op) {
   };
 }
 
-/// `is_root`: whether this is the process `root`, which gets the result.
+/// `is_root`: whether this process is `root` and gets the result.
 template <class T> auto mpi_reduce(T* at, std::size_t count, reduction op, int root, bool is_root) {
   return [=](MPI_Comm in, MPI_Request* request) {
     const void* const from = is_root ? MPI_IN_PLACE : at;
@@ -33,7 +34,7 @@ template <class T> auto mpi_broadcast(T* at, std::size_t count, int root) {
   };
 }
 
-/// Stores this process's part of the result from `at`.
+/// Stores this process's part of the result at `at`.
 template <class T> auto mpi_reduce_scatter(T* at, const mpi_counts& counts, reduction op) {
   return [=, &counts](MPI_Comm in, MPI_Request* request) {
     return MPI_Ireduce_scatter(MPI_IN_PLACE, at, counts.sizes.data(), mpi_type<T>(), mpi_operation<T>(op), in, request);

@@ -15,8 +15,8 @@ namespace devplace::parallel::detail {
 struct mpi_counts {
   explicit mpi_counts(std::size_t processes) : sizes(processes), displacements(processes) {}
 
-  /// Divides the window [first, last); process p's part of all elements begins at begins[p * places]. Returns the part
-  /// of process `own`.
+  /// Divides the window [first, last) among the processes; the elements of process p begin at begins[p * places].
+  /// Returns the elements of process `own` in the window.
   element_range divide(std::span<const std::size_t> begins, std::size_t places, std::size_t first, std::size_t last,
                        std::size_t own) {
     const auto at = [&](std::size_t process) { return std::clamp(begins[process * places], first, last); };

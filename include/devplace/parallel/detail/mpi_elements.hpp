@@ -25,8 +25,8 @@ template <class Backend> class mpi_elements {
   static constexpr bool of_host = std::is_same_v<Backend, backend::cpu>;
 
  public:
-  /// `ordinal` is the first of this process's `places` devices, which errors name. Windows have at most `portion` bytes
-  /// if the elements are staged, otherwise at most `most` elements.
+  /// `ordinal` is the first of this process's `places` devices; errors name this first device. Windows have at most
+  /// `portion` bytes if the elements are staged, otherwise at most `most` elements.
   mpi_elements(int ordinal, std::size_t places, mpi_access access, std::size_t portion, std::size_t most)
       : ordinal_(ordinal),
         places_(places),
@@ -50,8 +50,8 @@ template <class Backend> class mpi_elements {
     }
   }
 
-  /// Waits until the device has computed the elements [from, to) of `buffer`, and stages them if necessary. Returns the
-  /// address for MPI of the window's first element, `first`.
+  /// Waits until the device has computed the elements [from, to) of `buffer`, and stages the elements if necessary.
+  /// Returns the address that MPI uses for element `first`, the first one of the window.
   template <class T> T* take(T* buffer, std::size_t first, std::size_t from, std::size_t to) {
     T* const elements = buffer + first;
     if constexpr (of_host) {

@@ -13,8 +13,8 @@
 
 namespace devplace::parallel::detail {
 
-/// Whether MPI can reduce the type. MPI gets bf16 and half as integers of their size, with devplace's functions to
-/// reduce them.
+/// Whether MPI itself can reduce the type. bf16 and half are passed to MPI as integers of equal size and reduced by
+/// functions of devplace.
 template <class T> inline constexpr bool known_to_mpi = std::is_floating_point_v<T> || std::is_integral_v<T>;
 
 template <class T> MPI_Datatype mpi_type() {
@@ -35,8 +35,8 @@ template <class T> MPI_Datatype mpi_type() {
   }
 }
 
-/// MPI's reduction of elements of type T, without the division of a mean; created once if MPI lacks it. MPI must be
-/// initialised.
+/// Returns MPI's operation for elements of type T; for a mean, the operation of the sum. Creates the operation once if
+/// MPI has none. MPI must be initialised.
 template <class T> MPI_Op mpi_operation(reduction op) {
   if constexpr (known_to_mpi<T>) {
     return op == reduction::max ? MPI_MAX : op == reduction::min ? MPI_MIN : MPI_SUM;

@@ -11,8 +11,8 @@
 
 namespace devplace::parallel::detail {
 
-/// The remaining work on the results of MPI's started reductions, when these have ended: moving them, and dividing sums
-/// for means.
+/// Collects the work that remains when MPI's started reductions have ended: finish() moves results and divides the sums
+/// of means.
 class mpi_unfinished {
  public:
   template <class T> void add(T* to, const T* from, std::size_t count, reduction op) {

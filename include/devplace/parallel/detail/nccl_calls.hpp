@@ -28,7 +28,7 @@ inline const char* nccl_result_name(ncclResult_t code) {
   return code >= ncclSuccess && code <= ncclInProgress ? names[code] : "an unknown result";
 }
 
-/// The fix for an error, chosen by NCCL's last error text if it is more specific than the code.
+/// Returns the fix for an error. Uses NCCL's last error text if the text is more specific than the code.
 inline std::string nccl_remedy(ncclResult_t code, std::string_view last_error) {
   const auto says = [last_error](std::string_view words) { return last_error.find(words) != std::string_view::npos; };
   if (says("/dev/shm") || says("shared memory"))
@@ -54,7 +54,7 @@ inline std::string nccl_remedy(ncclResult_t code, std::string_view last_error) {
   }
 }
 
-/// A sentence about a failed call: the caller, which may be empty, NCCL's result and its last error, and the fix.
+/// Describes a failed call: the caller `who`, which may be empty, NCCL's result and last error, and the fix.
 inline std::string nccl_error_text(const char* call, const std::string& who, ncclResult_t code, ncclComm_t comm) {
   const char* const last = ncclGetLastError(comm);
   const std::string more = last == nullptr ? "" : last;
@@ -63,7 +63,7 @@ inline std::string nccl_error_text(const char* call, const std::string& who, ncc
          nccl_remedy(code, more);
 }
 
-/// Throws communication_error unless a call without a communicator has succeeded.
+/// Throws communication_error if a call without a communicator has failed.
 inline void check_nccl(ncclResult_t code, const char* call) {
   if (code != ncclSuccess) throw communication_error(nccl_error_text(call, {}, code, nullptr));
 }
@@ -72,7 +72,7 @@ static_assert(devplace::detail::dtypes.have(&devplace::detail::dtype::nccl,
                                             {ncclFloat32, ncclFloat64, ncclFloat16, ncclBfloat16, ncclInt32, ncclInt64,
                                              ncclUint8}));
 
-/// NCCL's enumerator of an element type, or of another integer.
+/// NCCL's enumerator for an element type or another integer type.
 template <class T> constexpr ncclDataType_t nccl_type() {
   if constexpr (element<T>) {
     return static_cast<ncclDataType_t>(devplace::detail::dtype_of<T>->nccl);

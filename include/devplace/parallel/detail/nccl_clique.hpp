@@ -19,14 +19,14 @@
 
 namespace devplace::parallel::detail {
 
-/// NCCL's communicators of this process's devices, which are consecutive ranks of the devices of all processes.
+/// Owns NCCL's communicators of this process's devices. The devices of a process have consecutive ranks.
 ///
-/// No call blocks inside NCCL, where it could not be interrupted: the communicators are non-blocking, and the calling
-/// thread polls them and the group's monitor until NCCL has completed a call or the time limit has passed. After a
-/// failure they are aborted, which ends their work on the devices, and every later call throws.
+/// The communicators are non-blocking, because a call that blocks inside NCCL could not be interrupted. The calling
+/// thread polls the communicators and the group's monitor until NCCL has completed a call or the time limit has passed.
+/// After a failure the communicators are aborted, which ends their work on the devices, and every later call throws.
 class nccl_clique : public participants {
  public:
-  /// Connects these devices and the same number in each other process. All processes call it together.
+  /// Connects these devices with as many devices of each other process. All processes call this together.
   nccl_clique(std::span<const int> ordinals, const process_group& processes)
       : participants(processes.transport()->ranks(), ordinals.size()),
         ordinals_(ordinals.begin(), ordinals.end()),
@@ -134,7 +134,7 @@ class nccl_clique : public participants {
   }
 
   /// Calls `f(k)` for each device in one NCCL group. Ends the group even if a call fails, because later groups would
-  /// otherwise be nested in it.
+  /// otherwise be nested in the open one.
   template <class F> group_result in_group(const F& f) {
     group_result result{ncclGroupStart(), 0};
     if (result.failed()) return result;

@@ -63,7 +63,7 @@ inline void require_own_gpus(std::span<const nccl_device> devices, int version) 
             "own device in DEVPLACE_DEVICE_MAP, or use collective::direct, which shares GPUs.");
 }
 
-/// The properties of a process that must agree before a communicator is made.
+/// Properties that must be equal in all processes before a communicator is made.
 struct nccl_process {
   int version;
   int places;
@@ -79,8 +79,8 @@ inline void require_nccl(int version) {
                               ", which is older. Put the newer library's folder first in LD_LIBRARY_PATH.");
 }
 
-/// Checks that NCCL can connect the processes' places, with the same result in all processes, so that no process waits
-/// for a process that has thrown. Returns the unique id of process 0.
+/// Checks that NCCL can connect the processes' places. The check throws in all processes or in none, so that no process
+/// waits for one that has thrown. Returns the unique id of process 0.
 inline ncclUniqueId agree_on_nccl(std::span<const int> ordinals, const process_group& processes) {
   int version = 0;
   check_nccl(ncclGetVersion(&version), "ncclGetVersion");

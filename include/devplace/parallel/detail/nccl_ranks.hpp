@@ -21,11 +21,11 @@
 
 namespace devplace::parallel::detail {
 
-/// NCCL's communicators with a high-priority stream for each device, on which its collectives run in order. A thread
-/// that waits for one of the devices polls the communicators and the group's monitor for failures.
+/// Owns NCCL's communicators and a high-priority stream for each device, on which the device's collectives run in
+/// order. A thread that waits for one of the devices polls the communicators and the group's monitor for failures.
 class nccl_ranks final : public nccl_clique, public devplace::detail::device_watch {
  public:
-  /// Connects these devices and the same number in each other process. All processes call it together.
+  /// Connects these devices with as many devices of each other process. All processes call this together.
   nccl_ranks(std::span<const int> ordinals, const process_group& processes) : nccl_clique(ordinals, processes) {
     try {
       lanes_.resize(ordinals.size());
@@ -36,8 +36,9 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
       throw;
     }
   }
-  /// Waits until the collectives of all ranks have ended; after an exception, when other processes may never end
-  /// theirs, aborts. Does nothing in a child of fork(), which has neither CUDA nor NCCL's threads.
+  /// Waits until the collectives of all ranks have ended. After an exception the destructor aborts instead, because
+  /// collectives of other processes may never end. Does nothing in a child of fork(), which has neither CUDA nor NCCL's
+  /// threads.
   ~nccl_ranks() override {
     devplace::detail::device_watches::of_process().remove(*this);
     if (via().inherited()) return;
@@ -52,7 +53,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     if (!failed()) abort();
   }
 
-  /// Marks the point after all work enqueued on device `k` so far.
+  /// Records a mark after all work enqueued on device `k` so far.
   void mark(std::size_t k) {
     lane& l = lanes_.at(k);
     on_device(k, [&] {
@@ -66,8 +67,8 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   /// returns NCCL's result, for each device of this process in one NCCL group. Waits only until NCCL has enqueued the
   /// previous collective. Does not call NCCL, on any rank, if there are no elements.
   ///
-  /// `then`, if given, is called when NCCL has enqueued the collective, in progress() or in a later call. It enqueues
-  /// the next part of the collective by on_streams() and enqueue_next().
+  /// `then`, if given, is called when NCCL has enqueued the collective, in progress() or in a later call. `then`
+  /// enqueues the next part of the collective by on_streams() and enqueue_next().
   template <class F>
   void start(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue,
              const std::function<void()>& then = {}) {
@@ -90,7 +91,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     wait_for_enqueued();
     join();
   }
-  /// For `then`: calls `f(k)` for each device while its collectives' stream is the current one.
+  /// Only for use in `then`: calls `f(k)` for each device while the stream of its collectives is the current stream.
   template <class F> void on_streams(const F& f) {
     for (std::size_t k = 0; k != lanes_.size(); ++k)
       on_device(k, [&] {
@@ -98,7 +99,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
         f(k);
       });
   }
-  /// For `then`: enqueues a further NCCL group of the collective.
+  /// Only for use in `then`: enqueues a further NCCL group of the collective.
   template <class F> void enqueue_next(const char* nccl_call, const F& enqueue) {
     last_ = nccl_call;
     in_progress_ = true;
@@ -121,7 +122,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     wait_for_enqueued();
     join();
   }
-  /// finish() after an exception, without waiting: aborts collectives that NCCL has not enqueued yet.
+  /// Replaces finish() after an exception. Does not wait; aborts collectives that NCCL has not enqueued yet.
   void abandon() noexcept {
     try {
       while (in_progress_ || next_) {
@@ -189,7 +190,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   /// monitor.
   bool is_mine() const noexcept { return thread_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
-  /// Enqueues a collective on the devices' streams, after the event `event_of(lane)` of each.
+  /// Enqueues a collective on the stream of each lane, after the event `event_of(lane)`.
   template <class F, class EventOf>
   void enqueue_after(const char* nccl_call, const F& enqueue, const std::function<void()>& then,
                      const EventOf& event_of) {
@@ -205,7 +206,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     enqueue_next(nccl_call, enqueue);
     next_ = then;
   }
-  /// Enqueues the next part of the last collective, once NCCL has enqueued or aborted the present one.
+  /// Enqueues the next part of the last collective, once NCCL has enqueued or aborted the previous part.
   void run_next() {
     in_progress_ = false;
     const std::function<void()> next = std::exchange(next_, nullptr);
@@ -223,21 +224,21 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
       });
     unordered_ = false;
   }
-  /// Orders later frees of memory that aborted work may still access.
+  /// Orders later frees of memory after the aborted work, which may still access the memory.
   void after_abort() noexcept override {
     try {
       if (unordered_) join();
-    } catch (...) {  // a lost device, whose memory goes with the process
+    } catch (...) {  // the device is lost; its memory is freed when the process ends
     }
   }
 
   std::vector<lane> lanes_;
-  std::atomic<std::thread::id> thread_{};  // made the last collective; it alone uses the other members
+  std::atomic<std::thread::id> thread_{};  // thread of the last collective; no other thread uses the other members
   const char* last_ = "";                  // the last collective
-  std::function<void()> next_;             // enqueues its next part
+  std::function<void()> next_;             // enqueues the next part of the last collective
   std::size_t used_ = 0;                   // marks of each device that start() has used
-  bool in_progress_ = false;               // whether NCCL may not have enqueued it yet
-  bool unordered_ = false;                 // whether the devices' later work is not ordered after it
+  bool in_progress_ = false;               // whether NCCL may still be enqueueing the last collective
+  bool unordered_ = false;                 // whether the devices' later work may overtake the collectives
   int exceptions_ = std::uncaught_exceptions();
 };
 

@@ -19,8 +19,9 @@
 
 namespace devplace::parallel::detail {
 
-/// Adds the received parts of the other ranks, `stride` elements apart, to a part of rank `rank`, in the order of the
-/// ranks: ((g0 + g1) + g2) + ..., in float, and rounds at the end. The bits are those of reduce_in_rank_order.
+/// Adds the parts received from the other ranks, which are `stride` elements apart, to the part of rank `rank`. Adds in
+/// float in the order of the ranks, ((g0 + g1) + g2) + ..., and rounds at the end. The bits are those of
+/// reduce_in_rank_order.
 template <class T> struct add_received_parts {
   T* own;
   const T* received;
@@ -39,12 +40,12 @@ template <class T> struct add_received_parts {
   }
 };
 
-/// Sums bf16 and half over NCCL's ranks. NCCL would round every sum of two numbers, so it only moves the elements: each
-/// rank receives its part of the other ranks' buffers, adds in float in the order of the ranks, rounds once, and sends
-/// the sums on. As many bytes are moved as by NCCL's ring.
+/// Sums bf16 and half over NCCL's ranks. NCCL would round every sum of two numbers, so NCCL only moves the elements.
+/// Each rank receives its part of the other ranks' buffers, adds in float in the order of the ranks, rounds once, and
+/// sends the sums on. As many bytes are moved as by NCCL's ring.
 class nccl_short_sums {
  public:
-  /// Connects these devices and the same number in each other process. All processes call it together.
+  /// Connects these devices with as many devices of each other process. All processes call this together.
   nccl_short_sums(std::span<const int> ordinals, const process_group& processes)
       : ordinals_(ordinals.begin(), ordinals.end()),
         received_(ordinals.size()),
@@ -55,8 +56,8 @@ class nccl_short_sums {
   /// Executes the collectives of all types.
   nccl_ranks& ranks() { return ranks_; }
 
-  /// Maximum number of elements that a rank receives for a sum of `count`, in equal parts or in shares by
-  /// share_begin().
+  /// Maximum number of elements that a rank receives for a sum of `count` elements, whether the parts are equal or
+  /// given by share_begin().
   static constexpr std::size_t received_elements(std::size_t ranks, std::size_t count) {
     const std::size_t lines = devplace::detail::divided_up(count, line);
     return (ranks - 1) * (lines - (ranks - 1) * (lines / ranks)) * line;
@@ -64,7 +65,8 @@ class nccl_short_sums {
   /// Allocates the memory for the received parts of a sum of `count` elements.
   void prepare(std::size_t count) { reserve(received_elements(begins_.size() - 1, count)); }
 
-  /// Sums on all ranks, on one rank, or each rank's part on that rank. `started`: see overlapping_communicator.
+  /// Store the sums on all ranks, on one rank, or, for each part, on the rank that owns it. `started`: see
+  /// overlapping_communicator.
   ///@{
   template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, bool started) {
     divide(count);
@@ -83,12 +85,13 @@ class nccl_short_sums {
   ///@}
 
  private:
-  /// Targets of a part's sums other than one rank: all ranks, or the rank that owns the part.
+  /// Special targets of a part's sums: all ranks, or the rank that owns the part.
   static constexpr int everyone = -1, owner = -2;
   /// Parts begin at multiples of this number of elements, so that vectors of every width can load them.
   static constexpr std::size_t line = 16;
 
-  /// Divides into parts of equal size, which one call of NCCL can gather; the last one also has the rest.
+  /// Divides `count` elements into parts of equal size, which one call of NCCL can gather. The last part also has the
+  /// remainder.
   void divide(std::size_t count) {
     ranks_.wait_for_enqueued();  // the previous collective uses begins_
     const std::size_t ranks = begins_.size() - 1;
@@ -158,7 +161,8 @@ class nccl_short_sums {
     return ncclSuccess;
   }
 
-  /// Sends part `part` of device `k`'s elements to a rank, or receives part `part` from one. Empty parts are not sent.
+  /// Sends part `part` of device `k`'s elements to a rank, or receives part `part` from a rank. Empty parts are not
+  /// sent.
   ///@{
   template <class T, class... To> ncclResult_t send(std::size_t k, int part, int rank, To... to) {
     return size(part) == 0 ? ncclSuccess : ncclSend(at<T>(k, part), size(part), nccl_type<T>(), rank, to...);
@@ -179,7 +183,7 @@ class nccl_short_sums {
   std::size_t capacity() const { return received_.front().bytes() / element_bytes; }
   void reserve(std::size_t elements) {
     if (elements <= capacity()) return;
-    ranks_.finish();  // earlier collectives use the present memory
+    ranks_.finish();  // earlier collectives may still use the old memory
     for (std::size_t k = 0; k != ordinals_.size(); ++k) {
       received_[k] = {};
       devplace::detail::on_behalf_of_replica<backend::cuda>(k, ordinals_.size(), ordinals_[k], [&] {
@@ -192,7 +196,7 @@ class nccl_short_sums {
 
   std::vector<int> ordinals_;
   std::vector<devplace::detail::memory_block>
-      received_;                // of each device; destroyed after ranks_, which uses the memory
+      received_;                // one per device; destroyed after ranks_, which uses the memory
   std::vector<void*> buffers_;  // buffers of the last collective
   int target_ = everyone;
   nccl_ranks ranks_;

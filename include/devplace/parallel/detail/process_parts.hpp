@@ -13,9 +13,9 @@
 
 namespace devplace::parallel::detail {
 
-/// The participants of several processes, equally many in each process, and the division of a collective's elements:
-/// into windows, one for each call of the transport; of a window into the processes' parts; and of all elements into
-/// chunks, whose order of summation may differ.
+/// Counts the participants of several processes, equally many in each process. Divides the elements of a collective:
+/// - into windows, one for each call of the transport, and each window into the processes' parts;
+/// - into chunks, which may have different orders of summation.
 class process_parts {
  public:
   process_parts(const process_ranks& ranks, std::size_t local)
@@ -65,7 +65,7 @@ class process_parts {
   }
 
  private:
-  /// Windows are multiples of a cache line of float.
+  /// Sizes of windows are multiples of this number of elements, a cache line of float.
   static constexpr std::size_t line = 16;
 
   process_ranks ranks_;

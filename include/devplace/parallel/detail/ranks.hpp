@@ -24,13 +24,13 @@ struct element_range {
   std::size_t last;
   std::size_t size() const { return last - first; }
 };
-/// Part `part` of elements that are divided at given boundaries.
+/// The elements of part `part`; `begins` are the boundaries of all parts.
 inline element_range part(std::span<const std::size_t> begins, int part) {
   return {begins[static_cast<std::size_t>(part)], begins[static_cast<std::size_t>(part) + 1]};
 }
 
-/// The common part of engines in one process: the devices with an event for each, synchronisation between them, and
-/// copies.
+/// The base class of engines in one process: has the devices and an event for each, orders the devices' work, and
+/// copies between them.
 template <class Backend> class rank_devices : public participants {
  protected:
   explicit rank_devices(std::span<const int> ordinals) try
@@ -48,12 +48,12 @@ template <class Backend> class rank_devices : public participants {
     for (int rank = 0; rank != size(); ++rank) mark(rank);
   }
   void mark(int rank) { devplace::detail::record_event<Backend>(events_[index(rank)]); }
-  /// Orders rank `rank` after the last mark of rank `other`.
+  /// Orders later work of rank `rank` after the last recorded event of rank `other`.
   void follow(int rank, int other) {
     if (rank != other) devplace::detail::follow_event<Backend>(ordinal(rank), events_[index(other)]);
   }
-  /// A barrier between the ranks' devices. With many ranks the first one waits for all and then all wait for the first:
-  /// the number of calls is linear in the number of ranks.
+  /// A barrier between the ranks' devices. With many ranks the first rank waits for all others, and then all others
+  /// wait for the first: the number of calls is linear in the number of ranks.
   void fence() {
     mark();
     if (size() <= 3) {
@@ -73,7 +73,7 @@ template <class Backend> class rank_devices : public participants {
     return begins_;
   }
 
-  /// Copies a range of a buffer from rank `from` to rank `to`, to `target`.
+  /// Copies a range of rank `from`'s buffer to `target` on rank `to`.
   template <class T> void copy(int to, T* target, int from, std::span<T* const> buffers, element_range range) {
     devplace::detail::copy_from_peer<Backend>(ordinal(to), target, ordinal(from), buffers[index(from)] + range.first,
                                               range.size() * sizeof(T));

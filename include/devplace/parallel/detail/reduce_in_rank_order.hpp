@@ -18,9 +18,9 @@ template <class T> struct rank_table {
   int ranks;
 };
 
-/// Reduces the ranks' buffers from element `first` in the order of the ranks: ((g0 + g1) + g2) + ..., bf16 and half in
-/// float and rounded at the end. Stores the result on rank `target`, or on all. The bits do not depend on the division
-/// among devices and threads.
+/// Reduces the ranks' buffers from element `first` in the order of the ranks: ((g0 + g1) + g2) + ...; bf16 and half in
+/// float, rounded at the end. Stores the result on rank `target`, or on all ranks. The bits do not depend on how the
+/// elements are divided among devices and threads.
 template <class T, reduction Op> struct reduce_in_rank_order {
   using total_type = devplace::detail::computed_t<T>;
   using combining = combine<total_type, Op>;
@@ -65,7 +65,7 @@ template <class T, reduction Op> struct reduce_in_rank_order {
   }
 };
 
-/// Adds the elements received from the neighbour to this rank's own, and divides in the last step of a mean.
+/// Adds the elements received from the neighbour to this rank's elements. The last step of a mean also divides.
 template <class T, reduction Op> struct add_received {
   T* own;
   const T* received;

@@ -14,16 +14,16 @@
 
 namespace devplace::parallel::detail {
 
-/// A side stream for each of several devices: work enqueued on it runs concurrently with the work of the current
-/// stream, after marked points of the current stream. Memory must not be allocated or freed on side streams. Streams
-/// and events are created on first use. Does nothing on the CPU, which has no pending work.
+/// Has a side stream for each of several devices. Work on a side stream runs concurrently with the current stream,
+/// after marked points of the current stream. Memory must not be allocated or freed on side streams. Streams and events
+/// are created on first use. Does nothing on the CPU, which has no pending work.
 template <class Backend> class side_streams {
  public:
   explicit side_streams(std::span<const int> ordinals) : lanes_(ordinals.size()) {
     for (std::size_t k = 0; k != lanes_.size(); ++k) lanes_[k].ordinal = ordinals[k];
   }
 
-  /// Marks the point after all work enqueued on device `k` so far.
+  /// Records a mark after all work enqueued on device `k` so far.
   void mark(std::size_t k) {
     lane& l = lanes_.at(k);
     if (!std::exchange(l.made, true))
@@ -41,12 +41,13 @@ template <class Backend> class side_streams {
     ++claimed_;
   }
 
-  /// Calls `f()` while the side streams are the current ones.
+  /// Calls `f()` while the side streams are the current streams.
   template <class F> void enqueue(const F& f) {
     const as_current scope(*this);
     f();
   }
-  /// Orders the side streams after the oldest unused claimed marks, then calls `f()` while they are the current ones.
+  /// Orders the side streams after the oldest claimed marks that no run() has used. Then calls `f()` while the side
+  /// streams are the current streams.
   template <class F> void run(const F& f) {
     const as_current scope(*this);
     for (const lane& l : lanes_)
@@ -106,7 +107,7 @@ template <class Backend> class side_streams {
   };
 
   std::vector<lane> lanes_;
-  std::size_t claimed_ = 0, used_ = 0;  ///< marks of each device
+  std::size_t claimed_ = 0, used_ = 0;  ///< numbers of claimed and used marks of each device
   bool running_ = false;
 };
 

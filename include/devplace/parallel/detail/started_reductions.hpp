@@ -28,8 +28,8 @@ enum class summation : unsigned char {
 
 namespace detail {
 
-/// A queue of started reductions over the places of several processes. advance() advances the first one, window by
-/// window; the others wait for it.
+/// A queue of started reductions over the places of several processes. advance() advances the first reduction, window
+/// by window; the other reductions wait.
 template <class Backend, summation Order> class started_reductions {
  public:
   enum class kind : unsigned char { all_reduce, reduce, reduce_scatter };
@@ -87,7 +87,8 @@ template <class Backend, summation Order> class started_reductions {
     bool (started_reductions::*step)(entry&, bool blocking) = nullptr;  ///< step() for the type of the elements
   };
 
-  /// Advances one collective; returns whether it has ended. Reports the call to the monitor only while it waits.
+  /// Advances one collective; returns whether it has ended. Reports the call to the monitor only while this process
+  /// waits.
   template <class T> bool step(entry& e, bool blocking) {
     call& c = e.collective;
     std::optional<announced_call> announced;
@@ -198,7 +199,7 @@ template <class Backend, summation Order> class started_reductions {
   /// Copies this process's part of a window to its places.
   template <class T> void put_part(const call& c, std::span<T* const> buffers, const std::byte* part) {
     const std::size_t begin = parts.own_begin(), bytes = parts.own_end() - begin;
-    if constexpr (host_buffers<Backend>::staged) {  // the transport reuses its memory before the devices have copied
+    if constexpr (host_buffers<Backend>::staged) {  // the transport may reuse its memory before devices have copied it
       std::byte* const kept = host.at()[0] + begin;
       if (bytes != 0 && part != kept) std::memcpy(kept, part, bytes);
       part = kept;
@@ -215,7 +216,7 @@ template <class Backend, summation Order> class started_reductions {
   }
 
   std::vector<entry> entries_;
-  std::size_t started_ = 0, ended_ = 0;  ///< numbers of entries
+  std::size_t started_ = 0, ended_ = 0;  ///< numbers of started and of ended entries
 };
 
 }  // namespace detail

@@ -16,8 +16,8 @@
 
 namespace devplace::parallel::detail {
 
-/// Makes `Engine`, a communicator whose collectives only enqueue work on the current streams of its devices, an
-/// overlapping_communicator: enqueues started collectives on side streams.
+/// Adds the members of an overlapping_communicator to `Engine`, a communicator whose collectives only enqueue work on
+/// the current streams of its devices. Started collectives are enqueued on side streams.
 template <class Engine, class Backend> class streamed_collectives : public rank_devices<Backend> {
  public:
   /// The members of an overlapping_communicator (parallel/communicator.hpp).
@@ -38,7 +38,7 @@ template <class Engine, class Backend> class streamed_collectives : public rank_
   void abandon() noexcept {
     try {
       streams_.join();
-    } catch (...) {  // the device is lost or out of memory; unordered work writes gradients only
+    } catch (...) {  // the device is lost or out of memory; unordered work only writes gradients
     }
   }
   ///@}
@@ -54,8 +54,8 @@ template <class Engine, class Backend> class streamed_collectives : public rank_
 
   bool receives() const { return !received_.empty(); }
   template <class T> T* received(int rank) const { return static_cast<T*>(received_[this->index(rank)].data()); }
-  /// Allocates memory for received elements, unless a device has enough. Throws if a collective is being started:
-  /// memory must not be allocated or freed on side streams.
+  /// Allocates memory for received elements on each device that does not have enough. Throws if a collective is being
+  /// started: memory must not be allocated or freed on side streams.
   void reserve_received(std::size_t bytes) {
     for (std::size_t k = 0; k != received_.size(); ++k) {
       if (received_[k].bytes() >= bytes) continue;
@@ -76,7 +76,7 @@ template <class Engine, class Backend> class streamed_collectives : public rank_
   Engine& engine() { return static_cast<Engine&>(*this); }
 
   side_streams<Backend> streams_;
-  std::vector<devplace::detail::memory_block> received_;  // of each device; empty if none is needed
+  std::vector<devplace::detail::memory_block> received_;  // one per device; empty if none is needed
 };
 
 }  // namespace devplace::parallel::detail

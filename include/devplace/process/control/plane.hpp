@@ -30,13 +30,14 @@ namespace detail {
 class monitor_of_calls_of_part;
 }
 
-/// A control connection between the processes of a group, in addition to the data connection. Over it the processes
-/// rendezvous and exchange addresses. They learn at once that one of them ended, stopped, or makes other collective
-/// calls than the rest. process_options::failure selects the reaction.
+/// A control connection between the processes of a group, in addition to the data connection. The processes use it to
+/// rendezvous and to exchange addresses. All learn at once if a process ended, stopped, or makes other collective calls
+/// than the rest. process_options::failure selects the reaction.
 ///
-/// Process 0 listens, the others connect; all messages go through process 0. It refuses processes of other users (on
-/// one host), with another token, or with another version of the library. Over a network it stops listening when the
-/// group is complete; messages are neither encrypted nor signed, so whoever can read or change them can end the job.
+/// Process 0 listens, the others connect; all messages go through process 0. Process 0 refuses processes of other users
+/// (on one host), with another token, or with another version of the library. Over a network process 0 stops listening
+/// when the group is complete; messages are neither encrypted nor signed, so whoever can read or change them can end
+/// the job.
 ///
 /// One thread of each process sends and receives, with all signals blocked. The destructor leaves the group and ends
 /// the thread; in process 0 it returns when all processes have left. A destructor that runs because of an exception
@@ -44,7 +45,7 @@ class monitor_of_calls_of_part;
 /// cannot use the connection.
 class control_plane final : public group_monitor {
  public:
-  /// Returns when all processes of the job have connected. Throws communication_error if some do not within
+  /// Returns when all processes of the job have connected. Throws communication_error if some do not connect within
   /// init_timeout, if ranks or sizes contradict each other, or if process 0 cannot listen at the endpoint.
   explicit control_plane(const job_member& who, const control_endpoint& where = {}, const process_options& options = {})
       : control_plane(who, where, nullptr, options) {}
@@ -65,14 +66,14 @@ class control_plane final : public group_monitor {
   }
 
   /// Gathers `bytes` bytes, at most 64 KiB, of each process in `all`, in the order of the ranks. Every process calls
-  /// it, from one thread, within init_timeout of the first, or op_timeout inside a collective call. Throws
-  /// communication_error if a process does not call it, or passes another number of bytes.
+  /// this, from one thread, at most init_timeout after the first process, or op_timeout inside a collective call.
+  /// Throws communication_error if a process does not call this, or passes another number of bytes.
   void all_gather(const void* own, std::size_t bytes, void* all) {
     require_small(bytes);
     role_->exchange({}, own, bytes, all);
   }
-  /// Gathers from some of the processes, in the order of `members`, their ranks; from all if `members` is empty. Each
-  /// passes the same `members`, any number of bytes, and the sum of these numbers as `bytes_of_all`.
+  /// Gathers from the processes with the ranks `members`, in this order; from all if `members` is empty. Each process
+  /// passes the same `members`, its own number of bytes, and the sum of all these numbers as `bytes_of_all`.
   void all_gather(std::span<const std::int32_t> members, const void* own, std::size_t bytes, void* all,
                   std::size_t bytes_of_all) {
     require_small(bytes);
@@ -148,7 +149,8 @@ namespace detail {
 /// Reports the calls of a group of the control plane's processes.
 class monitor_of_calls_of_part final : public monitor_of_part {
  public:
-  /// Monitors part number `split` of the group, or part, with the number `of`. `members` are ranks of the whole group.
+  /// Monitors the part made by call number `split` of split() in group `of`, which may itself be a part. `members` are
+  /// ranks of the whole group.
   monitor_of_calls_of_part(std::shared_ptr<control_plane> whole, std::vector<int> members, std::uint64_t of,
                            std::uint64_t split)
       : monitor_of_part(whole), whole_(std::move(whole)), members_(std::move(members)) {

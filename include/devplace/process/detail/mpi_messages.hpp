@@ -14,9 +14,9 @@
 
 namespace devplace::parallel::detail {
 
-/// Divided by the square of the number of processes: the maximum number of bytes for which one exchange of whole
-/// buffers is faster than two exchanges of parts. For larger messages libraries use slower protocols. Measured by
-/// all_reduce_mpi_bench.
+/// This number, divided by the square of the number of processes, is the maximum size in bytes for which one exchange
+/// of whole buffers is faster than two exchanges of parts. Libraries use slower protocols for larger messages. Measured
+/// by all_reduce_mpi_bench.
 #ifdef OPEN_MPI
 inline constexpr std::size_t small_mpi_messages = std::size_t{48} << 10;
 #else
@@ -101,8 +101,8 @@ class mpi_messages {
     return true;
   }
 
-  /// Cancels the messages after an exception. Returns whether MPI writes no buffer any more: a message that has begun
-  /// to arrive cannot be cancelled.
+  /// Cancels the messages after an exception. Returns false if MPI may still write to a buffer: a message that has
+  /// begun to arrive cannot be cancelled.
   bool abandon() noexcept {
     bool cancelled = true;
     for (std::size_t i = 0; i != requests_.size(); ++i) {

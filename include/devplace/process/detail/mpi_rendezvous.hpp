@@ -40,8 +40,8 @@ inline std::uint64_t network_of_process() {
   return devplace::detail::hash_of(devplace::detail::boot_id(), known ? network.st_ino : 0);
 }
 
-/// The addresses of this host for other hosts, IPv4 first: those of running interfaces, without loopback and link-local
-/// addresses.
+/// The addresses at which other hosts may reach this host, IPv4 first: those of running interfaces, without loopback
+/// and link-local addresses.
 inline std::vector<std::string> addresses_of_host() {
   std::vector<std::string> result, later;
   ::ifaddrs* all = nullptr;
@@ -66,7 +66,8 @@ inline std::vector<std::string> addresses_of_host() {
   return result;
 }
 
-/// The set of candidates, as bits, to which this host can connect. Tries all concurrently, for 2 seconds.
+/// Returns the candidates to which this host can connect, as a bit set. Tries all candidates concurrently, for 2
+/// seconds.
 inline std::uint32_t reachable(const std::vector<mpi_candidate>& candidates) {
   std::vector<file_descriptor> sockets;
   std::vector<::pollfd> polled;
@@ -95,7 +96,7 @@ inline std::uint32_t reachable(const std::vector<mpi_candidate>& candidates) {
   return found;
 }
 
-/// Makes the control connection of a communicator's processes, which agree on its address by MPI: an abstract Unix
+/// Makes the control connection of a communicator's processes. They agree on the address by MPI: an abstract Unix
 /// socket of their host, or the first address of process 0's host that every other host can reach. The system chooses
 /// the port.
 class mpi_rendezvous {
@@ -104,7 +105,7 @@ class mpi_rendezvous {
   mpi_rendezvous(MPI_Comm communicator, const process_ranks& ranks, std::uint64_t network = network_of_process())
       : communicator_(communicator), rank_(ranks.rank), size_(ranks.size), network_(network) {}
 
-  /// Connects the processes, which all call it.
+  /// Connects the processes. All processes call this function.
   std::shared_ptr<control_plane> watch(const process_options& options) {
     const job_member who{job(), rank_, size_, {}};
     std::vector<std::uint64_t> networks(static_cast<std::size_t>(size_));

@@ -25,8 +25,8 @@ namespace devplace::parallel::detail {
 /// the ranks.
 class mpi_transport final : public transport {
  public:
-  /// Makes a transport that owns the communicator `made`. All its processes call this function; if it throws in one, it
-  /// throws in all. `watch(ranks)` makes the monitor, or returns null; all processes call it together.
+  /// Makes a transport that owns the communicator `made`. All processes of `made` call this function; it throws in all
+  /// of them or in none. `watch(ranks)` makes the monitor, or returns null; all processes call `watch` together.
   template <class Watch> static std::shared_ptr<mpi_transport> connect(MPI_Comm made, const Watch& watch) {
     mpi_communicator communicator(made);
     check_mpi("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN));
@@ -53,7 +53,7 @@ class mpi_transport final : public transport {
     communicator_ = std::move(communicator);
   }
   /// Frees the communicator, as all processes must do together. After a failure this process cannot know whether the
-  /// others free the communicator, so MPI_Finalize does. A child of fork() frees nothing.
+  /// others free the communicator, so the communicator is left to MPI_Finalize. A child of fork() frees nothing.
   ~mpi_transport() override {
     if (failed_ || inherited() || std::uncaught_exceptions() != 0) communicator_.leave_to_mpi();
   }
@@ -206,9 +206,9 @@ class mpi_transport final : public transport {
 
   enum class call_kind : std::size_t { collect = 1, distribute = 2, everywhere = 3, collective = 4 };
 
-  /// Chooses a tag from 0 to 32767, the range of every MPI. With a monitor the tag depends on the call and its
-  /// boundaries, so that messages of different calls do not match: the monitor then names the process that makes
-  /// another call, while MPICH would end the program at a message that is too long.
+  /// Chooses a tag from 0 to 32767, the range that every MPI supports. With a monitor the tag depends on the call and
+  /// its boundaries, so that messages of different calls do not match: the monitor then names the process that makes
+  /// another call. If the messages matched, MPICH would end the program at one that is too long.
   void choose_tag(call_kind kind, std::span<const std::size_t> begins) noexcept {
     if (kind == call_kind::collective)
       return;  // collectives have no tag, and processes may poll their progress a different number of times

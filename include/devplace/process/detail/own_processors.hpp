@@ -9,11 +9,11 @@
 namespace devplace::parallel::detail {
 
 /// The processors on which this process may run; launchers bind processes to different processors. If a host has more
-/// processes than processors, they yield while they wait.
+/// processes than processors, waiting processes yield.
 inline ::cpu_set_t own_processors() noexcept {
   ::cpu_set_t processors = {};
   if (::sched_getaffinity(0, sizeof processors, &processors) != 0)
-    std::memset(&processors, 0xff, sizeof processors);  // all: the host has more than the set can hold
+    std::memset(&processors, 0xff, sizeof processors);  // all: the host has more processors than the set can hold
   return processors;
 }
 

@@ -7,7 +7,7 @@
 
 namespace devplace::parallel::detail {
 
-/// The arguments of split(), and the rank, of one process.
+/// The rank of a process, and its arguments of split().
 struct split_request {
   int color, key, rank;
 };

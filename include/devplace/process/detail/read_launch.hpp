@@ -32,8 +32,8 @@ struct launch_values {
                        ", contradict " + others + ". " + fix);
 }
 
-/// Reads RANK and WORLD_SIZE that are set besides a launcher's variables. A task of srun may start several processes by
-/// hand, so that there are more processes than tasks; otherwise the variables must equal the launcher's.
+/// Reads RANK and WORLD_SIZE if they are set in addition to a launcher's variables. A task of srun may start several
+/// processes by hand, so that there are more processes than tasks; otherwise the variables must equal the launcher's.
 inline std::optional<launched> read_by_hand_inside(const launch_variables& variables, const launched& outer) {
   const std::string fix = launcher_fix(launcher::by_hand);
   const auto rank = variables.number("RANK", fix);
@@ -79,8 +79,8 @@ inline bool is_loopback(std::string_view address) {
   return address == "localhost" || address == "::1" || address.starts_with("127.");
 }
 
-/// Sets the position on the host: the launcher's, or LOCAL_RANK and LOCAL_WORLD_SIZE, or the position among all
-/// processes if MASTER_ADDR names no other host.
+/// Sets the position on the host: that of the launcher, or LOCAL_RANK and LOCAL_WORLD_SIZE. Without these it is the
+/// position among all processes, unless MASTER_ADDR names another host.
 inline void find_local_position(const launch_variables& variables, launch_values& found) {
   const position& world = found.process.world;
   if (!found.process.local)

@@ -38,10 +38,10 @@ struct shared_call {
   }
 };
 
-/// A process's progress in shared memory: the number of the call that it has entered, after it has written the call's
-/// data. Calls have consecutive numbers, which wrap around; no process is ahead of another by more than one call, so
-/// the sign of the difference tells which number is earlier. The first number is close to the wrap-around, so that
-/// every program passes it.
+/// Publishes a process's progress in shared memory: the process stores the number of a call after it has written the
+/// call's data. Numbers are consecutive and wrap around. No process is ahead of another by more than one call, so the
+/// sign of the difference tells which number is earlier. The first number is close to the wrap-around, so that every
+/// program exercises the wrap-around.
 struct alignas(128) shared_arrival {
   static constexpr std::uint32_t no_call = 0xffff'ff00U;
 
@@ -79,9 +79,9 @@ struct alignas(128) shared_arrival {
   void wake() noexcept { ::syscall(SYS_futex, &call, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 };
 
-/// Waits until another process has entered call `number`; false if it has left instead. Spins first, because waking up
-/// takes tens of microseconds, unless there are more processes than processors; then sleeps. Never yields, which would
-/// give the processor to unrelated programs for milliseconds. Calls `check()` every few milliseconds.
+/// Waits until another process has entered call `number`; false if that process has left. Spins first, because waking
+/// up takes tens of microseconds, unless there are more processes than processors; then sleeps. Never yields, which
+/// would give the processor to unrelated programs for milliseconds. Calls `check()` every few milliseconds.
 template <class Check>
 bool await_arrival(shared_arrival& other, std::uint32_t number, bool oversubscribed, const Check& check) {
   constexpr double spin_seconds = 200e-6;

@@ -17,7 +17,7 @@
 
 namespace devplace::parallel::detail {
 
-/// Creates the segment of a group's processes on one host in the first process and opens it in the others.
+/// Opens the segment of a group's processes on one host. The first process creates the segment, the others open it.
 class shared_opening {
  public:
   /// The message of each process to the others.
@@ -27,7 +27,7 @@ class shared_opening {
     ::cpu_set_t processors = own_processors();
   };
 
-  /// Rounds the wanted portion up, to hold at least the messages of a split; 0 stands for the default.
+  /// Rounds the wanted portion up, so that it holds at least the messages of a split; 0 selects the default.
   static std::size_t portion_for(std::size_t processes, std::size_t wanted) {
     if (wanted == 0) wanted = shared_layout::usual_portion(processes);
     return std::max(wanted, processes * sizeof(message) + 63) / 64 * 64;
@@ -57,10 +57,10 @@ class shared_opening {
     segment->reserve(layout.memory_at(static_cast<std::size_t>(ranks.rank)), layout.memory_bytes());
   }
 
-  /// Whether this process has all of its memory.
+  /// Whether this process has mapped the segment and allocated its own memory.
   bool usable() const { return segment->data() != nullptr && segment->failed().step == shared_segment::failure::none; }
 
-  /// Throws, in all processes, unless the segment is usable in all; then closes it to further processes.
+  /// Throws in all processes if the segment is unusable in any process. Then closes the segment to further processes.
   template <class AllGather> void finish(AllGather& all_gather) {
     std::vector<shared_segment::failure> failed(static_cast<std::size_t>(size_));
     all_gather(static_cast<const void*>(&segment->failed()), sizeof failed[0], static_cast<void*>(failed.data()));

@@ -21,9 +21,9 @@ namespace devplace::parallel::detail {
 using devplace::detail::file_descriptor;
 
 /// Memory that several processes of a host have mapped. One of them creates the segment and sends where(); the others
-/// open it, and then all call close(). It has no name in any file system, so it disappears with its processes, however
-/// they end. Steps record failures in failed() instead of throwing, because processes that wait for each other must all
-/// go through the same steps.
+/// open it, and then all call close(). The segment has no name in any file system, so it disappears with its processes,
+/// however they end. Steps record failures in failed() instead of throwing, because processes that wait for each other
+/// must all go through the same steps.
 class shared_segment {
  public:
   /// Identifies the segment for other processes. They check inode and size before they open the file, because in

@@ -12,10 +12,10 @@
 
 namespace devplace::parallel::detail {
 
-/// Copies a process's data to memory that other processes read. Uses normal stores if they share its last-level cache.
-/// Otherwise a normal store first fetches the line from the other cache, ten times slower than memory, so it uses
-/// streaming stores, which bypass the caches. Which case holds depends on the processors, and changes when processes
-/// migrate: therefore normal stores are timed and compared with streaming stores, whose cost is constant.
+/// Copies a process's data to memory that other processes read. Uses normal stores if all share a last-level cache.
+/// Otherwise a normal store would first fetch the line from the other cache, which is ten times slower than memory;
+/// streaming stores bypass the caches. Which case holds depends on the processors, and changes when processes migrate.
+/// Therefore normal stores are timed and compared with streaming stores, whose cost is constant.
 class shared_writer {
  public:
   /// Measures streaming stores to memory that no process reads yet, which also allocates that memory.
@@ -53,7 +53,7 @@ class shared_writer {
 #endif
   }
 
-  /// Copies by streaming stores, where the processor has them.
+  /// Copies by streaming stores, if the processor has them.
   static void stream(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     const std::size_t head = (64 - reinterpret_cast<std::uintptr_t>(to) % 64) % 64;
     if (bytes < 64 + head) return static_cast<void>(std::memcpy(to, from, bytes));

@@ -16,7 +16,7 @@
 namespace devplace::parallel::detail {
 
 /// Accepts connections to the listening socket of process 0 and passes on the connections of the job's processes.
-/// Answers others with the reason of the refusal, if they speak the protocol, and closes their connections.
+/// Refuses other processes: sends the reason, if they speak the protocol, and closes their connections.
 class control_arrivals {
  public:
   control_arrivals(file_descriptor listener, const control_token& token)
@@ -29,8 +29,8 @@ class control_arrivals {
     for (const arrival& one : arrivals_) to.push_back(one.link.polled());
   }
 
-  /// Stops listening on a network, where anybody can connect, when the group is complete. On one host the socket stays
-  /// open, so that a late process gets an answer.
+  /// Called when the group is complete. Stops listening on a network, where anybody can connect. On one host the socket
+  /// stays open, so that a late process gets an answer.
   void group_complete() {
     if (local_) return;
     listener_ = {};
@@ -45,8 +45,8 @@ class control_arrivals {
   }
 
   /// Accepts connections and reads their hello messages. `admit(hello, link)` moves the link out if the process belongs
-  /// to the job, or returns why the process is refused; "later" closes the link without an answer, so that the process
-  /// tries again.
+  /// to the job, or returns the reason of the refusal. The reason "later" closes the link without an answer, so that
+  /// the process tries again.
   template <class Admit> void serve(double now, const Admit& admit) {
     std::erase_if(arrivals_, [&](arrival& one) { return !awaits_hello(one, now, admit); });
     accept_connections(now, admit);
@@ -69,7 +69,7 @@ class control_arrivals {
 
   /// Accepts connections. When the process has too many open files, connections wait in the listener's queue. When too
   /// many connections are unidentified, the oldest is closed: processes of the job identify themselves at once, and
-  /// connect again if they are closed.
+  /// connect again if their connections are closed.
   template <class Admit> void accept_connections(double now, const Admit& admit) {
     if (now < retry_at_) return;
     for (std::size_t accepted = 0; accepted != max_unidentified; ++accepted) {
@@ -77,7 +77,7 @@ class control_arrivals {
       if (!socket) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
           accept_errno_ = errno;
-          retry_at_ = now + retry_interval;  // poll() would return at once
+          retry_at_ = now + retry_interval;  // until then poll() would return at once
         }
         return;
       }

@@ -39,7 +39,7 @@ class control_call_checker {
     return with_all_reports.empty() ? sentence_ : with_all_reports;
   }
 
-  /// The first number under which two processes made different calls, 0 if there is none.
+  /// The lowest call number at which two processes made different calls; 0 if there is none.
   static std::uint64_t find_mismatch(const watched_processes& all) {
     const auto& furthest = *std::max_element(
         all.begin(), all.end(), [](const auto& a, const auto& b) { return a.state.entered < b.state.entered; });

@@ -16,7 +16,7 @@
 
 namespace devplace::parallel::detail {
 
-/// Collects, in process 0, the contributions to exchanges that are not complete.
+/// Collects, in process 0, the contributions to incomplete exchanges.
 class control_exchanges {
  public:
   /// Adds the message of process `rank`; false if the message is not valid in this group.
@@ -44,7 +44,7 @@ class control_exchanges {
 
   /// Sends the result of each complete exchange to its members, by `answer(rank, result)`. Returns a description of the
   /// first failure, or an empty text: a member left, or did not contribute within `seconds` to an exchange of all
-  /// processes. Missing members of an exchange inside a collective call are left to control_call_checker.
+  /// processes. control_call_checker reports missing members of an exchange inside a collective call.
   template <class Answer>
   std::string serve(double now, const watched_processes& all, double seconds, const Answer& answer) {
     for (auto at = open_.begin(); at != open_.end();) {

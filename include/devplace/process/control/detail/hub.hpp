@@ -86,7 +86,7 @@ class control_hub final : public control_role {
     const watched_process joining{.rank = hello.rank, .from = hello.from};
     const bool known = hello.rank >= 0 && hello.rank < who_.size;
     const auto& has_rank = all_[known ? static_cast<std::size_t>(hello.rank) : 0];
-    if (known && has_rank.left) return "later";  // it will be in the next group of the same job
+    if (known && has_rank.left) return "later";  // the process belongs to the job's next group
     return joining.name() + " comes too late: the group of " + std::to_string(who_.size) + " processes is complete" +
            (known ? ", with " + has_rank.name() : std::string()) + ". Each process needs its own RANK." + source();
   }
@@ -184,7 +184,7 @@ class control_hub final : public control_role {
     all_[r].left = true;
     links_[r].close();
     if (control_read<leaving>(body.data()) == leaving::by_exception) {
-      // A launcher that sees this process end may end the others: the failed one needs time to print its exception.
+      // A launcher that sees this process end may end all: the failed process needs time to print its exception.
       if (terminates()) ::poll(nullptr, 0, poll_milliseconds(std::min(0.5, options_.exit_grace)));
       fail(exception_text(all_[r]));
     }
@@ -213,7 +213,7 @@ class control_hub final : public control_role {
     for (std::size_t r = 1; r != all_.size(); ++r)
       if (links_[r].open() && is_silent(all_[r], now)) {
         const std::string sentence = silent_text(all_[r], self(), options_.heartbeat_timeout);
-        if (terminates()) print_final(sentence);  // now: a launcher that sees a process end may kill this one
+        if (terminates()) print_final(sentence);  // before a launcher reacts to the kill and ends this process
         links_[r].kill_process();
         links_[r].close();
         return fail(sentence);
@@ -254,7 +254,7 @@ class control_hub final : public control_role {
     for (control_link& link : links_) link.send_text(control_message::failure, sentence);
   }
 
-  /// Waits until the other processes have closed their links, at most exit_grace; then kills stopped ones.
+  /// Waits until the other processes have closed their links, at most exit_grace; then kills stopped processes.
   void wait_for_disconnects() {
     const double deadline = devplace::detail::monotonic_seconds() + options_.exit_grace;
     for (;;) {

@@ -83,8 +83,8 @@ class control_link {
 
   enum class found { nothing, message, malformed };
 
-  /// Takes the next message with a body of at most `limit` bytes. The header of a malformed message is valid if its
-  /// magic number is.
+  /// Takes the next message with a body of at most `limit` bytes. If a message is malformed, `header` is valid if its
+  /// magic number is correct.
   found next(control_header& header, std::vector<std::byte>& body, std::size_t limit) {
     header.magic = 0;
     if (received_.size() < sizeof header) return found::nothing;
@@ -100,9 +100,9 @@ class control_link {
     return found::message;
   }
 
-  /// Sends and receives what the socket has ready, and calls `handle(type, body)` for each message; `handle`
-  /// returns false for an invalid message. Returns whether the connection is still open, has ended, or brought an
-  /// invalid message.
+  /// Sends and receives as much as the socket allows without waiting, and calls `handle(type, body)` for each message;
+  /// `handle` returns false for an invalid message. Returns whether the connection is still open, has ended, or brought
+  /// an invalid message.
   enum class status { open, ended, invalid };
   template <class Handle> status read(std::size_t limit, const Handle& handle) {
     flush();

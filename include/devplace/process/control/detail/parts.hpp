@@ -20,7 +20,7 @@
 
 namespace devplace::parallel::detail {
 
-/// Sets `state.waited`, the seconds in the present call; `since` is when that call began.
+/// Sets `state.waited`, the seconds in the present call; `since` is the time at which the call began.
 inline void update_waited(control_state& state, const control_state& before, double& since, double now) noexcept {
   if (state.entered != before.entered || before.entered == before.left) since = now;
   state.waited = state.entered != state.left ? now - since : 0;
@@ -41,7 +41,7 @@ struct part_calls {
   bool is_new = true;
 };
 
-/// The parts of the group that this process is in.
+/// The parts of the group to which this process belongs.
 class own_parts {
  public:
   std::shared_ptr<part_calls> open(std::uint64_t part, std::size_t members) {
@@ -51,11 +51,12 @@ class own_parts {
     return one;
   }
 
-  /// Calls `send(message)` for each part whose state has changed or that waits in a call. Removes closed parts.
+  /// Calls `send(message)` for each part in which this process's state has changed or this process waits in a call.
+  /// Removes closed parts.
   template <class Send> void report(double now, const Send& send) {
     const std::lock_guard lock(mutex_);
     std::erase_if(parts_, [&](const std::shared_ptr<part_calls>& one) {
-      const bool closed = one->closed.load(std::memory_order_acquire);  // read before the calls, so that none is missed
+      const bool closed = one->closed.load(std::memory_order_acquire);  // read before the calls, to miss none
       control_state state = one->calls.read();
       update_waited(state, one->reported, one->since, now);
       const bool waits = state.entered != state.left;
@@ -66,7 +67,7 @@ class own_parts {
       return closed;
     });
   }
-  /// Subtracts a time during which this process was stopped from the waiting times.
+  /// Subtracts from the waiting times the time during which this process was stopped.
   void exclude_stop(double seconds) noexcept {
     const std::lock_guard lock(mutex_);
     for (const auto& one : parts_) one->since += seconds;
@@ -77,7 +78,7 @@ class own_parts {
   std::vector<std::shared_ptr<part_calls>> parts_;
 };
 
-/// The parts of the group as process 0 knows them. A process of a part that has not reported yet is still in split(),
+/// The parts of the group, as reported to process 0. A member of a part that has not reported yet is still in split(),
 /// which is a call of the larger group.
 class watched_parts {
  public:

@@ -11,14 +11,14 @@
 
 namespace devplace::parallel::detail {
 
-/// The last collective calls of this process: written, wait-free, by the communicating thread and read by the watching
-/// thread.
+/// Holds the last collective calls of this process. The communicating thread writes them, wait-free; the watching
+/// thread reads them.
 class published_calls {
  public:
   void enter(const collective_call& call) noexcept {
     const std::uint64_t number = entered_.load(std::memory_order_relaxed) + 1;
     slot& s = slots_[number % control_state::remembered];
-    // A reader that sees one of the new fields also sees that the old number is gone.
+    // A reader that sees one of the new fields also sees that the old number has been cleared.
     s.number.store(0, std::memory_order_relaxed);
     s.name.store(call.name, std::memory_order_release);
     s.count.store(call.count, std::memory_order_release);
@@ -34,7 +34,7 @@ class published_calls {
     if (last != 0) left_.store(last - 1, std::memory_order_release);
   }
 
-  /// Reads everything but `waited`.
+  /// Reads all fields except `waited`.
   control_state read() const noexcept {
     control_state state{};
     state.left = left_.load(std::memory_order_acquire);

@@ -28,8 +28,8 @@
 
 namespace devplace::parallel::detail {
 
-/// The common part of both roles, process 0 and the others: the loop of the watching thread, and the data that it
-/// shares with the communicating thread.
+/// The common part of both roles, process 0 and the others: the loop of the watching thread, and the data that the
+/// watching and the communicating thread share.
 class control_role {
  public:
   control_role(const job_member& who, const process_options& options)
@@ -56,7 +56,7 @@ class control_role {
     throw communication_error(sentence_);
   }
 
-  /// Waits as long as process 0 may need to detect a failure, and throws the failure that it reports.
+  /// Waits as long as process 0 may need to detect a failure, and throws the failure that process 0 reports.
   void explain() {
     std::unique_lock lock(mutex_);
     const std::chrono::duration<double> detection_time(1 + 5 * options_.heartbeat);
@@ -115,7 +115,7 @@ class control_role {
       last = now;
       const bool heartbeat_due = now >= next_heartbeat;
       if (heartbeat_due) next_heartbeat = now + options_.heartbeat;
-      const leaving how = leave_state();  // read before the calls, so that none is missed
+      const leaving how = leave_state();  // read before the calls, so that no call is missed
       update_own_state(now);
       running = serve(now, heartbeat_due, how);
     }
@@ -167,13 +167,13 @@ class control_role {
     changed_.notify_all();
   }
 
-  /// Writes one line by one call, so that lines of several processes do not mix.
+  /// Writes one line in a single call, so that lines of several processes do not mix.
   static void print(const std::string& sentence) noexcept {
     const std::string line = "devplace: " + sentence + "\n";
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
   }
-  /// Prints the failure that ends this process, once. A process may have several groups: the first one that detects the
-  /// failure knows its cause, the others only see that processes end.
+  /// Prints the failure that ends this process, once. A process may have several groups: the first group that detects
+  /// the failure knows the cause; the other groups only see that processes end.
   static void print_final(const std::string& sentence) noexcept {
     static std::atomic_flag printed = ATOMIC_FLAG_INIT;
     if (!printed.test_and_set()) print(sentence);

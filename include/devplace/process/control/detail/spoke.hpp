@@ -44,7 +44,7 @@ class control_spoke final : public control_role {
     }
   }
 
-  /// Sends the hello and waits for the answer. False if process 0 closes the link without one.
+  /// Sends the hello and waits for the answer. False if process 0 closes the link without an answer.
   bool shake_hands(const socket_address& address, const control_hello& hello) {
     if (address.local()) {
       if (!same_user(hub_.fd()))
@@ -136,22 +136,23 @@ class control_spoke final : public control_role {
     if (status == control_link::status::invalid) handle_hub_failure(invalid_text(all_[0]));
   }
 
-  /// Ends this process, or notes the failure that process 0 has sent. Process 0 has printed it if it ends, too.
+  /// Handles a failure that process 0 has sent: ends this process, or records the failure. Process 0 prints the failure
+  /// if processes end.
   void handle_failure(const std::string& sentence) {
     if (leave_state() != leaving::no || has_failed()) return;
     if (terminates()) end_process();
     note_failure(sentence);
   }
 
-  /// Handles the end of process 0, or kills it if it is stopped.
+  /// Handles the failure of process 0; kills process 0 if it is stopped.
   void handle_hub_failure(const std::string& sentence, bool stopped = false) {
     if (leave_state() == leaving::no && !has_failed()) {
       const file_descriptor printer_lock = terminates() ? claim_printing() : file_descriptor();
       if (printer_lock) print_final(sentence);
       if (!terminates()) note_failure(sentence);
-      // Gives the others time to detect the failure themselves: after the kill they would report process 0 as killed,
-      // and after the end of this process they would print too. They see a closed connection at once, and a stopped
-      // process 0 at their next heartbeat.
+      // Gives the other processes time to detect the failure themselves: after the kill they would report process 0 as
+      // killed, and after the end of this process they would print, too. They detect a closed connection at once, and a
+      // stopped process 0 at their next heartbeat.
       if (printer_lock || stopped) ::poll(nullptr, 0, poll_milliseconds(stopped ? 1 + 2 * options_.heartbeat : 1));
       if (stopped) hub_.kill_process();
       if (terminates()) end_process();
@@ -159,8 +160,9 @@ class control_spoke final : public control_role {
     hub_.close();
   }
 
-  /// Selects one process to print for all, by binding a socket's name: the first to bind it on the first host other
-  /// than process 0's, or on process 0's host if there is no other. Returns an empty descriptor in all other processes.
+  /// Selects one process to print for all: the first that binds a socket's name on the first host other than process
+  /// 0's. If there is no other host, the processes of process 0's host compete. Returns an empty descriptor in all
+  /// other processes.
   file_descriptor claim_printing() {
     const auto on_other_host = [&](const watched_process& one) { return one.from.host != all_[0].from.host; };
     const auto found = std::find_if(all_.begin(), all_.end(), on_other_host);

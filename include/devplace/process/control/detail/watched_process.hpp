@@ -18,7 +18,7 @@ struct watched_process {
   control_state state{};
   double last_message = 0;  ///< time of its last message
   bool left = false;        ///< whether it left the group in order
-  /// The call of another group, the whole one or a part, in which this process waits; may be empty.
+  /// The call in which this process waits in another group, which is the whole group or a part; may be empty.
   std::string other_call = {};
 
   bool is_waiting() const noexcept { return state.entered != state.left; }
@@ -47,9 +47,9 @@ inline std::string seconds_text(double seconds) {
   return devplace::detail::rounded_text(seconds, std::chars_format::general, 6) + " s";
 }
 
-// Descriptions of failures. All processes begin them with the same words, so that logs can be searched.
+// Descriptions of failures. All processes begin a description with the same words, so that logs can be searched.
 
-/// Describes the last call that `who` reported, and the call that `finder` has reached, if that is a later one.
+/// Describes the last call that `who` reported, and the call of `finder`, if `finder` is ahead.
 inline std::string last_known(const watched_process& who, const watched_process& finder) {
   const bool reported = who.state.entered != 0, behind = who.state.entered < finder.state.entered;
   return "last known " + (reported || !behind ? who.last() : "") + (reported && behind ? ", " : "") +
