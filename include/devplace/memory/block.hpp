@@ -45,13 +45,13 @@ struct block_record {
   int ordinal = 0;
   memory_purpose purpose = memory_purpose::tensors;
   void (*release)(const block_record& block) noexcept = nullptr;
-  void* stream = nullptr;                      ///< the stream in whose order it is freed; null: the place's own stream
+  void* stream = nullptr;                      ///< frees the memory in this stream's order; null: the place's own
   std::unique_ptr<stream_use> uses = nullptr;  ///< uses by other streams
   void* owner = nullptr;                       ///< state that `release` needs for memory shared with other processes
 };
 
-/// Sole owner of untyped memory on one device. Stores its release function, so that size and destructor are the same in
-/// every translation unit, whatever its components. Also stores the stream in whose order it is freed.
+/// Sole owner of untyped memory on one device. Stores a release function, so that size and destructor do not depend on
+/// the components of a translation unit. Also stores the stream whose order determines when the memory is freed.
 class memory_block {
  public:
   memory_block() = default;
@@ -85,10 +85,10 @@ class memory_block {
   mutable block_record record_;  // record_stream() does not change the elements
 };
 
-/// The ends of a copy: from host memory to the device, from the device to host memory, or both on the device.
+/// The direction of a copy: from host memory to the device, from the device to host memory, or both on the device.
 enum class copy_kind : unsigned char { in, out, within };
 
-/// A backend's memory functions; does not compile without the component.
+/// Returns a backend's memory functions; does not compile without the backend's component.
 template <class Backend> constexpr auto memory_of() {
   static_assert(computes<Backend> || provided<Backend, op::memory>,
                 "devplace: a tensor on pinned needs the component cuda, which allocates pinned memory; add "
@@ -181,7 +181,7 @@ void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, 
 }
 
 /// Copies within a device, between devices of one backend, or between a device and host memory; complete on return,
-/// except within a device.
+/// except for copies within a device.
 template <class ToBackend, class FromBackend>
 void copy_bytes(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
   if constexpr (std::is_same_v<ToBackend, FromBackend>) {
@@ -197,22 +197,22 @@ void copy_bytes(int to_ordinal, void* to, int from_ordinal, const void* from, st
   }
 }
 
-/// Waits for all work of the device; throws its failure.
+/// Waits for all work of the device; throws if the device failed.
 template <class Backend> void synchronize(int ordinal) { memory_of<Backend>().synchronize(ordinal); }
 
 }  // namespace devplace::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Waits for all work of place `P`; throws its failure.
+/// Waits for all work of place `P`; throws if the place failed.
 template <class P = void> void synchronize() {
   constexpr bool is_place = place<P>;
   static_assert(is_place, "devplace: synchronize: name the place to wait for, as in synchronize<cuda<0>>().");
   if constexpr (is_place) detail::synchronize<backend_of_t<P>>(place_traits<P>::ordinal);
 }
 
-/// Frees memory that place `P` caches for later allocations, and returns the number of bytes: 0 for places without a
-/// cache (cpu, pinned). Memory in use is kept. Waits for the work of a cuda place.
+/// Frees memory that place `P` caches for later allocations, and returns the number of freed bytes: 0 for places
+/// without a cache (cpu, pinned). Memory in use is kept. Waits for the work of a cuda place.
 template <class P = void> std::size_t trim_memory() {
   constexpr bool is_place = place<P>;
   static_assert(is_place, "devplace: trim_memory: name the place whose cache is freed, as in trim_memory<cuda<0>>().");

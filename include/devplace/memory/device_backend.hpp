@@ -14,12 +14,12 @@
 
 namespace devplace {
 
-/// A backend `B` provides static functions of `implementation<B, Op>`: devices of its places (op::device_query), their
-/// memory (op::memory), queues of work (op::streams), and events in these queues with the failures before them
-/// (op::events). Every function takes the device's ordinal as a value. Functions that do not wait only enqueue work; a
-/// device executes the work of one stream in the order of the calls. Each operation is another `implementation<B, Op>`
-/// with a static `run(ordinal, arguments...)` (place/backend.hpp); an operation without an implementation does not
-/// compile on the backend's places. docs/backends.md describes each function.
+/// A backend `B` provides static functions of `implementation<B, Op>` for its devices (op::device_query), their memory
+/// (op::memory), queues of work (op::streams), and events and failures in these queues (op::events). Every function
+/// takes the device's ordinal as a value. A function that does not wait only enqueues work; a device executes the work
+/// of one stream in the order of the calls. Each operation is another `implementation<B, Op>` with a static
+/// `run(ordinal, arguments...)` (place/backend.hpp); an operation without an implementation does not compile on the
+/// backend's places. docs/backends.md describes each function.
 template <class B>
 concept device_backend =
     requires(int ordinal, void* to, const void* from, std::size_t bytes, void* state, detail::copy_kind kind) {
@@ -27,8 +27,8 @@ concept device_backend =
       { implementation<B, op::device_query>::count() } -> std::same_as<int>;
       { implementation<B, op::device_query>::why_unavailable(ordinal) } -> std::convertible_to<std::string>;
       { implementation<B, op::device_query>::describe(ordinal) } -> std::same_as<device_information>;
-      // Memory. copy and copy_from_peer enqueue if the backend's work is asynchronous; wait waits for the current
-      // stream.
+      // Memory. `copy` and `copy_from_peer` enqueue if the backend's work is asynchronous; `wait` blocks the host until
+      // the current stream is done.
       {
         implementation<B, op::memory>::allocate(ordinal, bytes, memory_purpose::tensors)
       } -> std::same_as<detail::memory_block>;
@@ -43,7 +43,7 @@ concept device_backend =
       { implementation<B, op::streams>::own(ordinal) } -> std::same_as<detail::stream_handle>;
       implementation<B, op::streams>::synchronize(ordinal, state);
       { implementation<B, op::streams>::ready(ordinal, state) } -> std::same_as<bool>;
-      // Events and failures. wait and drain wait.
+      // Events and failures. `wait` and `drain` block the host.
       { implementation<B, op::events>::create(ordinal) } -> std::same_as<detail::event_handle>;
       implementation<B, op::events>::record(ordinal, state);
       implementation<B, op::events>::follow(ordinal, state);

@@ -19,7 +19,7 @@ namespace devplace {
 /// `std::to_address(x.data())`, the device's or the host's address.
 template <class T> class device_pointer {
  public:
-  /// The types of an iterator, so that a standard algorithm gives only the error of operator*.
+  /// The types of an iterator, so that a standard algorithm fails only with the error of operator*.
   ///@{
   using iterator_category = std::random_access_iterator_tag;
   using value_type = std::remove_const_t<T>;
@@ -31,7 +31,7 @@ template <class T> class device_pointer {
 
   /// Null.
   constexpr device_pointer(std::nullptr_t = nullptr) {}
-  /// From an address that a library or an allocation on the device returned.
+  /// Takes an address that a library or an allocation on the device returned.
   DEVPLACE_HD constexpr explicit device_pointer(T* address) : address_(address) {}
   /// Adds const to the elements.
   template <class U>
@@ -40,7 +40,7 @@ template <class T> class device_pointer {
 
   /// The address, for kernels and libraries; only the device can dereference it.
   DEVPLACE_HD constexpr T* get() const { return address_; }
-  /// Whether it is not null.
+  /// Whether the address is not null.
   DEVPLACE_HD constexpr explicit operator bool() const { return address_ != nullptr; }
 
   /// Arithmetic and comparisons of a `T*`.
@@ -64,8 +64,8 @@ template <class T> class device_pointer {
   DEVPLACE_HD friend constexpr auto operator<=>(device_pointer, device_pointer) = default;
   ///@}
 
-  /// Does not compile, because the host cannot reach the elements. Not templates, so that an algorithm gives one error
-  /// for all its uses.
+  /// Does not compile, because the host cannot reach the elements. The operators are not templates, so that an
+  /// algorithm that uses several gives one error.
   ///@{
   T& operator*() const {
     constexpr bool reachable = sizeof(T) == 0;

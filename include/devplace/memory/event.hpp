@@ -25,7 +25,7 @@ namespace detail {
 
 using event_handle = device_handle<op::events>;
 
-/// A backend's event functions; does not compile without the component.
+/// Returns a backend's event functions; does not compile without the backend's component.
 template <class Backend> constexpr auto events_of() {
   constexpr bool available = !computes<Backend> || provided<Backend, op::events>;
   static_assert(available,
@@ -43,13 +43,13 @@ template <class Backend> void record_event(const event_handle& e) {
   events_of<Backend>().record(e.get_deleter().ordinal, e.get());
 }
 
-/// Orders future work of device `ordinal` after the event as last recorded. If the event's device failed before it,
-/// device `ordinal` fails too.
+/// Orders future work of device `ordinal` after the last recorded point of the event. If the event's device failed
+/// before that point, device `ordinal` fails too.
 template <class Backend> void follow_event(int ordinal, const event_handle& e) {
   events_of<Backend>().follow(ordinal, e.get());
 }
 
-/// Waits for all work of a device; returns and clears the failure that was not reported yet.
+/// Waits for all work of a device; returns and clears a failure that was not reported yet.
 template <class Backend> device_failure drain(int ordinal) { return events_of<Backend>().drain(ordinal); }
 
 /// Number of failures of a device so far.
@@ -63,7 +63,7 @@ template <class P> class event {
   static_assert(names_place, "devplace: event: name the place whose work it marks, as in event<cuda<0>>.");
 
  public:
-  /// Declared so that no further error follows.
+  /// Declared to avoid follow-up errors.
   ///@{
   template <class... X> void record(const X&...);
   void wait() const;
@@ -71,7 +71,7 @@ template <class P> class event {
 };
 
 /// A point in the work of place `P` for which other places and the host can wait, as torch.cuda.Event. Move-only.
-/// Several threads may wait for an event; no other thread may use it during record().
+/// Several threads may wait for an event; no other thread may use the event during record().
 template <place P> class event<P> {
   static constexpr bool has_work = detail::computes<backend_of_t<P>>;
   static_assert(has_work,

@@ -31,7 +31,7 @@ inline std::ostream& operator<<(std::ostream& out, const memory_usage& usage) {
 
 namespace detail {
 
-/// Formats a table with headings; the first column is left-aligned. Leaves out purposes that no place uses.
+/// Formats a table with headings; the first column is left-aligned. Omits purposes that no place uses.
 inline std::string memory_table_of(const std::vector<std::pair<std::string, memory_usage>>& places) {
   std::vector<std::vector<std::string>> rows{{"place", "allocated", "reserved", "peak"}};
   std::array<bool, memory_purposes> shown{};

@@ -67,14 +67,14 @@ inline memory_counters& counters(pinned_backend, int) {
   return of_pinned;
 }
 
-/// Ordinals above the largest counted one share its counters.
+/// All ordinals from the largest counted ordinal on share one set of counters.
 inline memory_counters& counters(any_device, int ordinal) {
   static memory_counters of_devices[counted_ordinals];
   return of_devices[ordinal < counted_ordinals ? ordinal : counted_ordinals - 1];
 }
 
-/// Count an allocation or a release; called for all memory of data, workspaces and packing buffers. Without counters,
-/// use the CPU's.
+/// Count an allocation or a release; called for all memory of data, workspaces and packing buffers. Overloads without
+/// counters use the CPU's.
 ///@{
 inline void count_allocation(memory_counters& c, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   const std::size_t now = c.allocated.fetch_add(bytes, std::memory_order_relaxed) + bytes;

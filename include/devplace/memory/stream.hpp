@@ -26,7 +26,7 @@ namespace detail {
 
 using stream_handle = device_handle<op::streams>;
 
-/// A backend's stream functions; does not compile without the component.
+/// Returns a backend's stream functions; does not compile without the backend's component.
 template <class Backend> constexpr auto streams_of() {
   constexpr bool available = !computes<Backend> || provided<Backend, op::streams>;
   static_assert(available,
@@ -46,7 +46,7 @@ template <class P = void> class stream {
   static_assert(names_place, "devplace: stream: name the place whose queue it is, as in stream<cuda<0>>.");
 
  public:
-  /// Declared so that no further error follows.
+  /// Declared to avoid follow-up errors.
   ///@{
   void synchronize() const;
   template <class X> void wait(const X&) const;
@@ -54,11 +54,11 @@ template <class P = void> class stream {
 };
 
 /// A queue of work of place `P` besides the place's own stream, as torch.cuda.Stream. Executes its work in order, and
-/// concurrently with other streams unless events order them. A stream_scope enqueues work on it, as do functions that
-/// take a stream. Move-only. The destructor does not wait; enqueued work is still executed. On the cpu, a stream does
+/// concurrently with other streams unless events order them. A stream_scope, and functions that take a stream, enqueue
+/// work on it. Move-only. The destructor does not wait; enqueued work is still executed. On the cpu, a stream does
 /// nothing, because work is complete when a call returns. A simulated device executes the work of all its streams in
-/// the order of the calls, one of the orders that a GPU may choose. Several threads may enqueue on one stream, in the
-/// order of their calls; moving a stream is not thread-safe.
+/// the order of the calls, which is one of the orders that a GPU may choose. Several threads may enqueue on one stream,
+/// in the order of their calls; moving a stream is not thread-safe.
 template <place P> class stream<P> {
   static constexpr bool has_work = detail::computes<backend_of_t<P>>;
   static_assert(has_work,
@@ -87,7 +87,7 @@ template <place P> class stream<P> {
   }
 
   /// This thread's current stream for the place, as torch.cuda.current_stream: the stream of the innermost
-  /// stream_scope, or the place's own. A non-owning handle, which a scope's stream must outlive.
+  /// stream_scope, or the place's own. Returns a non-owning handle; the stream of the scope must outlive it.
   DEVPLACE_CONFIGURED static stream current() {
     if constexpr (std::is_same_v<backend_of_t<P>, backend::device>)
       if (void* const scoped = detail::current_stream(place_traits<P>::ordinal); scoped != nullptr)
@@ -95,7 +95,7 @@ template <place P> class stream<P> {
     return own();
   }
 
-  /// Waits on the host for all work of the stream; throws its failure.
+  /// Waits on the host for all work of the stream; throws if the work failed.
   DEVPLACE_CONFIGURED void synchronize() const {
     detail::streams_of<backend_of_t<P>>().synchronize(place_traits<P>::ordinal, handle_.get());
   }
@@ -114,8 +114,8 @@ template <place P> class stream<P> {
     if constexpr (same_place) e.before(*this);
   }
 
-  /// The cudaStream_t, for the program's own kernels and CUDA calls, after `static_cast<cudaStream_t>`; null on the cpu
-  /// and on simulated devices.
+  /// Returns the cudaStream_t for the program's own kernels and CUDA calls; convert it by `static_cast<cudaStream_t>`.
+  /// Null on the cpu and on simulated devices.
   void* native_handle() const { return handle_.get(); }
 
  private:
@@ -125,11 +125,11 @@ template <place P> class stream<P> {
 };
 
 /// RAII: makes a stream the current one of its place for this thread, as `with torch.cuda.stream(s)`. Affects
-/// operations, copies, events, and allocations, which are later freed in this stream's order. The same thread must
-/// destroy scopes, in reverse order of construction; the stream must outlive the scope.
+/// operations, copies, events and allocations. Memory allocated in a scope is freed in this stream's order. The thread
+/// that constructs scopes must destroy them, in reverse order; the stream must outlive the scope.
 class stream_scope {
  public:
-  /// Takes a stream in a variable. Affects neither other places nor other threads.
+  /// `s` must be a variable. Other places and other threads are not affected.
   template <class Stream> [[nodiscard]] explicit stream_scope(Stream&& s) : change_(detail::change_to<Stream>(s)) {}
 
  private:

@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// A failure and the replica that it belongs to.
+/// A failure and the replica that failed.
 struct replica_failure {
   device_failure failure;
   std::size_t replica = 0;
@@ -26,8 +26,8 @@ inline std::size_t replica_of(int ordinal, std::span<const int> ordinals, std::s
 }
 
 /// Waits for all of these devices and clears their failures. Returns the first failure, in the order of the devices,
-/// that originated on its own device. If there is none, returns the first failure, with the replica where it originated
-/// if that is one of these devices.
+/// that originated on the device that reports it. Without such a failure, returns the first reported failure. If that
+/// failure originated on another one of these devices, names that device's replica.
 template <class Backend> replica_failure drain_replicas(std::span<const int> ordinals) {
   replica_failure result;
   bool at_origin = false;

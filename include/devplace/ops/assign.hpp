@@ -24,7 +24,7 @@ template <class Where, class F, class... Operands>
 inline constexpr std::size_t tensor_count<expression<Where, F, Operands...>> =
     (std::size_t{0} + ... + tensor_count<Operands>);
 
-/// Whether the types allow a tensor in the expression to need other strides than a row-major result of extents
+/// Whether, by the types, a tensor in the expression may have other strides than a row-major result of extents
 /// `Result`.
 template <class X, class Result>
 inline constexpr bool may_need_strides =
@@ -88,8 +88,8 @@ template <std::size_t Rank> struct make_strided_leaf {
   }
 };
 
-/// The parameters of an evaluation: the axes that remain after collapse(), and the layouts of the operands and then of
-/// the destination.
+/// The parameters of an evaluation: the axes that remain after collapse(), and the layouts of the operands, followed by
+/// the destination's.
 template <std::size_t Count> struct evaluation {
   shape axes;
   operand_layout layouts[Count + 1];
@@ -174,10 +174,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Computes an expression (ops/elementwise.hpp) into the elements of a view: one pass over the operands, enqueued on
 /// the device's current stream, without allocating. The expression's extents must equal the destination's or broadcast
-/// to them: static ones that differ do not compile, run-time ones throw shape_error. The result is as if the expression
-/// were computed before anything is written. An operand that overlaps the destination therefore costs a temporary,
-/// unless it is the destination itself. `expression` may also be a view: copy() and to() call assign() if one of the
-/// views is strided.
+/// to them: different static extents do not compile, different run-time extents throw shape_error. The result is as if
+/// the expression were computed before anything is written. An operand that overlaps the destination therefore costs a
+/// temporary, unless it is the destination itself. `expression` may also be a view: copy() and to() call assign() if
+/// one of the views is strided.
 template <class T, class Extents, class Where, class Layout, class Expression>
   requires(detail::is_view<std::remove_cvref_t<Expression>> || std::remove_cvref_t<Expression>::is_expression)
 auto assign(const view<T, Extents, Where, Layout>& destination, Expression&& expression) {

@@ -19,8 +19,8 @@ struct attention {};
 struct attention_gradient {};
 
 /// Attention of 16-bit elements without dropout by a backend's library. `computes<T>(ordinal, shape, scale, training)`
-/// returns whether the library supports the shape, and its gradient if `training`. `run(ordinal, shape, scale,
-/// short_attention_arguments<T>)` returns false, with nothing enqueued, if the library fails nevertheless. After true,
+/// returns whether the library supports the shape and, if `training`, also the gradient. `run(ordinal, shape, scale,
+/// short_attention_arguments<T>)` returns false and enqueues nothing if the library fails nevertheless. After true,
 /// `run(ordinal, shape, scale, short_attention_gradient_arguments<T>)` computes the gradient.
 struct short_attention {};
 

@@ -28,7 +28,7 @@ template <class F> struct channel_scales {
   }
 };
 
-/// Stores a channel's statistics and updates the running ones: (1 - momentum) running + momentum new. The running
+/// Stores a channel's statistics and updates the running statistics: (1 - momentum) running + momentum new. The running
 /// variance is unbiased.
 template <class F> struct statistics_of_batch {
   channel_scales<F> scales;
@@ -36,7 +36,7 @@ template <class F> struct statistics_of_batch {
   F* running_variance;
   double momentum, epsilon;
 
-  /// Of `count` elements, `rest` is the mean of x - shift, and `square` the mean of (x - shift)^2.
+  /// `rest` is the mean of x - shift over `count` elements, `square` the mean of (x - shift)^2.
   DEVPLACE_HD void store(std::size_t c, F shift, double rest, double square, double count) const {
     const double difference = square - rest * rest, variance = difference < 0 ? 0 : difference;
     scales.shift[c] = shift;
@@ -52,8 +52,8 @@ template <class F> struct statistics_of_batch {
   }
 };
 
-/// The sums of x - shift and of its square, for channel_sums. The shift is the channel's first element, so that a large
-/// mean cancels no digits.
+/// The sums of x - shift and of (x - shift)^2, for channel_sums. The shift is the channel's first element, so that a
+/// large mean cancels no digits.
 template <class X, class F> struct moment_terms {
   using value_type = double;
   const X* x;
@@ -134,7 +134,7 @@ template <class X, class F> struct scale_channels_functor {
   }
 };
 
-/// Returns dy and dy times normalised x for each element of a channel.
+/// Returns two numbers for each element of a channel: dy, and dy times normalised x.
 template <class X, class F> struct batch_norm_products {
   const X* x;
   const X* dy;
@@ -150,8 +150,8 @@ template <class X, class F> struct batch_norm_products {
   DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return of(x[i], dy[i]); }
 };
 
-/// Stores a channel's sums of dy and of dy times normalised x as gradients of bias and weight, and their means for the
-/// gradient of x.
+/// Stores a channel's sums of dy and of dy times normalised x as gradients of bias and weight. Stores the means of
+/// these terms for the gradient of x.
 template <class G, class F> struct gradients_of_batch {
   G* weight_gradient;
   G* bias_gradient;
@@ -188,7 +188,7 @@ template <class X, class G, class F> struct batch_norm_gradient_terms {
   DEVPLACE_HD void store(std::size_t c, const pair_of<double>& sums) const { result.store(c, sums, 1); }
 };
 
-/// dx = w scale (dy - mean of dy - normalised x times the mean of dy times normalised x).
+/// dx = w scale (dy - mean(dy) - h mean(dy h)), where h is the normalised x.
 template <class X, class F> struct batch_norm_gradient_functor {
   channel_shape shape;
   X* dx;

@@ -11,13 +11,13 @@
 #include <devplace/ops/detail/limits.hpp>
 
 // Batch normalisation with statistics over the samples of several places. Each place computes integers from its
-// samples, which are reduced over the places: first the range of the elements, then sums of multiples of a unit chosen
-// from that range (detail/exact_sums.hpp). The bits therefore do not depend on how samples are divided. F, X and W are
-// defined as in batch_norm.hpp.
+// samples, and these integers are reduced over the places. The first reduction finds the range of the elements, the
+// second adds multiples of a unit that depends on the range (detail/exact_sums.hpp). The bits therefore do not depend
+// on how samples are divided among places. F, X and W are defined as in batch_norm.hpp.
 
 namespace devplace::detail {
 
-/// Reduction of channel_sums: finds the largest numbers, or NaN, and stores their keys.
+/// Reduction of channel_sums: finds the largest numbers, or NaN, and stores the order_key of each.
 struct largest_keys {
   using value_type = double;
   std::int64_t* result;  // two for each channel
@@ -43,7 +43,7 @@ struct integer_sums {
   }
 };
 
-/// The keys of a channel's largest x and -x.
+/// The keys of the largest x and the largest -x of a channel.
 template <class X, class F> struct range_terms : largest_keys {
   const X* x;
 
@@ -59,7 +59,7 @@ template <class X, class F> struct range_terms : largest_keys {
   DEVPLACE_HD summand of_channel(std::size_t) const { return {x}; }
 };
 
-/// The middle of a channel's range, from its keys, and the scale of the differences from the middle.
+/// The middle of a channel's range, and the scale of the differences from the middle; computed from the range's keys.
 template <class F> struct channel_range {
   F shift;
   exact_scale scale;
@@ -72,7 +72,7 @@ template <class F> struct channel_range {
   }
 };
 
-/// The sums of x - shift, normalised, and of its square.
+/// The sums of d and of d^2, where d is x - shift, normalised.
 template <class X, class F> struct exact_moment_terms : integer_sums {
   const X* x;
   const std::int64_t* keys;
@@ -110,7 +110,7 @@ template <class F> struct exact_statistics_functor {
   }
 };
 
-/// The keys of a channel's largest |dy| and |dy times normalised x|.
+/// The keys of the largest |dy| and the largest |dy times normalised x| of a channel.
 template <class X, class F> struct gradient_range_terms : largest_keys {
   const X* x;
   const X* dy;

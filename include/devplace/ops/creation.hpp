@@ -21,8 +21,8 @@
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-// New tensors with given elements: `zeros<float, cpu>(extents<dyn, 3>{5})`. The place writes them, in the order of its
-// current stream; only `permutation` and random numbers of split tensors are computed on the host and copied.
+// New tensors with given elements: `zeros<float, cpu>(extents<dyn, 3>{5})`. The place writes the elements, in the order
+// of its current stream; only `permutation` and random numbers of split tensors are computed on the host and copied.
 
 namespace devplace::detail {
 
@@ -52,7 +52,8 @@ template <element T, extents_like Extents, placement Where> struct creation {
     return everywhere(write, Extents(sizes...));
   }
 
-  /// Draws random elements: the same on every place, or the parts of one tensor, which the host draws.
+  /// Draws random elements. Every place draws the same elements, or the host draws one tensor and each place gets a
+  /// part.
   template <class Write> static type once(const Write& write, const Extents& extents) {
     constexpr form distribution = form_of<Where>;
     static_assert(is_floating_or_short<T>,
@@ -115,7 +116,7 @@ using creation_of = creation<T, typename extents_of_sizes<Size...>::type, Where>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// A tensor with all elements equal, on one or several places. Summands other than 0 are allowed for max and min only.
+/// A tensor with all elements equal, on one or several places. Partial placements except max and min allow only 0.
 template <class T, class Where, class Extents> auto full(const Extents& extents, detail::computed_t<T> value) {
   if constexpr (detail::can_create<T, Where, Extents>()) {
     detail::require_equal_elements<Where>();
@@ -126,7 +127,7 @@ template <class T, class Where, class Extents> auto full(const Extents& extents,
   }
 }
 
-/// A tensor of zeros, on one or several places: copies, parts or summands. Extents, or a number for each axis:
+/// A tensor of zeros, on one or several places: copies, parts or summands. Takes extents, or a number for each axis:
 /// `zeros<float, cpu>(3, 4)`.
 template <class T, class Where, class... Size> auto zeros(const Size&... sizes) {
   if constexpr (detail::can_create<T, Where, Size...>())
@@ -173,7 +174,7 @@ template <class T> struct arange_body {
   }
 };
 
-/// Counts the steps from start that stay before stop.
+/// Number of elements start + i step that lie before stop.
 template <class T> std::size_t arange_size(T start, T stop, T step) {
   if constexpr (std::is_floating_point_v<T>) {
     const double count = std::ceil((double{stop} - double{start}) / double{step});
@@ -218,8 +219,8 @@ auto arange(detail::computed_t<T> start, detail::computed_t<T> stop, detail::com
 
 /// 0, 1, 2, ... up to but not including stop.
 template <class T, class Where = void> auto arange(detail::computed_t<T> stop) { return arange<T, Where>(0, stop, 1); }
-/// Uniformly distributed numbers in [low, high); see uniform_into. On several places, copies of the same numbers, or
-/// parts of the tensor that one place would have, made in host memory and copied.
+/// Uniformly distributed numbers in [low, high); see uniform_into. On several places, each gets a copy of the same
+/// numbers, or a part of the tensor that one place would have. The host draws and copies such parts.
 template <class T, class Where, class Extents>
 auto uniform(const Extents& extents, seed start, detail::computed_t<T> low = 0, detail::computed_t<T> high = 1) {
   if constexpr (detail::can_draw<T, Where, Extents>())
@@ -240,8 +241,8 @@ auto normal(const Extents& extents, seed start, detail::computed_t<T> mean = 0,
     return detail::refusal{};
 }
 
-/// A random permutation of 0 to n-1; see permutation_into. Computed on the CPU and copied to `Where`; permutation.hpp
-/// has a version that the place computes itself.
+/// A random permutation of 0 to n-1; see permutation_into. Computed on the CPU and copied to `Where`; the version in
+/// permutation.hpp is computed on the place itself.
 template <class Where = on<cpu>> auto permutation(std::size_t n, seed start) {
   constexpr bool on_one_place = single_place<Where>;
   static_assert(on_one_place,

@@ -83,8 +83,8 @@ template <class T, class Label> struct cross_entropy_row {
       });
     }
 
-    // `others` is the sum without the target's term: 1 - softmax(x)_y = others / sum avoids cancellation, in loss and
-    // gradient, where others is small. If the target's term is the smaller part, subtracting it loses no digits.
+    // `others` is the sum without the target's term. Where `others` is small, 1 - softmax(x)_y = others / sum avoids
+    // cancellation in loss and gradient. If the target's term is the smaller part, subtracting it loses no digits.
     T* const dx = dlogits == nullptr ? nullptr : dlogits + row * n;
     const double sum = row_exponentials<T>(dx, x, max, n);
     const T share = fast_exp<T>(target);
@@ -94,7 +94,7 @@ template <class T, class Label> struct cross_entropy_row {
                                            : std::log(static_cast<T>(sum)) - target;
     T loss = sharp * weight * negative_log;
     if (smooth != 0) {
-      // Not negative_log + target, which cancels, or is NaN, if the target's logit is far below the largest.
+      // negative_log + target would cancel, or be NaN, if the target's logit is far below the largest.
       loss += smooth * static_cast<T>(all_weights * std::log(sum) - weighted_logits);
     }
     losses[row] = loss;
@@ -130,7 +130,7 @@ template <class T, class Label> struct cross_entropy_terms {
 };
 
 /// Whether the types allow cross_entropy; if not, an assertion fails.
-/// `auto`: instantiated where it is called, so that the compiler shows the user's line.
+/// Returns `auto` to be instantiated at the call, so that the compiler shows the user's line.
 template <class Sums, class DLogits, class RowLosses, class Logits, class Labels>
 constexpr auto check_cross_entropy_types() {
   using value = operand_element_t<Logits>;
@@ -175,17 +175,17 @@ constexpr auto check_cross_entropy_types() {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Sums of the cross-entropy of softmax(logits) against class numbers, and their gradient, as torch.nn.functional's
-/// cross_entropy with reduction="sum" (mean = sums[0] / sums[1]).
+/// Computes sums of the cross-entropy of softmax(logits) against class indices, and the gradient, as
+/// torch.nn.functional's cross_entropy with reduction="sum" (mean = sums[0] / sums[1]).
 /// Shapes: sums [2], dlogits and logits [rows, n], row_losses and labels [rows]. Labels int64, int32 or uint8.
 /// - sums[0] = sum of the rows' losses, with e the label smoothing, w the class weights, y the label:
 ///   loss = (1 - e) w_y (log sum exp x - x_y) + e / n * sum over c of w_c (log sum exp x - x_c);
 /// - sums[1] = sum of w_y over rows that are not ignored, the divisor of the mean;
-/// - dlogits = gradient of sums[0], not divided; it may be `logits`. With null data it is not computed;
+/// - dlogits = gradient of sums[0], not divided by sums[1]. May be `logits`; not computed if its data is null;
 /// - row_losses = each row's loss (0 where ignored).
-/// Ignored rows get gradient 0, whatever their logits are. If there are no other rows, both sums are 0. A label outside
-/// 0..n-1 other than ignore_index throws argument_error on the CPU and, from the next call that waits, on simulated
-/// devices; on CUDA devices it makes sums[0] and the row's gradient NaN. Options out of range throw argument_error,
+/// Ignored rows get gradient 0, whatever their logits are. If all rows are ignored, both sums are 0. A label outside
+/// 0..n-1 other than ignore_index throws argument_error on the CPU; on simulated devices, the next call that waits
+/// throws it. On CUDA devices, sums[0] and the row's gradient become NaN. Options out of range throw argument_error,
 /// different extents shape_error. Enqueued on the current stream of the logits' place.
 template <tensor_like Sums, tensor_like DLogits, tensor_like RowLosses, tensor_like Logits, tensor_like Labels>
 void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, const Logits& logits,
@@ -221,8 +221,8 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
 }
 
 /// Cross-entropy of softmax(logits) [rows, n] against labels [rows], as a new scalar tensor on the logits' place:
-/// reduction::mean (weighted, over rows that are not ignored; NaN if there are none) or reduction::sum. Everything else
-/// as cross_entropy_into.
+/// reduction::mean (weighted, over rows that are not ignored; NaN if all are ignored) or reduction::sum. Otherwise as
+/// cross_entropy_into.
 template <tensor_like Logits, tensor_like Labels>
 auto cross_entropy(const Logits& logits, const Labels& labels,
                    const cross_entropy_options<detail::operand_element_t<Logits>>& options = {},

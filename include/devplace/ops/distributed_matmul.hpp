@@ -58,12 +58,12 @@ template <class Tensor> inline constexpr bool is_distributed_transposed<distribu
 template <class X>
 concept distributed_matrix = distributed_tensor<X> || is_distributed_transposed<std::remove_cvref_t<X>>;
 
-/// Operands of a product, at least one of them distributed; a message rejects an operand on one place.
+/// Operands of a product, of which at least one is distributed; a message rejects operands on one place.
 template <class A, class B>
 concept distributed_matrix_pair = (distributed_matrix<A> && (distributed_matrix<B> || matrix_operand<B>)) ||
                                   (matrix_operand<A> && distributed_matrix<B>);
 
-/// The operand that determines a product's split: the split operand, if there is one.
+/// Returns the operand that determines a product's split: the split operand, if one is split.
 template <class A, class B> const auto& split_operand(const A& a, const B& b) {
   if constexpr (rules_of<typename B::placement_type>::split) {
     static_cast<void>(a);
@@ -133,12 +133,14 @@ template <class P, class A, class B> auto make_distributed_product(const A& a, c
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The matrix product a b of distributed tensors, one product per place without communication. Replicated by replicated
-/// is replicated. Split along rows by replicated is split along rows like a. transposed(a) b, both split along rows, is
-/// partial, a summand on each place. Partial by replicated, in either order, is partial. Shapes of the wholes: a [m,
-/// k], b [k, n], the result [m, n]; a and b may be transposed(x). Asynchronous, in the order of each place's current
-/// stream. In the precision of the element type, or in another, `matmul<tf32>(a, b)`. Different run-time extents, and
-/// different splits, throw shape_error.
+/// The matrix product a b of distributed tensors, one product per place without communication. Placements:
+/// - a and b replicated: the result is replicated;
+/// - a split along rows, b replicated: the result is split along rows like a;
+/// - transposed(a) b, both split along rows: the result is partial, with a summand on each place;
+/// - one of a and b partial, the other replicated: the result is partial.
+/// Shapes of the wholes: a [m, k], b [k, n], the result [m, n]; a and b may be transposed(x). Asynchronous, in the
+/// order of each place's current stream. Uses the precision of the element type, or a given precision: `matmul<tf32>(a,
+/// b)`. Different run-time extents, and different splits, throw shape_error.
 template <detail::precision_or_own P = void, class A, class B>
   requires(detail::distributed_matrix_pair<A, B>)
 auto matmul(const A& a, const B& b) {

@@ -13,17 +13,17 @@
 #include <devplace/tensor/detail/named_expression.hpp>
 
 // Elementwise operations on tensors, views and expressions on one place, and on distributed tensors as far as
-// docs/algebra.md allows. They return expressions. Assigning an expression, or making a tensor from it, computes it in
-// one pass (per place):
+// docs/algebra.md allows. These operations return expressions. An expression is computed in one pass (per place) when
+// it is assigned, or when a tensor is made from it:
 //
 //   dp::tensor c = a + 2.0f * dp::exp(-b);   a new tensor, on the place of a and b
-//   c = dp::relu(c - mean);                  into its elements, without allocating
+//   c = dp::relu(c - mean);                  into c's elements, without allocating
 //   c[0] += 1.0f;                            into a view
 //
 // Extents broadcast as in numpy. All operands must have the same element type (cast<T> converts); a number adopts the
-// type of the tensors. Elements of bf16 and half are computed in float, beside numbers that are not rounded, and each
-// operation rounds its result. Comparisons give uint8 elements, 1 for true. NaN, infinities and the sign of zero follow
-// IEEE 754; integers wrap around, and division of an integer by 0 gives 0.
+// type of the tensors. Elements of bf16 and half are computed in float, and each operation rounds its result; numbers
+// among the operands are not rounded. Comparisons give uint8 elements, 1 for true. NaN, infinities and the sign of zero
+// follow IEEE 754; integers wrap around, and division of an integer by 0 gives 0.
 
 namespace devplace {
 
@@ -81,7 +81,7 @@ DEVPLACE_DETAIL_UNARY(relu, detail::unary<detail::elementary::relu>);
 DEVPLACE_DETAIL_UNARY(exp, detail::unary<detail::elementary::exponential>);
 /// exp(x) - 1 within 3 ulp, also for small x.
 DEVPLACE_DETAIL_UNARY(expm1, detail::unary<detail::elementary::exponential_minus_one>);
-/// Natural logarithm within 1 ulp, -infinity for 0 and NaN below.
+/// Natural logarithm within 1 ulp; -infinity for 0, NaN for negative numbers.
 DEVPLACE_DETAIL_UNARY(log, detail::unary<detail::elementary::logarithm>);
 /// Square root.
 DEVPLACE_DETAIL_UNARY(sqrt, detail::unary<detail::elementary::square_root>);
@@ -101,8 +101,8 @@ template <element T, detail::operand_type X> constexpr auto cast(X&& x) {
 }
 
 /// Allows an expression to have a name: `auto s = lazy(sigmoid(x)); y = s * (1 - s);`. Each use computes the expression
-/// from its tensors' current elements; without lazy(), named expressions are rejected as operands. lazy() of a name
-/// refers to the tensors that the expression owns.
+/// from its tensors' current elements; without lazy(), named expressions are rejected as operands. lazy() of a named
+/// expression refers to the tensors that the named expression owns.
 template <detail::operand_type X>
   requires detail::is_expression_type<std::remove_cvref_t<X>>
 constexpr auto lazy(X&& x) {
@@ -116,7 +116,7 @@ constexpr auto lazy(X&& x) {
 
 namespace devplace::detail {
 
-/// Arguments of where(), at least one of them with elements; where() checks the rest.
+/// Arguments of where(): at least one argument has elements. where() checks the rest.
 template <class Condition, class A, class B>
 concept choice = accepted_argument<Condition> && accepted_argument<A> && accepted_argument<B> &&
                  (operand_type<Condition> || operand_type<A> || operand_type<B>);
@@ -146,8 +146,8 @@ concept assignable =
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Elements of `a` where the condition's element, a uint8, is not 0, and elements of `b` elsewhere: `where(x > 0, x,
-/// 0)`. Uses only the selected element, so NaN in the other has no effect. `a` and `b` may be numbers.
+/// Selects elements of `a` where the condition's element, a uint8, is not 0, and elements of `b` elsewhere: `where(x >
+/// 0, x, 0)`. NaN in elements that are not selected has no effect. `a` and `b` may be numbers.
 template <class Condition, class A, class B>
   requires detail::choice<Condition, A, B>
 constexpr auto where(Condition&& condition, A&& a, B&& b) {
@@ -179,7 +179,7 @@ constexpr auto where(Condition&& condition, A&& a, B&& b) {
   }
 }
 
-/// Applies a functor of your own to the elements of one or more operands, whose element types may differ:
+/// Applies a functor of your own to the elements of one or more operands. The operands' element types may differ:
 /// ```
 /// struct clipped {
 ///   float limit;
@@ -221,7 +221,7 @@ constexpr auto map(F&& functor, X&&... x) {
   }                                                                  \
   static_assert(true)
 
-/// Modifies the elements of a tensor or view in place; the other operand is broadcast to it if necessary.
+/// Modifies the elements of a tensor or view in place; broadcasts the other operand if necessary.
 ///@{
 DEVPLACE_DETAIL_COMPOUND(operator+=, detail::compound<detail::elementary::plus>);
 DEVPLACE_DETAIL_COMPOUND(operator-=, detail::compound<detail::elementary::minus>);

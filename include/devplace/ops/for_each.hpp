@@ -23,9 +23,9 @@ namespace detail {
 template <class F>
 concept range_functor = requires(const F& f, std::size_t i) { f.range(i, i); };
 
-/// A body that runs once per index, written once for all backends: a trivially copyable struct of pointers and numbers
-/// whose const `operator()(std::size_t)` is marked DEVPLACE_HD. Its template arguments are only element types, functors
-/// and integers, never a model's or a placement's type, because nvcc does not accept some of these in kernels.
+/// A body that runs once per index, written once for all backends. It is a trivially copyable struct of pointers and
+/// numbers whose const `operator()(std::size_t)` is marked DEVPLACE_HD. Its template arguments are only element types,
+/// functors and integers, never a model's or a placement's type, because nvcc rejects some of these types in kernels.
 template <class F>
 concept index_functor =
     std::is_trivially_copyable_v<F> && (range_functor<F> || requires(const F& f, std::size_t i) { f(i); });

@@ -9,8 +9,8 @@
 
 namespace devplace::detail {
 
-// Row functors of group normalisation (Wu and He 2018). A row holds the elements of one group of one sample, `members`
-// channels of `extent` positions each, and is normalised as in layer normalisation; weight and bias are per channel.
+// Row functors of group normalisation (Wu and He 2018). A row holds the elements of one group of one sample: `members`
+// channels of `extent` positions each. It is normalised as in layer normalisation, but weight and bias are per channel.
 
 /// The groups of a sample, and the channels of a row.
 struct group_shape {
@@ -45,8 +45,8 @@ template <class T, class Element = T> struct normalize_group {
   }
 };
 
-/// terms = dy times normalised x, whose sums over a channel are the weight's gradient. Unless dx is null, dx = scale (g
-/// - mean of g - normalised x times the mean of g times normalised x) with g = w dy.
+/// terms = dy h, where h is the normalised x; the sum of terms over a channel is the weight's gradient. Unless dx is
+/// null, dx = scale (g - mean(g) - h mean(g h)), where g = w dy.
 template <class T, class Element = T> struct normalize_backward_group {
   static constexpr bool computes_much = true;
 

@@ -9,8 +9,8 @@
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/matmul.hpp>
 
-// Operations of a linear layer's backward pass, and of a relu after it, besides plain products. The views come from a
-// layer's pass, so their extents match by construction.
+// Operations, besides plain products, of the backward passes of a linear layer and of a relu after the layer. The views
+// come from a layer's pass, so the extents match by construction.
 
 namespace devplace::op {
 

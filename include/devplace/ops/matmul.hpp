@@ -20,8 +20,8 @@
 
 namespace devplace::op {
 
-/// `run(ordinal, gemm_arguments<T, Result>)`: one matrix product; `run(ordinal, gemm_batch<T, Result>)`: several of one
-/// size. The result is of the operands' type or, for bf16 and half, may be float.
+/// `run(ordinal, gemm_arguments<T, Result>)`: one matrix product; `run(ordinal, gemm_batch<T, Result>)`: several
+/// products of one size. The result has the operands' type; for bf16 and half, it may also be float.
 struct matmul {};
 
 }  // namespace devplace::op
@@ -40,7 +40,7 @@ template <precision P> struct matmul_options {
   using factor_type = detail::computed_t<value_type>;
   factor_type alpha{1};              ///< multiplies the product
   factor_type beta{0};               ///< if 0, c is not read
-  const value_type* bias = nullptr;  ///< added to every row of c: one element per column of c, on its place; null: none
+  const value_type* bias = nullptr;  ///< added to every row of c: one element per column of c, on c's place; null: none
   epilogue then = epilogue::none;    ///< applied last
 };
 
@@ -178,12 +178,13 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// c = then(alpha a b + beta c + bias), a matrix product with fused epilogue. Shapes: c [m, n], a [m, k], b [k, n]; or
 /// arrays of matrices, c [..., m, n], a [..., m, k], b [..., k, n], with leading extents broadcast as in numpy.matmul.
-/// k = 0 gives then(beta c + bias). All may be views with strides, such as transposed(x): strides that BLAS supports
-/// are free, others go through a row-major temporary. Elements are float or double; with `matmul_options<tf32>{...}`
-/// float operands are rounded to TF32 if the place supports it. With bf16 or half, sums, alpha and beta are float; c
-/// has the operands' type, rounded once, or float. c must not overlap a, b or bias (argument_error). All are on one
-/// place; runs in the order of its current stream. Except for temporaries, allocates only at a thread's first product
-/// on the CPU, or at the first product of each size on a GPU. Different run-time extents throw shape_error.
+/// k = 0 gives then(beta c + bias). All three may be views with strides, such as transposed(x). Strides that BLAS
+/// supports cost nothing; other views go through a row-major temporary. Elements are float or double; with
+/// `matmul_options<tf32>{...}` float operands are rounded to TF32 if the place supports TF32. With bf16 or half, sums,
+/// alpha and beta are float; c is rounded once to the operands' type, or is float. c must not overlap a, b or bias
+/// (argument_error). All operands are on one place; the product runs in the order of its current stream. Except for
+/// temporaries, allocates only at a thread's first product on the CPU, or at the first product of each size on a GPU.
+/// Different run-time extents throw shape_error.
 template <class C, class A, class B, precision P = typename detail::operand_precision<A>::type>
   requires(detail::accepted_argument<const A&> && detail::accepted_argument<const B&>)
 void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
@@ -210,8 +211,8 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
 }
 
 /// The matrix product a b as a new tensor on the operands' place. Shapes: a [..., m, k], b [..., k, n], the result
-/// [..., m, n]; a and b may be views with strides, such as transposed(x). In the precision of the operands' element
-/// type, or in another, `matmul<tf32>(a, b)`. See matmul_into.
+/// [..., m, n]; a and b may be views with strides, such as transposed(x). Uses the precision of the operands' element
+/// type, or a given precision: `matmul<tf32>(a, b)`. See matmul_into.
 template <detail::precision_or_own P = void, class A, class B>
   requires detail::product_arguments<A, B>
 auto matmul(const A& a, const B& b) {

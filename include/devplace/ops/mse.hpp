@@ -50,7 +50,7 @@ template <class T> struct mse_terms {
 #define DEVPLACE_DETAIL_MSE_OTHER_EXTENTS "devplace: mse: the operands must have the same extents."
 
 /// Whether the types allow mse; if not, an assertion fails.
-/// `auto`: instantiated where it is called, so that the compiler shows the user's line.
+/// Returns `auto` to be instantiated at the call, so that the compiler shows the user's line.
 template <class Sums, class DY, class RowLosses, class Y, class Target> constexpr auto check_mse_types() {
   using value = operand_element_t<Y>;
   using output = operand_extents_t<Y>;
@@ -92,8 +92,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Sums of the squared differences of y and target, and their gradient.
 /// Shapes: y, target and dy the same, [rows, ...]; row_losses [rows]; sums [2].
 /// sums[0] = sum of (y - target)^2, sums[1] = number of elements (mean = sums[0] / sums[1]); row_losses = each row's
-/// sum; dy = 2 (y - target), the gradient of sums[0], not divided. dy may be y; with null data it is not computed.
-/// Enqueued on the current stream of y's place. Different extents throw shape_error.
+/// sum; dy = 2 (y - target), the gradient of sums[0], not divided by sums[1]. dy may be y; it is not computed if its
+/// data is null. Enqueued on the current stream of y's place. Different extents throw shape_error.
 template <tensor_like Sums, tensor_like DY, tensor_like RowLosses, tensor_like Y, tensor_like Target>
 void mse_into(Sums&& sums, DY&& dy, RowLosses&& row_losses, const Y& y, const Target& target) {
   if constexpr (detail::check_mse_types<Sums, DY, RowLosses, Y, Target>()) {

@@ -29,8 +29,8 @@ template <class T, bool Centred> struct row_scale {
 };
 
 /// Computes a row's statistics in one pass over differences from the first element, which is at most sqrt(n - 1)
-/// standard deviations from the mean: float elements lose no digit in sums in double. For double, a first pass computes
-/// the mean.
+/// standard deviations from the mean. Sums of float elements in double therefore lose no digit. For double, a first
+/// pass computes the mean.
 template <class T, bool Centred, class Element>
 DEVPLACE_HD row_scale<T, Centred> scale_of_row(const Element* x, std::size_t n, double epsilon) {
   const double count = static_cast<double>(n);
@@ -72,8 +72,8 @@ template <class T, bool Centred, class Element = T> struct normalize_row {
   }
 };
 
-/// terms = dy times normalised x, whose column sums are the weight's gradient. Unless dx is null, with g = w dy, dx =
-/// scale (g - mean of g - normalised x times the mean of g times normalised x); if not Centred, without the first mean.
+/// terms = dy h, where h is the normalised x; the column sums of terms are the weight's gradient. Unless dx is null, dx
+/// = scale (g - mean(g) - h mean(g h)), where g = w dy; if not Centred, without mean(g).
 template <class T, bool Centred, class Element = T> struct normalize_backward_row {
   static constexpr bool computes_much = true;
 

@@ -23,7 +23,7 @@ struct permutation {};
 
 namespace devplace::detail {
 
-/// Number of 64-bit words of scratch memory, enough for every backend: keys, and as many again to sort them.
+/// Number of 64-bit words of scratch memory, enough for every backend: keys, and equally many words for the sort.
 constexpr std::size_t permutation_workspace(std::size_t size) { return 2 * size + 1; }
 
 /// Computes the order of 0 to size-1 by their random keys.
@@ -40,8 +40,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Writes a random permutation of 0 to n-1, where n is the size of `order`, a rank-1 tensor or view of int64. Its place
 /// computes the permutation, in the order of its current stream, with the same result on every place. For stream 0 the
-/// result equals permutation(n, seed); for `sampler::stream(epoch)` it is the order of a sampler's epoch. Scratch
-/// memory is allocated on the place and counted as workspace.
+/// result equals permutation(n, seed). For `sampler::stream(epoch)` the result is the order of a sampler's epoch.
+/// Scratch memory is allocated on the place and counted as workspace.
 template <tensor_like Order> void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
   constexpr bool on_one_place = detail::none_distributed<Order>;
   static_assert(on_one_place,

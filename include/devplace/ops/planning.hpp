@@ -8,9 +8,9 @@ namespace devplace {
 
 namespace op {
 
-/// Provides a type `scope` in place of `run`: while a scope exists, this thread's operations on the backend's devices
-/// make library plans, allocate their workspaces, and enqueue nothing. Not implemented by backends whose operations
-/// need no plans (CPU, simulated devices).
+/// Provides a type `scope` in place of `run`. While a scope exists, this thread's operations on the backend's devices
+/// make library plans, allocate workspaces, and enqueue nothing. Not implemented by backends whose operations need no
+/// plans (CPU, simulated devices).
 struct planning {};
 
 }  // namespace op

@@ -12,15 +12,15 @@
 #include <devplace/ops/detail/pooling_windows.hpp>
 #include <devplace/ops/for_each.hpp>
 
-// Functors of pooling layers, for op::for_each. On the CPU `range` computes rows at a time, except for sums of 16-bit
-// elements, which are computed one by one in float.
+// Functors of pooling layers, for op::for_each. On the CPU, `range` computes a row at a time. Sums of 16-bit elements
+// are instead computed one by one, in float.
 
 namespace devplace::detail {
 
 template <class T> inline constexpr T lowest_element = static_cast<T>(-infinity<computed_t<T>>);
 
-/// Whether `x` replaces `best` as the largest element so far: the first of equal elements stays, and the last NaN wins,
-/// as in PyTorch.
+/// Whether `x` replaces `best` as the largest element so far: of equal elements, the first one counts; of NaNs, the
+/// last one, as in PyTorch.
 template <class T> DEVPLACE_HD constexpr bool replaces(T x, T best) {
   return (static_cast<int>(x > best) | static_cast<int>(x != x)) != 0;
 }
@@ -56,7 +56,7 @@ template <class T> struct max_pool_functor {
   }
 };
 
-/// dx = the gradient of max_pool's input: a window's gradient goes to its first largest element.
+/// dx = the gradient of max_pool's input: the gradient of a window goes to the first largest element of the window.
 template <class T> struct max_pool_gradient_functor {
   pooling_shape s;
   const T* x;

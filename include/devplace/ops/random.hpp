@@ -31,8 +31,8 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Constants that are combined with a stream's number ("uniform" and "normal" in ASCII); permutations use the number
-/// itself.
+/// Constants that are combined with a stream's number ("uniform" and "normal" in ASCII); permutations use the stream's
+/// number itself.
 inline constexpr std::uint64_t uniform_streams = 0x756e'6966'6f72'6d00, normal_streams = 0x6e6f'726d'616c'0000;
 
 template <tensor_like To> auto random_destination(To& destination) {
@@ -53,11 +53,11 @@ template <class View, class Body> void fill_randomly(const View& to, const Body&
 template <class Destination>
 using computed_of_destination = computed_t<typename std::remove_cvref_t<Destination>::value_type>;
 
-/// The smallest number of type T that is not below x.
+/// The smallest number of type T that is at least x.
 template <class T> computed_t<T> rounded_up(computed_t<T> x) {
   const T nearest{x};
   if constexpr (storage_element<T>)
-    if (nearest < x)  // the next bits are away from 0 for a positive number, towards 0 for a negative one
+    if (nearest < x)  // bits + 1 is the next number away from 0, bits - 1 the next towards 0
       return T::from_bits(static_cast<decltype(nearest.bits())>(nearest.bits() + (x > 0 ? 1 : -1)));
   return nearest;
 }
@@ -66,11 +66,11 @@ template <class T> computed_t<T> rounded_up(computed_t<T> x) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Fills a tensor or view with uniformly distributed numbers in [low, high): one of 2^24 equally spaced values for
-/// float, bf16 and half, of 2^53 for double, rounded to the nearest number of the element type in the interval. If low
-/// and high are equal, every element is low, rounded to the element type. Element i is element i of the seed's stream.
-/// Throws argument_error unless low <= high, both are finite in the element type, their difference is finite, and the
-/// interval holds a number of this type.
+/// Fills a tensor or view with uniformly distributed numbers in [low, high). Draws one of 2^24 equally spaced values
+/// for float, bf16 and half, one of 2^53 for double, and rounds this value to the nearest number of the element type in
+/// the interval. If low and high are equal, every element is low, rounded to the element type. Element i is element i
+/// of the seed's stream. Throws argument_error unless low <= high, both are finite in the element type, their
+/// difference is finite, and the interval holds a number of this type.
 template <tensor_like To>
 void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> low,
                   detail::computed_of_destination<To> high) {
@@ -95,8 +95,8 @@ void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::co
 
 /// Fills a tensor or view with normally distributed numbers. Elements 2i and 2i+1 come from block i of the seed's
 /// stream by the Box-Muller transform. Computes in double and rounds once; for bf16 and half, to float first. Elements
-/// lie within 9 standard deviations of the mean. Throws argument_error if the standard deviation is negative, or if
-/// such elements are not all finite.
+/// lie within 9 standard deviations of the mean. Throws argument_error if the standard deviation is negative, or if an
+/// element in this range could be infinite.
 template <tensor_like To>
 void normal_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> mean,
                  detail::computed_of_destination<To> standard_deviation) {
@@ -129,7 +129,7 @@ struct dropout_key {
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Sets elements of x to 0 with the given probability and multiplies the others by 1 / (1 - probability); the gradient
-/// is the same function of dy with the same key. x and y are [samples, ...] of equal extents and may be the same.
+/// is the same function of dy with the same key. x and y have equal extents [samples, ...] and may be one array.
 /// Whether an element is dropped depends on the key, its position within the sample and `first_sample` + the sample's
 /// index, so pieces of a batch drop the same elements as the whole batch. A dropped NaN becomes 0. Throws
 /// argument_error unless 0 <= probability <= 1, and shape_error for different extents.
@@ -170,7 +170,7 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
 
 /// Writes a random permutation of 0 to n-1 to host memory: sorts the indices, with the i-th 64-bit number of the seed's
 /// stream as the key of index i. All permutations are equally likely, within the limits of a 64-bit seed.
-/// permutation.hpp computes it on any place.
+/// permutation.hpp computes this permutation on any place.
 inline void permutation_into(std::int64_t* order, std::size_t n, seed start, std::uint64_t stream = 0) {
   const detail::memory_block workspace = detail::allocate<backend::cpu>(
       0, detail::random_order::workspace(n) * sizeof(std::uint64_t), memory_purpose::workspace);

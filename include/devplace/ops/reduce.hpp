@@ -26,17 +26,17 @@
 namespace devplace {
 
 // sum, mean, max, min over all elements, `sum(x)`, or along any set of axes, `sum(x, axis<0>{}, axis<2>{})`; argmax and
-// argmin over all elements or along one axis. Axes may also be numbers, `sum(x, 1)`, negative ones counted from the
-// end; the result's extents are then all dynamic: dextents<rank - 1>. Results are new tensors on x's place;
-// `item(sum(x))` reads one on the CPU. reduce_into.hpp adds column sums to existing memory. Sums are accumulated in
-// double (int64 for integers) in blocks of fixed size. So their error grows with the logarithm of the number of
-// elements, and their bits depend neither on the number of threads nor on the run. Expressions, non-contiguous views,
-// and arrays whose reduced axes are not adjacent are first evaluated into a row-major temporary.
+// argmin over all elements or along one axis. Axes may also be numbers, `sum(x, 1)`; negative numbers count from the
+// end. All extents of the result are then dynamic: dextents<rank - 1>. Results are new tensors on x's place;
+// `item(sum(x))` is a number on the host. reduce_into.hpp adds column sums to existing memory. Sums are accumulated in
+// double (int64 for integers) in blocks of fixed size. Therefore the error of a sum grows with the logarithm of the
+// number of elements, and the bits depend neither on the number of threads nor on the run. Expressions, non-contiguous
+// views, and arrays whose reduced axes are not adjacent are first evaluated into a row-major temporary.
 //
 // For an operand over several places, each place reduces its local tensor, without communication and concurrently; axes
-// are given as types. The result of a replicated operand is replicated. The result of a split operand is split along an
-// axis that remains, and partial if the split axis is reduced: partial<sum> for sum, partial<max> for max, partial<min>
-// for min; mean and positions have no such form. Sums and means of partial sums are partial.
+// are given as types. The result of a replicated operand is replicated. The result of a split operand stays split if
+// the split axis remains; otherwise it is partial: partial<sum> for sum, partial<max> for max, partial<min> for min;
+// mean, argmax and argmin do not reduce a split axis. Sums and means of partial sums are partial.
 
 /// An operand of a reduction: a tensor, a view, or an expression (ops/elementwise.hpp).
 template <class X>
@@ -125,8 +125,8 @@ inline void require_elements(const char* operation, std::size_t count) {
                          "; test the extent first.");
 }
 
-// The operations of the functions below: the kind of reduction in the algebra of placements, the result's element type,
-// and the reducer that computes each element from `count` elements on one place.
+// The operations of the functions below. Each defines the kind of reduction in the algebra of placements, the result's
+// element type, and the reducer that computes a result from `count` elements on one place.
 
 struct sum_operation {
   static constexpr reducing kind = reducing::sum;
@@ -159,7 +159,7 @@ template <bool Largest> struct position_operation {
   }
 };
 
-/// The extremum of no elements: the neutral element, which does not affect other places' results.
+/// The extremum of an empty set: the neutral element, which does not affect other places' results.
 template <class T, bool Largest> constexpr T extremum_of_nothing() {
   if constexpr (std::is_integral_v<T>)
     return Largest ? lowest_number<T> : highest_number<T>;
@@ -191,13 +191,13 @@ auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
   return result;
 }
 
-/// Why the algebra of placements rejects a reduction; mismatch::none for axes given as numbers.
+/// The reason why the algebra of placements rejects a reduction; mismatch::none for axes given as numbers.
 template <class Operation, class Where, class... Axes> inline constexpr mismatch why_not_reduced = mismatch::none;
 template <class Operation, placement Where, std::size_t... N>
 inline constexpr mismatch why_not_reduced<Operation, Where, axis<N>...> =
     reduction_result<Operation::kind, Where, N...>::why;
 
-/// Asserts one call below the public functions, so that a compiler's message soon reaches the user's line. `X` is
+/// Asserts one call below the public functions, so that a compiler's message shows the user's line early. `X` is
 /// deduced from a forwarding reference.
 template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axes&... axes) {
   constexpr bool operand_and_axes = reducible<X> && (axis_argument<Axes> && ...);
@@ -285,8 +285,8 @@ auto min(X&& x, const Axes&... axes) {
 }
 
 /// Position of the largest element, as int64: in the whole array in row-major order, or along one axis, as in
-/// `argmax(logits, axis<1>{})`, the class of each row. The first of equal elements; NaN counts as largest. Throws
-/// argument_error without elements.
+/// `argmax(logits, axis<1>{})`, the class of each row. Of equal elements, the first one counts; NaN counts as largest.
+/// Throws argument_error without elements.
 template <class X, class... Axes>
   requires detail::reduction_call<X, Axes...>
 auto argmax(X&& x, const Axes&... axes) {

@@ -11,8 +11,8 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// y = beta * y + column sums of x: the gradient of a bias. Shapes: y [n], x [m, n]. With beta 0, y is not read. Sums
-/// of no rows are 0. On one place, in the order of its current stream, without allocation unless x has strides.
+/// y = beta * y + column sums of x: the gradient of a bias. Shapes: y [n], x [m, n]. With beta 0, y is not read.
+/// Without rows, sums are 0. On one place, in the order of its current stream, without allocation unless x has strides.
 /// Accumulates sums as reduce.hpp does. Different run-time extents throw shape_error.
 template <tensor_like Y, tensor_like X> void column_sum_into(Y&& y, const X& x, detail::operand_element_t<Y> beta = 0) {
   using value = detail::operand_element_t<X>;

@@ -15,9 +15,9 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Converts the bytes of x to y by the table `scale`: pixels to a network's input. y is float or double, x uint8 with
-/// the same extents on the same place; the bits are the same on every place. In the order of the place's current
-/// stream, without allocation. Throws shape_error for different extents.
+/// Converts the bytes of x to y by the table `scale`, for example pixels to a network's input. y is float or double, x
+/// is uint8; both have the same extents and place. The results have the same bits on every place. In the order of the
+/// place's current stream, without allocation. Throws shape_error for different extents.
 template <tensor_like Y, tensor_like X>
 void scale_bytes_into(Y&& y, const X& x, const byte_scale<typename std::remove_cvref_t<Y>::value_type>& scale) {
   const auto to = detail::as_view(y);

@@ -72,7 +72,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// y[i] = x[0] + ... + x[i], as torch.cumsum. Shapes: x and y equal, of rank 1. y has x's type for float and double,
 /// int64 for integers; it may be x. In the order of the place's current stream. Floating-point sums are accumulated in
 /// double in an order that depends only on the size, so the bits are the same on every place. Integer sums are exact
-/// modulo 2^64 and computed by CUB on CUDA devices. Scratch memory is allocated on the place and counted as workspace.
+/// modulo 2^64; on CUDA devices, CUB computes them. Scratch memory is allocated on the place and counted as workspace.
 /// Throws shape_error for different run-time extents, and for 2^31 or more integers on CUDA devices if the program is
 /// built with a CUDA Toolkit before 13.0.
 template <class Y, class X>

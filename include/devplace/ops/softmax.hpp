@@ -19,7 +19,7 @@
 
 namespace devplace::detail {
 
-// Row functors: one index is one row. Rows with NaN or +infinity, and rows of -infinity only, become NaN by IEEE
+// Row functors: each index is a row. Rows with NaN or +infinity, and rows of -infinity only, become NaN by IEEE
 // arithmetic, as in PyTorch. Elements of 16 bits are computed in float and rounded once.
 
 template <class T> struct softmax_row {
@@ -117,7 +117,7 @@ template <class T> struct log_softmax_backward_row {
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Applies `Row` to every row of the result y and its operands.
-/// `auto`: instantiated where it is called, so that the compiler shows the user's line.
+/// Returns `auto` to be instantiated at the call, so that the compiler shows the user's line.
 template <template <class> class Row, class Y, class... X>
 auto for_rows_of(const char* operation, const Y& y, const X&... x) {
   constexpr bool together = on_one_device<Y, X...>, written = writable<Y>,

@@ -21,16 +21,16 @@
 
 namespace devplace {
 
-// Sorting along the last axis, as torch.sort and torch.topk: stable, -0 equal to 0, NaN above all numbers, with the
-// same order on every place. CUDA devices sort all rows at once with CUB, whose headers keep these operations out of
-// all.hpp. Scratch memory is allocated on the place and counted as workspace.
+// Sorting along the last axis, as torch.sort and torch.topk: stable, with -0 equal to 0 and NaN above all numbers. The
+// order is the same on every place. CUDA devices sort all rows at once with CUB. all.hpp does not include these
+// operations, because they include CUB's headers. Scratch memory is allocated on the place and counted as workspace.
 
 }  // namespace devplace
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Sorts each row of x and stores the first `kept` elements, their positions, or both; pointers to unwanted results
-/// are null.
+/// Sorts each row of x and stores the first `kept` elements, the positions of these elements, or both; a null pointer
+/// omits a result.
 template <class X>
 void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value_type* values,
                std::int64_t* positions) {
@@ -60,8 +60,8 @@ void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value
                        std::to_string(columns) + "; ask for at most all of them.");
 }
 
-/// Sorts the rows of x into y: the elements, or their positions.
-/// `auto`: instantiated where it is called, so that the compiler shows the user's line.
+/// Sorts the rows of x. Writes the elements or their positions to y.
+/// Returns `auto` to be instantiated at the call, so that the compiler shows the user's line.
 template <bool Positions, class Y, class X> auto sort_into(const char* operation, Y& y, const X& x, sort_order order) {
   if constexpr (takes_on_one_place<Y, X>()) {
     using result = std::conditional_t<Positions, std::int64_t, operand_element_t<X>>;
@@ -102,8 +102,8 @@ void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
   detail::sort_into<false>("sort", y, x, order);
 }
 
-/// positions[i] = the position in the original row, counted from 0, of element i of the sorted row. int64, with x's
-/// extents. Equal elements keep their order, in descending sorts too.
+/// positions[i] = the position, in the original row, of element i of the sorted row, counted from 0. Type int64, with
+/// x's extents. Equal elements keep their order, in descending sorts too.
 template <class Y, class X>
   requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
 void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::ascending) {

@@ -35,15 +35,15 @@ template <class X, class Indices> struct taken_rows {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// y[i] = x[indices[i]] along the first axis, as torch.index_select along axis 0: samples of a batch, rows of an
-/// embedding table. Shapes: x [n, ...], indices [m] of int64, int32 or uint8, y [m, ...]; rank 1 takes single elements.
-/// All are on one place. y must not overlap x or the indices (argument_error). Asynchronous on devices; does not
-/// allocate.
+/// y[i] = x[indices[i]] along the first axis, as torch.index_select along axis 0: for example samples of a batch or
+/// rows of an embedding table. Shapes: x [n, ...], indices [m] of int64, int32 or uint8, y [m, ...]; a row of a rank-1
+/// array is one element. All operands are on one place. y must not overlap x or the indices (argument_error).
+/// Asynchronous on devices; does not allocate.
 ///
-/// A negative index, or one not below n, throws argument_error and leaves y unchanged; simulated devices throw from the
-/// next call that waits. A GPU kernel cannot throw, and trapping would make the device unusable for the process. The
-/// kernel sets the row to NaN, which propagates to later results; rows of integers, which have no NaN, to the lowest
-/// number of their type. It never reads beyond x.
+/// An index that is negative, or n or more, throws argument_error and leaves y unchanged; simulated devices throw from
+/// the next call that waits. A GPU kernel cannot throw, and trapping would make the device unusable for the process.
+/// The kernel sets the row of y to NaN, which propagates to later results. Integers have no NaN, so rows of integers
+/// become the lowest number of the type. The kernel never reads beyond x.
 template <tensor_like Y, tensor_like X, tensor_like Indices>
 void take_rows_into(Y&& y, const X& x, const Indices& indices) {
   using value = detail::operand_element_t<X>;

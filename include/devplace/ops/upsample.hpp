@@ -8,7 +8,7 @@
 #include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/plane_rows.hpp>
 
-// Functors of layer upsample, for op::for_each. On the CPU `range` computes rows at a time.
+// Functors of layer upsample, for op::for_each. On the CPU, `range` computes a row at a time.
 
 namespace devplace::detail {
 

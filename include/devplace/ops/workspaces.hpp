@@ -16,8 +16,8 @@ struct workspaces {};
 
 namespace detail {
 
-/// Allocates the workspace of products and reductions on a backend's device, so that none of them allocates later.
-/// Freed at the end of the process only.
+/// Allocates the workspace of products and reductions on a backend's device, so that these allocate nothing later. The
+/// workspace is freed only at the end of the process.
 template <class Backend> void prepare_workspaces([[maybe_unused]] int ordinal) {
   if constexpr (provided<Backend, op::workspaces>) implementation<Backend, op::workspaces>::run(ordinal);
 }

@@ -39,7 +39,7 @@ template <class To, class From> void start_copy(const To& to, const From& from) 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Copies elements between pinned memory and a device without blocking the host, on stream `s` of the device or on this
-/// thread's current one. Element types and extents must agree, as for `copy`. The caller must order the stream after
+/// thread's current stream. Element types and extents must agree, as for `copy`. The caller must order the stream after
 /// the work that wrote the source and used the destination (stream::wait). A temporary source tensor is kept alive; the
 /// destination and other sources must exist until the program has waited for the result.
 ///@{
@@ -70,10 +70,11 @@ auto copy_async(To&& destination, From&& source, const stream<P>& s) {
 }
 ///@}
 
-/// Copies a tensor or view between a device and pinned memory into a new tensor on `Where`, the other of the two. Does
-/// not block the host; copies on stream `s` of the device or on this thread's current one. `get()` or `after(stream)`
-/// of the result gives access to the tensor. A source on the device is read after the work enqueued so far on this
-/// thread's current stream. A temporary source tensor is kept alive; other sources must exist unchanged until then.
+/// Copies a tensor or view from a device to a new tensor in pinned memory, or from pinned memory to a device; `Where`
+/// is the new place. Does not block the host; copies on stream `s` of the device or on this thread's current stream.
+/// `get()` or `after(stream)` of the result gives access to the tensor. A source on the device is read after the work
+/// enqueued so far on this thread's current stream. A temporary source tensor is kept alive. Other sources must exist
+/// unchanged until the program has waited for the result.
 ///@{
 template <class Where = void, tensor_like From> auto to_async(From&& source) {
   using source_type = std::remove_cvref_t<From>;

@@ -27,10 +27,10 @@ namespace detail {
 struct leading_extent;
 }
 
-/// A tensor over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of that axis, by the
-/// split given to the constructor, as a separate row-major array. Otherwise each place has the full extents: a copy or
-/// a summand. `local(k)` is the array of the placement's k-th place, `local(cuda<1>{})` the array of a given place;
-/// `only_on(k)` writes to one copy or summand. Move-only, with deep const; collectives (parallel/) change the
+/// A tensor over several places. Under `sharded<axis<N>, ...>`, each place stores consecutive indices of axis N as a
+/// separate row-major array; the constructor's split divides the axis. Otherwise each place has the full extents: a
+/// copy or a summand. `local(k)` is the array of the placement's k-th place, `local(cuda<1>{})` the array of a given
+/// place; `only_on(k)` writes to one copy or summand. Move-only, with deep const; collectives (parallel/) change the
 /// distribution. A moved-from tensor may only be assigned to or destroyed.
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
@@ -74,15 +74,15 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
                   "tensor(extents, split::even, participants{first, count}).");
   }
 
-  /// Uninitialised elements; `parts` divides the split axis. Throws argument_error if sizes do not add up to its
-  /// extent.
+  /// Uninitialised elements; `parts` divides the split axis. Throws argument_error if given sizes do not add up to the
+  /// axis's extent.
   template <split_rule Split>
     requires(divided && !mesh::spans_processes)
   DEVPLACE_CONFIGURED tensor(const Extents& extents, const Split& parts)
       : tensor(extents, divided_by(extents, parts)) {}
 
-  /// Uninitialised elements of a tensor split across processes. `extents` are the whole's; allocates only the parts of
-  /// `of`, this process's participants. Throws argument_error if `of` has too few participants.
+  /// Uninitialised elements of a tensor split across processes. `extents` are those of the whole tensor. Allocates only
+  /// the parts of `of`, this process's participants. Throws argument_error if `of` has too few participants.
   DEVPLACE_CONFIGURED tensor(const Extents& extents, split::rule rule, const devplace::participants& of)
     requires(divided && mesh::spans_processes)
       : tensor(extents, divided_by(extents, rule, of)) {}
@@ -147,9 +147,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   /// Number of elements of the whole value.
   std::size_t size() const { return extents_.size(); }
 
-  /// Returns the elements of the placement's k-th place (`k` is not checked), or of place `P`, which is then in the
-  /// view's type: `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. Parts are writable views. Copies are read-only, since the
-  /// other copies would not change. Summands are summand_views, which operations reject. Does not compile for
+  /// Returns the elements of the placement's k-th place (`k` is not checked), or of place `P`, as a view typed with
+  /// `P`: `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. Parts are writable views. Copies are read-only views, since a
+  /// change would not reach the other copies. Summands are summand_views, which operations reject. Does not compile for
   /// temporaries.
   ///@{
   DEVPLACE_CONFIGURED auto local(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
@@ -169,7 +169,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   ///@}
 
   /// Returns the elements on one place as an ordinary view, for collectives of your own. The caller must keep copies
-  /// equal, and combine summands, which are not the value.
+  /// equal. A summand is not the value; the caller must combine all summands.
   ///@{
   DEVPLACE_CONFIGURED auto only_on(std::size_t k) & DEVPLACE_LIFETIMEBOUND { return part<T>(k); }
   DEVPLACE_CONFIGURED auto only_on(std::size_t k) const& DEVPLACE_LIFETIMEBOUND { return part<const T>(k); }
@@ -199,7 +199,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
     for (std::size_t k = 0; k < places; ++k) result[k] = division_.begins[k + 1] - division_.begins[k];
     return split::sizes<places>(result);
   }
-  /// The first row (index of axis 0) of the k-th place, counted in the whole.
+  /// The first row (index of axis 0) of the k-th place, as an index in the whole tensor.
   std::size_t first_row(std::size_t k) const {
     if constexpr (divided && axis == 0)
       return division_.begins[k];

@@ -82,8 +82,8 @@ template <std::size_t... E> class extents {
   /// Every dynamic extent is 0.
   constexpr extents() = default;
 
-  /// From the dynamic extents in order, or from all extents in order. Throws shape_error if a static extent differs,
-  /// and for more elements than a machine can address.
+  /// Takes the dynamic extents in order, or all extents in order. Throws shape_error if a static extent differs, and
+  /// for more elements than a machine can address.
   template <class... Size>
     requires((std::is_convertible_v<Size, std::size_t> && ...) && sizeof...(Size) > 0)
   constexpr explicit extents(Size... sizes) {
@@ -107,7 +107,7 @@ template <std::size_t... E> class extents {
     }
   }
 
-  /// From extents of the same rank; throws shape_error if a static extent differs.
+  /// Converts extents of the same rank; throws shape_error if a static extent differs.
   template <std::size_t... Other>
     requires(sizeof...(Other) == rank && ((Other == E || Other == dyn || E == dyn) && ...))
   constexpr explicit((... || (Other == dyn && E != dyn))) extents(const extents<Other...>& other) {

@@ -14,8 +14,8 @@ namespace devplace {
 
 /// A 16-bit storage type, IEEE 754's binary16: 5 bits of exponent and 10 of mantissa, up to 65504 and down to 2^-24.
 /// Converts implicitly and exactly to float, the type of all arithmetic. The conversion from other numbers is explicit
-/// and rounds once, to nearest, ties to even: from 65520 on to infinity, below 2^-14 to subnormal numbers. A NaN
-/// becomes a quiet NaN; on the host it keeps its sign.
+/// and rounds once, to nearest, ties to even. Numbers from 65520 on become infinity, numbers below 2^-14 become
+/// subnormal. A NaN becomes a quiet NaN; on the host it keeps its sign.
 class half {
  public:
   /// Uninitialised, like a float.

@@ -21,8 +21,8 @@
 
 namespace devplace {
 
-/// Bytes with which another process of this host opens a tensor of a cuda place. Made by exported::handle(); send them
-/// by a pipe or by process_group::broadcast.
+/// A handle with which another process of this host opens a tensor of a cuda place. Made by exported::handle(); send
+/// its bytes by a pipe or by process_group::broadcast.
 template <element T, extents_like Extents> struct ipc_handle {
   char name[24];  ///< of the segment through which the processes communicate; ends with 0
 };
@@ -36,7 +36,7 @@ inline constexpr segment_error_texts texts_of_open_ipc{
     "have opened it.",
     "Open it on the same GPU, as a tensor of the exported type, with the same version of the program."};
 
-/// The functions of a cuda place; other places do not compile.
+/// Returns the functions of a cuda place; other places do not compile.
 template <class P> constexpr auto ipc_of() {
   constexpr bool on_gpu = std::is_same_v<backend_of_t<P>, backend::device>;
   constexpr bool implemented = provided<backend_of_t<P>, op::ipc>;
@@ -62,8 +62,8 @@ template <class P, class T, class Extents> std::string exported_text(const Exten
 template <class Tensor> class exported;
 
 /// Owns the elements in separate memory, in whole pages of 2 MiB, because other processes cannot open memory of pools.
-/// The destructor frees it after every process that opened the tensor has destroyed it or has ended. If this process
-/// ends without the destructor, other processes must no longer use their tensors.
+/// The destructor waits until every process that opened the tensor has destroyed it or has ended, and then frees the
+/// memory. If this process ends without the destructor, other processes must no longer use the tensor.
 template <element T, extents_like Extents, single_place P> class exported<tensor<T, Extents, P>> {
  public:
   /// The types of tensor and handle.
@@ -87,9 +87,9 @@ template <element T, extents_like Extents, single_place P> class exported<tensor
   auto view() const& DEVPLACE_LIFETIMEBOUND { return std::as_const(value_).view(); }
   ///@}
 
-  /// Returns the handle for other processes. Work that they enqueue after opening the tensor is ordered after the work
-  /// enqueued on the current stream before the last call of this function. The processes must order later changes
-  /// themselves. (On simulated devices this function waits for the work.)
+  /// Returns the handle for other processes, and records the work enqueued so far on the current stream. Other
+  /// processes' work after opening the tensor is ordered after the work that the last call recorded. The processes must
+  /// order later changes themselves. (On simulated devices this function waits for the work.)
   DEVPLACE_CONFIGURED handle_type handle() const {
     if (segment_ == nullptr) throw error("this exported tensor was moved from; use the variable that it was moved to.");
     if constexpr (!std::is_void_v<decltype(detail::ipc_of<P>())>)
@@ -125,12 +125,12 @@ template <element T, extents_like Extents, single_place P> class exported<tensor
 /// `exported out{std::move(x)}`.
 template <class T, class Extents, class P> exported(tensor<T, Extents, P>) -> exported<tensor<T, Extents, P>>;
 
-/// Opens a tensor that another process exported, on P: `auto x = open_ipc<cuda<0>>(handle)`. It can be read and
-/// written, and keeps the exporter from freeing the memory; its destructor waits for this place's work. Work on the
+/// Opens a tensor that another process exported, on P: `auto x = open_ipc<cuda<0>>(handle)`. The result can be read and
+/// written. Its destructor waits for this place's work; the exporter does not free the memory earlier. Work on the
 /// current stream is ordered after the exporter's (see exported::handle). The place's device must stay the same in both
 /// processes. Throws argument_error, with the first difference, if the type, the extents, the version of devplace or
-/// the GPU (by its UUID) differ. Also throws it if the exporter has freed the tensor, and in the exporting process,
-/// which uses the tensor itself.
+/// the GPU (by its UUID) differ. Also throws argument_error if the exporter has freed the tensor, and in the exporting
+/// process; use the tensor itself there.
 template <single_place P, element T, extents_like Extents>
 DEVPLACE_CONFIGURED [[nodiscard]] tensor<T, Extents, P> open_ipc(const ipc_handle<T, Extents>& handle) {
   using functions = decltype(detail::ipc_of<P>());

@@ -13,7 +13,7 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/extents.hpp>
 
-// Template parameters of views for the place, and for the order of elements.
+// Template parameters of views: the place and the order of elements.
 
 namespace devplace {
 
@@ -39,7 +39,7 @@ template <class Backend> struct device_of<here<Backend>> {
 
 }  // namespace detail
 
-/// Placements of views: one place, or a backend's device by its ordinal.
+/// Placements of views: one place, or a device of a backend, given by its ordinal at run time.
 template <class Where>
 concept view_placement = requires { typename detail::device_of<Where>::backend_type; };
 

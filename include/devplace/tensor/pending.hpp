@@ -80,10 +80,10 @@ template <class T, class Extents, class P> inline constexpr bool is_on_place<ten
 
 }  // namespace detail
 
-/// An asynchronous copy on device `P`. to_async copies to a new tensor, which only wait() or after() returns.
-/// copy_async copies to an existing tensor, as pending<void, P>; do not access the tensor until the program has waited.
-/// Move-only. Keeps a temporary source alive; any other source must exist unchanged until wait() or the destructor. The
-/// destructor waits for the copy. One thread at a time.
+/// An asynchronous copy on device `P`. to_async copies to a new tensor, which only get() or after() returns. copy_async
+/// copies to an existing tensor, as pending<void, P>; do not access the tensor until the program has waited. Move-only.
+/// Keeps a temporary source alive; any other source must exist unchanged until wait() or the destructor. The destructor
+/// waits for the copy. One thread at a time.
 template <class Value, place P> class [[nodiscard]] pending {
   static constexpr bool on_device = detail::is_on_place<Value, P>;
   using held = std::conditional_t<std::is_void_v<Value>, detail::no_value, Value>;
@@ -114,7 +114,7 @@ template <class Value, place P> class [[nodiscard]] pending {
     use_on_current_stream();
   }
 
-  /// Waits on the host and returns the tensor, by value from an rvalue (std::move), otherwise by reference.
+  /// Waits on the host and returns the tensor: by value if the object is an rvalue (std::move), otherwise by reference.
   ///@{
   held get() &&
     requires(!std::is_void_v<Value>)
@@ -131,8 +131,8 @@ template <class Value, place P> class [[nodiscard]] pending {
   ///@}
 
   /// Orders future work of stream `s`, or of this thread's current stream, after the copy, without blocking the host.
-  /// Returns a reference to a tensor on the device, for use on that stream; its memory is then freed in the stream's
-  /// order. Returns nothing for a tensor in pinned memory, which the host could read too early.
+  /// Returns a reference to a tensor on the device, for use on that stream; the tensor's memory is then freed in the
+  /// stream's order. Returns nothing for a tensor in pinned memory, because the host could read the elements too early.
   ///@{
   template <place Other> DEVPLACE_CONFIGURED decltype(auto) after(const stream<Other>& s) & {
     constexpr bool same_place = std::is_same_v<P, Other>;
@@ -149,14 +149,14 @@ template <class Value, place P> class [[nodiscard]] pending {
   void after(const Stream&...) && = delete;  // nothing would own the copy; give it a name first, or call get()
   ///@}
 
-  /// Fails to compile; without this operator, compilers would list every other one.
+  /// Fails to compile; without this operator, compilers would list every other operator<<.
   friend std::ostream& operator<<(std::ostream& out, const pending&) {
     detail::check_operands<pending>();
     return out;
   }
 
  private:
-  /// Frees the tensor's memory in the order of the first stream that is ordered after the copy.
+  /// The first call makes the current stream free the tensor's memory; later calls record further streams.
   void use_on_current_stream() {
     if constexpr (on_device) {
       detail::memory_block& block = detail::block_access::of(value_);

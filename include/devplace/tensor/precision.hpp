@@ -9,19 +9,19 @@
 namespace devplace {
 
 /// A precision of models and products: elements are float, and matrix products on CUDA devices round their operands to
-/// TF32. TF32 has 8 bits of exponent like float and 10 bits of mantissa instead of 23; such products are many times
+/// TF32. TF32 has 8 bits of exponent like float and 10 bits of mantissa instead of 23; products in TF32 are many times
 /// faster. Sums and all other operations are float. On the CPU and on simulated devices, which have no TF32, `tf32` is
 /// float. Only models and products that name `tf32` round: `float` is strict everywhere.
 struct tf32 {};
 
-/// A precision of models, `mixed<bf16>` or `mixed<half>`: activations, and the copy of the parameters that layers read,
-/// are `Storage`; parameters, gradients and the optimizer's state are float.
+/// A precision of models, `mixed<bf16>` or `mixed<half>`: activations, and a copy of the parameters for the layers, are
+/// `Storage`; parameters, gradients and the optimizer's state are float.
 template <class Storage>
   requires detail::is_short<Storage>
 struct mixed {};
 
-/// The element type of each role in a precision. Parameters, gradients and state have one type, because the optimizer's
-/// update combines them; no other code assumes equal types.
+/// The element type of each role in a precision. Parameters, gradients and state have the same type, because the
+/// optimizer's update combines them. No other code assumes equal types.
 template <class P> struct precision_traits;
 
 namespace detail {

@@ -40,8 +40,8 @@ template <class X> inline constexpr bool has_rows = is_view<X> || single_place<t
 
 }  // namespace detail
 
-/// Loops over the first axis: `for (auto row : matrix) row += 1.0f;`. The rows of an array of one axis are its
-/// elements, `for (float& x : list)`, or on a device views of its elements.
+/// Loops over the first axis: `for (auto row : matrix) row += 1.0f;`. For an array of one axis, loops over the
+/// elements, `for (float& x : list)`, or on a device over views of the elements.
 ///@{
 template <tensor_like X>
   requires(std::remove_cvref_t<X>::rank > 0)

@@ -28,8 +28,8 @@ inline constexpr segment_error_texts texts_of_open{
     "a process of the same user on this host must create it by create_shared and keep it until it has been opened.",
     "Open it as the type with which it was created, with the same version of the program."};
 
-/// Returns the static extents of the type, and the segment's extents for dynamic ones. Throws argument_error for more
-/// elements than a machine can address.
+/// Returns the static extents of the type, and the segment's extents for dynamic extents. Throws argument_error for
+/// more elements than a machine can address.
 template <class Extents> Extents stored_extents(const named_segment& segment) {
   if constexpr (Extents::is_static) {
     return Extents();
@@ -104,10 +104,10 @@ template <class Value> constexpr bool can_be_shared() {
 }  // namespace detail
 
 /// Creates a tensor or model whose memory other processes of this user and host open by `name`:
-/// `create_shared<tensor<float, extents<3, 4>, on<shared_memory>>>("weights")`. A tensor is made of zeros, with
-/// run-time extents after the name, or copies a tensor or view on any place that follows the name. A model is made from
-/// a seed, or copies a model on any placement. Other processes see it when it is complete. The name disappears when the
-/// last process that has the memory has destroyed it or has ended. The next create_shared of any program of this user
+/// `create_shared<tensor<float, extents<3, 4>, on<shared_memory>>>("weights")`. After the name, give a tensor's
+/// run-time extents to make zeros, or a tensor or view on any place to copy it. For a model, give a seed, or a model on
+/// any placement to copy it. Other processes see the result when it is complete. The name disappears when the last
+/// process that has the memory has destroyed it or has ended. The next create_shared of any program of this user
 /// removes segments of killed processes from /dev/shm. Throws argument_error for a name that is in use or invalid, and
 /// out_of_memory if /dev/shm has too little space.
 template <class Value, class... Arguments>
@@ -118,10 +118,11 @@ template <class Value, class... Arguments>
     return detail::not_shared<Value>();
 }
 
-/// Opens the tensor or model that a process made by create_shared: the same memory, which exists as long as any process
-/// has it. Compares static extents of a tensor; run-time extents are read from the segment. Throws argument_error if no
-/// process has it; if the type, the extents, the network or the version of devplace differ, with the first difference;
-/// if the header does not fit the file; and if the file is another user's or locked exclusively for two seconds.
+/// Opens the tensor or model that a process made by create_shared. The processes share the memory, which exists as long
+/// as any process has it. Compares static extents of a tensor; run-time extents are read from the segment. Throws
+/// argument_error if no process has it; if the type, the extents, the network or the version of devplace differ, with
+/// the first difference; if the header does not fit the file; and if the file is another user's or locked exclusively
+/// for two seconds.
 template <class Value> [[nodiscard]] Value open_shared(std::string_view name) {
   if constexpr (detail::can_be_shared<Value>())
     return detail::shared_form<Value>::open(name);

@@ -64,7 +64,7 @@ concept split_rule = std::same_as<Split, split::rule> || detail::is_split_sizes<
 
 namespace detail {
 
-/// The first index of each part along an axis, followed by the end of the last one.
+/// The first index of each part along an axis, followed by the end of the last part.
 template <std::size_t Places> using part_begins = std::array<std::size_t, Places + 1>;
 
 /// First index of part `part` if `size` indices are divided among `parts`; `size` for `part` == `parts`.
@@ -111,7 +111,8 @@ constexpr part_begins<Places> divide(std::size_t size, const split::sizes<Given>
   return begins;
 }
 
-/// The rule that a tensor keeps for later extents: given sizes apply to one extent only, so `even` divides later ones.
+/// The rule that a tensor keeps for later extents: given sizes apply to one extent only, so `even` divides later
+/// extents.
 constexpr split::rule rule_of(split::rule rule) { return rule; }
 template <std::size_t Places> constexpr split::rule rule_of(const split::sizes<Places>&) { return split::even; }
 

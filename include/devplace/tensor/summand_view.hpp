@@ -13,8 +13,8 @@ namespace detail {
 struct distributed_access;
 }  // namespace detail
 
-/// One place's summand of a partial tensor, or of gradients that were not reduced. The host can print it, and read it
-/// in memory that the host reaches; operations reject it. Must not outlive the memory.
+/// One place's summand of a partial tensor, or of gradients that were not reduced. The host can print a summand, and
+/// read the elements if it can access the memory; operations reject summands. Must not outlive the memory.
 template <class View> class summand_view {
  public:
   /// The properties given by the type: element type, extents, backend.

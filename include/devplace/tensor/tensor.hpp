@@ -43,14 +43,14 @@ template <element T, extents_like Extents, single_place P> class DEVPLACE_NODISC
   /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
 
-  /// Zeros, on places that compute; every dynamic extent is 0.
+  /// Makes zeros, on places that compute; every dynamic extent is 0.
   DEVPLACE_CONFIGURED tensor()
     requires(detail::computes<backend_type>)
       : tensor(Extents{}) {
     fill(*this, T{});
   }
 
-  /// Uninitialised elements; for initialised ones see ops/creation.hpp (`zeros`, `full`, `uniform`, ...).
+  /// Uninitialised elements; for initialised elements see ops/creation.hpp (`zeros`, `full`, `uniform`, ...).
   DEVPLACE_CONFIGURED explicit tensor(const Extents& extents)
       : block_(detail::allocate_on<P>(extents.size() * sizeof(T))), extents_(extents) {}
 
@@ -147,15 +147,15 @@ template <element T, extents_like Extents, single_place P> class DEVPLACE_NODISC
   /// Number of elements.
   std::size_t size() const { return extents_.size(); }
 
-  /// A view of all elements, const for a const tensor. Deleted for temporaries. Throws error for a moved-from tensor,
-  /// as does every function that takes a view of such a tensor.
+  /// A view of all elements, const for a const tensor. Deleted for temporaries. This function, and every function that
+  /// takes a view of the tensor, throws error for a moved-from tensor.
   ///@{
   view_type view() & DEVPLACE_LIFETIMEBOUND { return {memory<true>(), extents_}; }
   const_view_type view() const& DEVPLACE_LIFETIMEBOUND { return {memory<true>(), extents_}; }
   void view() const&& = delete;  // would outlive the temporary's memory; keep the tensor in a variable
   ///@}
 
-  /// Converts to a view of dynamic extents, of const elements or with strides, as a function's argument.
+  /// Converts to the view that a function takes: with dynamic extents, const elements or strides.
   ///@{
   template <class U, class Other, class Layout>
     requires std::is_convertible_v<view_type, devplace::view<U, Other, P, Layout>>
@@ -193,7 +193,7 @@ template <element T, extents_like Extents, single_place P> class DEVPLACE_NODISC
   ///@}
 
   /// Views of parts of the elements, or of all in another order or shape, like the functions of view()
-  /// (tensor/view.hpp). Deleted for temporaries, whose memory the view would outlive.
+  /// (tensor/view.hpp). Deleted for temporaries, because the view would outlive the memory.
   ///@{
   auto operator[](std::size_t index) & DEVPLACE_LIFETIMEBOUND { return view()[index]; }
   auto operator[](std::size_t index) const& DEVPLACE_LIFETIMEBOUND { return view()[index]; }
@@ -224,8 +224,8 @@ template <element T, extents_like Extents, single_place P> class DEVPLACE_NODISC
   }
 
   /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, like torch's record_stream: frees its memory
-  /// after all work that was enqueued on `s` before the tensor's destruction. Call it once for each such stream, except
-  /// the stream on which the tensor was made, before the tensor is destroyed.
+  /// after all work that was enqueued on `s` before the tensor's destruction. Call this function once for each such
+  /// stream, except the stream on which the tensor was made, before the tensor is destroyed.
   template <place Other> void record_stream(const stream<Other>& s) const {
     static_assert(std::is_same_v<P, Other>,
                   "devplace: record_stream: the stream is of another place than the tensor; use a stream of its place, "

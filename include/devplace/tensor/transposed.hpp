@@ -19,8 +19,8 @@ concept transposable = tensor_like<X> && (std::remove_cvref_t<X>::rank >= 2);
 }  // namespace detail
 
 /// Returns a view of x with the last two axes exchanged: the transpose of a matrix, or of each matrix in an array of
-/// matrices. Column-major if x is row-major and vice versa, otherwise strided. Copies nothing, so x must outlive the
-/// view; matmul reads such views without a copy.
+/// matrices. The result is column-major if x is row-major, row-major if x is column-major, otherwise strided. Copies
+/// nothing, so x must outlive the view; matmul reads such views without a copy.
 template <class X> constexpr auto transposed(X&& x) {
   constexpr bool is_matrix = detail::transposable<X>, kept = !detail::is_tensor<X>;
   static_assert(is_matrix,

@@ -136,15 +136,15 @@ class DEVPLACE_NODISCARD view {
   /// The device's ordinal within its backend.
   constexpr int ordinal() const { return device_.ordinal(); }
 
-  /// The view with the ordinal erased from its type, on which layers and operations work.
+  /// Erases the ordinal from the view's type; layers and operations work on such views.
   DEVPLACE_CONFIGURED constexpr auto erased() const {
     using where = here<backend_type>;
     return window<Layout, T, where>(data_, extents_, strides_, detail::device_of<where>{ordinal()});
   }
 
   /// Element access, if the host can access the memory: one index for each axis. Throws argument_error for an index
-  /// past the end if DEVPLACE_CHECK_BOUNDS is 1, the default without NDEBUG. clang rejects constants past static
-  /// extents, which a static_assert cannot see.
+  /// past the end if DEVPLACE_CHECK_BOUNDS is 1, the default without NDEBUG. clang also rejects constant indices past
+  /// static extents; a static_assert could not see these constants.
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
   constexpr T& operator()(Index... indices) const
       DEVPLACE_REFUSED_IF(detail::past_end<Extents>(indices...), DEVPLACE_DETAIL_PAST_END) {
@@ -163,7 +163,7 @@ class DEVPLACE_NODISCARD view {
     }
   }
   /// Selects index `index` of an axis and removes the axis: `x.select(axis<1>{}, 0)`; `x[index]` uses the first axis.
-  /// Throws argument_error for an index out of range. Along the first axis of a row-major view the result is row-major,
+  /// Throws argument_error for an index out of range. The result is row-major along the first axis of a row-major view,
   /// otherwise strided.
   ///@{
   template <class Axis> constexpr auto select(Axis, std::size_t index) const {
@@ -186,8 +186,8 @@ class DEVPLACE_NODISCARD view {
   ///@}
 
   /// Selects indices `first` to `last` (exclusive) of an axis, or every `step`-th of them: `x.slice(axis<1>{}, 0, 2)`.
-  /// Without an axis, slices the first one. Throws argument_error for indices out of range. Along the first axis and
-  /// without a step the result has the view's layout, otherwise it is strided.
+  /// Without an axis, slices the first one. Throws argument_error for indices out of range. The result has the view's
+  /// layout along the first axis without a step; otherwise it is strided.
   ///@{
   template <class Axis> constexpr auto slice(Axis, std::size_t first, std::size_t last, std::size_t step) const {
     constexpr bool has_axis = detail::axis_number<Axis> < rank;
@@ -213,7 +213,7 @@ class DEVPLACE_NODISCARD view {
   ///@}
 
   /// Returns the axes in another order: axis k of the result is the k-th argument. `x.permute(axis<2>{}, axis<0>{},
-  /// axis<1>{})` of 2x3x4 is 4x2x3. Strided. transposed() (tensor/transposed.hpp) exchanges the last two.
+  /// axis<1>{})` of 2x3x4 is 4x2x3. The result is strided. transposed() (tensor/transposed.hpp) exchanges the last two.
   template <class... Axis> constexpr auto permute(Axis...) const {
     constexpr bool every_axis_once = detail::is_order_of_axes<rank, detail::axis_number<Axis>...>;
     static_assert(every_axis_once, DEVPLACE_DETAIL_PERMUTE);
@@ -224,8 +224,8 @@ class DEVPLACE_NODISCARD view {
   }
 
   /// Broadcasts the elements to another shape, as numpy.broadcast_to: extents are aligned at the last axis; a missing
-  /// axis, or one of extent 1, is repeated with stride 0. Strided and read-only, because several positions are the same
-  /// element. Throws shape_error if run-time extents cannot be broadcast.
+  /// axis, or one of extent 1, is repeated with stride 0. The result is strided, and read-only because several
+  /// positions are the same element. Throws shape_error if run-time extents cannot be broadcast.
   template <class Shape, class... Other> constexpr auto broadcast_to(const Shape& shape, const Other&...) const {
     constexpr bool has_axes = detail::has_axes<Shape, rank> && sizeof...(Other) == 0;
     static_assert(has_axes, DEVPLACE_DETAIL_BROADCAST_TO);
@@ -239,10 +239,10 @@ class DEVPLACE_NODISCARD view {
     }
   }
 
-  /// The same elements, in the order of their indices, in another shape of equal size: row-major if the view is,
-  /// otherwise strided. Static extents of other sizes do not compile. Throws shape_error if run-time sizes differ, and
-  /// if no strides exist for the shape, as for some permuted views. Make a row-major copy of such views first, with
-  /// to<on<...>>(x).
+  /// Returns the same elements, in the order of their indices, in another shape of equal size. The result is row-major
+  /// if the view is, otherwise strided. Static extents of other sizes do not compile. Throws shape_error if run-time
+  /// sizes differ, and if no strides exist for the shape, as for some permuted views. Make a row-major copy of such
+  /// views first, with to<on<...>>(x).
   template <class Shape, class... Other> constexpr auto reshape(const Shape& shape, const Other&...) const {
     constexpr bool fits = detail::may_be_reshaped<Extents, Shape> && sizeof...(Other) == 0;
     static_assert(fits, DEVPLACE_DETAIL_RESHAPE);

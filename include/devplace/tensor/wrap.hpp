@@ -17,10 +17,10 @@ namespace devplace {
 
 /// Returns a view of the program's own memory, which is ordinary host memory unless another place is given, as in
 /// `wrap<on<cuda<0>>>(pointer, extents<dyn, 3>{n})`. The memory is a pointer, a device_pointer, or anything that
-/// converts to std::span: a std::vector, a std::array, a span. Of these, only a span may refer to a device's memory.
-/// The elements are row-major, or have `strides`, a number of elements per axis, none negative: `wrap(pointer,
-/// extents<2, 3>{}, {1, 2})` is a column-major matrix. The memory must outlive the view; temporary containers do not
-/// compile. In a view that is written, no two positions may be the same element. Copies nothing:
+/// converts to std::span: a std::vector, a std::array, a span. A span may also refer to a device's memory; containers
+/// may not. The elements are row-major, or have `strides`: a non-negative number of elements for each axis.
+/// `wrap(pointer, extents<2, 3>{}, {1, 2})` is a column-major matrix. The memory must outlive the view; temporary
+/// containers do not compile. If the view is written, different indices must be different elements. Copies nothing:
 /// `to<on<cuda<0>>>(wrap(values, extents<dyn, 3>{n}))` makes a copy. Throws shape_error unless a container has exactly
 /// as many elements as the extents or, with strides, at least as many as they span.
 ///@{

@@ -13,7 +13,7 @@ inline std::string byte_text(std::size_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + " B";
   std::size_t unit = 0;
   std::size_t step = 1024;  // bytes in the unit
-  // Takes the next unit if this one would round to 1024.0.
+  // Takes the next unit if the number would round to 1024.0.
   while (unit + 1 < 6 && bytes >= step * 1024 - step / 20) {
     step *= 1024;
     ++unit;

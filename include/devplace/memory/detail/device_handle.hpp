@@ -6,7 +6,7 @@
 
 namespace devplace::detail {
 
-/// The deleter of a device_handle. Stores its release function, as memory_block does, so that its size is the same in
+/// The deleter of a device_handle. Stores the release function, as memory_block does, so that the size is the same in
 /// every translation unit.
 template <class Op> struct device_release {
   int ordinal = 0;
@@ -17,7 +17,7 @@ template <class Op> struct device_release {
   }
 };
 
-/// Sole owner of an event or stream that a backend created for a device; `Op` distinguishes the two.
+/// Sole owner of an event or stream that a backend created for a device; `Op` distinguishes events from streams.
 template <class Op> using device_handle = std::unique_ptr<void, device_release<Op>>;
 
 }  // namespace devplace::detail

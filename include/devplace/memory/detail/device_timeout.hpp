@@ -31,7 +31,7 @@ inline int device_timeout() {
   return seconds;
 }
 
-/// The error for a device that exceeded the timeout, with the first 300 characters of its work's name.
+/// The error for a device that exceeded the timeout, with the first 300 characters of the work's name.
 inline std::string timeout_text(const std::string& device, std::string_view work) {
   constexpr std::size_t limit = 300;
   const int seconds = device_timeout();

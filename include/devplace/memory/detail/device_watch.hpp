@@ -10,8 +10,8 @@
 
 namespace devplace::detail {
 
-/// Detects why a device's work may never end, such as a collective that another process does not join. Polled while the
-/// host waits for the device.
+/// Detects that a device's work may never end, for example a collective that another process does not join. Polled
+/// while the host waits for the device.
 class device_watch {
  public:
   virtual ~device_watch() = default;

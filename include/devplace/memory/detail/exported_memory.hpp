@@ -13,9 +13,9 @@
 namespace devplace::op {
 
 /// Memory of a backend's devices that other processes open. `device(ordinal)` names the device in all processes.
-/// `message_bytes(bytes)` is the size of the message in a segment to the other processes. `allocate(ordinal, bytes,
-/// segment)` allocates and writes the message. `record(ordinal, block)` marks the work after which other processes may
-/// use the memory. `open(ordinal, bytes, segment)` opens the memory in another process.
+/// `message_bytes(bytes)` is the size of the message that a segment passes to the other processes. `allocate(ordinal,
+/// bytes, segment)` allocates and writes the message. `record(ordinal, block)` marks the work after which other
+/// processes may use the memory. `open(ordinal, bytes, segment)` opens the memory in another process.
 struct ipc {};
 
 }  // namespace devplace::op

@@ -37,15 +37,15 @@ struct segment_error_texts {
 };
 
 /// Shared memory that other processes of this user open by name. The name appears when the contents are complete, and
-/// the last process that has the segment removes the name. The next call of create() in any program of this user
-/// removes segments of killed processes.
+/// the last process that has the segment removes the name. The next create() in any program of this user removes
+/// segments of killed processes.
 class named_segment {
  public:
   /// Number of extents that a segment can store.
   static constexpr std::size_t most_extents = 8;
   using extents_type = std::uint64_t[most_extents];
 
-  /// Creates a segment with `bytes` of zeroed data, which has no name yet. `text` describes it, one property per line.
+  /// Creates a segment with `bytes` of zeroed data and no name yet. `text` describes the data, one property per line.
   static std::shared_ptr<named_segment> create(const segment_error_texts& texts, std::string_view name,
                                                const std::string& text, std::span<const std::size_t> sizes,
                                                std::size_t bytes) {
@@ -147,7 +147,8 @@ class named_segment {
     if (again && lock_file(again.get(), LOCK_EX)) remove_locked_segment(again.get(), path_);
   }
 
-  /// Returns a block of `bytes` at `offset` in the data, which keeps the segment alive. Counted for this process.
+  /// Returns `bytes` at `offset` in the data as a block that keeps the segment alive. Counts the block for this
+  /// process.
   static memory_block part(const std::shared_ptr<named_segment>& segment, std::size_t offset, std::size_t bytes,
                            memory_purpose purpose) {
     auto owner = std::make_unique<std::shared_ptr<named_segment>>(segment);

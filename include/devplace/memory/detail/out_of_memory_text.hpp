@@ -24,9 +24,9 @@ inline std::string purposes_text(const memory_usage& usage) {
 }
 
 struct failed_request {
-  std::string place;        ///< includes the device behind it if its number differs
+  std::string place;        ///< also names the device if its number differs
   std::size_t bytes;        ///< requested
-  memory_usage usage;       ///< of the place when the allocation failed
+  memory_usage usage;       ///< the place's usage when the allocation failed
   std::string limit;        ///< the device's limit, its source, and free memory; may be empty
   std::string also;         ///< additional advice for this backend; may be empty
   std::string remedy = {};  ///< advice that replaces the general one; may be empty

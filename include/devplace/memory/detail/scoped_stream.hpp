@@ -15,7 +15,7 @@ template <class P> class stream;
 
 namespace detail {
 
-/// RAII: changes this thread's current stream on a device; other backends have no streams.
+/// RAII: changes this thread's current stream on a device; has no effect on backends without streams.
 class current_stream_change {
  public:
   current_stream_change(cpu_backend, int, void*) {}

@@ -47,16 +47,16 @@ inline bool lock_file(int descriptor, int operation) noexcept {
   return result == 0;
 }
 
-/// Waits at most two seconds for a shared lock: devplace locks a file exclusively while it removes it, but any program
-/// of this user can hold the lock for ever. Sets errno on failure.
+/// Waits at most two seconds for a shared lock: devplace locks a file exclusively while removing it, but any program of
+/// this user can hold the lock for ever. Sets errno on failure.
 inline bool share_lock(int descriptor) noexcept {
   for (int attempts = 0; !lock_file(descriptor, LOCK_SH | LOCK_NB); ::usleep(1000))
     if (errno != EWOULDBLOCK || ++attempts == 2000) return false;
   return true;
 }
 
-/// Opens the file of a segment, without following a link or waiting for the other end of a pipe. `found` describes the
-/// file even if it cannot be opened; its st_mode is 0 if there is none. Returns -1 and sets errno on failure.
+/// Opens the file of a segment. Neither follows a link nor waits for the other end of a pipe. `found` describes the
+/// file even if it cannot be opened; `found.st_mode` is 0 if there is no file. Returns -1 and sets errno on failure.
 inline int open_segment_file(const std::string& path, struct ::stat& found) noexcept {
   found = {};
   const int opened = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -66,8 +66,8 @@ inline int open_segment_file(const std::string& path, struct ::stat& found) noex
   return opened;
 }
 
-/// Why a file must not be locked, mapped or removed as a segment of this user; null if none of this applies. Other
-/// users who can open a segment could lock it for ever, or truncate it while it is mapped.
+/// Returns why a file must not be locked, mapped or removed as a segment of this user; null if it may be. Other users
+/// who can open a segment could lock it for ever, or truncate it while it is mapped.
 inline const char* foreign_file(const struct ::stat& found) noexcept {
   if (found.st_mode == 0) return nullptr;
   if (found.st_uid != ::geteuid()) return "is another user's file";
@@ -82,8 +82,8 @@ inline bool remove_locked_segment(int descriptor, const std::string& path) noexc
          ::unlink(path.c_str()) == 0;
 }
 
-/// Removes a segment's file if it is this user's and no process has the segment. A process that opens the file at this
-/// moment waits for the lock and then finds that the file has no name.
+/// Removes a segment's file if the file belongs to this user and no process has the segment. A process that opens the
+/// file at this moment waits for the lock and then finds that the file has no name.
 inline bool remove_unused_segment(const std::string& path) noexcept {
   struct ::stat found = {};
   const file_descriptor file(open_segment_file(path, found));

@@ -29,8 +29,8 @@ inline std::string system_error_text(int number = errno) { return std::generic_c
       {devplace::place_name<shared_memory>(), bytes, memory_statistics<shared_memory>(), limit, {}, remedy}));
 }
 
-/// Throws out_of_memory if the machine has less than `bytes` free: the system would hand out pages of shared memory
-/// until it has to kill a process.
+/// Throws out_of_memory if the machine has less than `bytes` free: otherwise, the system would hand out pages of shared
+/// memory until it must kill a process.
 inline void require_free_pages(std::size_t bytes) {
   if (bytes < (std::size_t{16} << 20)) return;
   const std::size_t free = host_memory_free();
@@ -39,8 +39,8 @@ inline void require_free_pages(std::size_t bytes) {
                            "Share less, or free memory (see free -h)");
 }
 
-/// Sets the size of a file of shared memory and allocates its pages. Without this, a page could be missing at its first
-/// access, which would raise SIGBUS. Returns 0 or the error's number.
+/// Sets the size of a file of shared memory and allocates its pages. A page without memory at its first access would
+/// raise SIGBUS. Returns 0 or the error's number.
 inline int take_pages(int descriptor, std::size_t bytes) noexcept {
   if (::ftruncate(descriptor, static_cast<::off_t>(bytes)) != 0) return errno;
   int result = 0;
@@ -59,8 +59,8 @@ inline void* map_pages(int descriptor, std::size_t bytes) noexcept {
 
 namespace devplace {
 
-/// Memory without a name that this process shares with the processes that it forks later. The system frees it when all
-/// of them have ended, by any cause.
+/// Memory without a name that this process shares with the processes that it forks later. The system frees the memory
+/// when all these processes have ended, by any cause.
 template <> struct implementation<backend::cpu, op::shared_pages> {
   static detail::memory_block allocate(std::size_t bytes, memory_purpose purpose) {
     if (bytes == 0) return {};

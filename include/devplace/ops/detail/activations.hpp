@@ -10,11 +10,11 @@
 #include <devplace/ops/detail/normal_distribution.hpp>
 
 // Functors of activations x F(x), where F is a symmetric distribution function, and of softplus, for host and devices.
-// With the tail t(a) = F(-a), x F(x) = max(x, 0) - |x| t(|x|): large |x| cancel no digits, and infinities give no NaN.
+// x F(x) = max(x, 0) - |x| t(|x|), where t(a) = F(-a) is the tail: large |x| cancel no digits, infinities give no NaN.
 namespace devplace::detail::elementary {
 
-/// Tails of distributions for 0 <= a <= `limit`, beyond which they round to 0: `probability` is F(-a), and `slope` a
-/// F'(a).
+/// Tails of distributions for 0 <= a <= `limit`; beyond `limit`, tails round to 0. `probability` is F(-a), and `slope`
+/// a F'(a).
 ///@{
 template <class T> struct logistic {
   static constexpr T limit = exponential_constants<T>::limit;

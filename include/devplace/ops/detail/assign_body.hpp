@@ -73,11 +73,11 @@ void copy_rows(T* to, std::size_t row_stride, Stride stride, const T* from, cons
   for (; column < columns; ++column) part(column, std::integral_constant<std::size_t, 1>{});
 }
 
-/// The axis along which rows follow each other. An array of one axis has one row.
+/// The axis along which consecutive rows lie. An array of one axis has one row.
 template <std::size_t Rank> inline constexpr std::size_t axis_of_rows = Rank > 1 ? Rank - 2 : 0;
 
-/// An operand's elements for a block of `count` elements of the result, gathered from *from in the result's order. Kept
-/// while the operand repeats them.
+/// Holds an operand's elements for a block of `count` elements of the result, gathered from *from in the result's
+/// order. Reused while the operand repeats these elements.
 struct gathered_block {
   static constexpr std::size_t most = 256;
   const void* from = nullptr;

@@ -21,7 +21,7 @@ struct attention_shape {
   DEVPLACE_HD constexpr std::size_t row() const { return heads * width; }
   /// Number of sequences: one for each sample and head.
   DEVPLACE_HD constexpr std::size_t sequences() const { return samples * heads; }
-  /// Index of a sequence's first query; its key follows at + row(), its value at + 2 row().
+  /// Index of a sequence's first query. The first key lies row() elements behind it, the first value 2 row().
   DEVPLACE_HD constexpr std::size_t first_query(std::size_t sequence) const {
     return 3 * first_result(sequence) - 2 * in_row(sequence);
   }
@@ -34,11 +34,11 @@ struct attention_shape {
   DEVPLACE_HD constexpr std::size_t in_row(std::size_t sequence) const { return sequence % heads * width; }
 };
 
-/// Dropout of attention probabilities: selects the probabilities to set to 0, and has the factor of the others.
+/// Dropout of attention probabilities: selects the probabilities to set to 0, and stores the factor for the others.
 template <class T> struct attention_dropout {
   philox_key key{};
   std::uint64_t first_sample = 0;  ///< index, in the whole batch, of sample 0
-  std::uint64_t threshold = 0;     ///< random 32-bit words below it drop their probability; 0: no dropout
+  std::uint64_t threshold = 0;     ///< a random 32-bit word below it drops a probability; 0: no dropout
   T scale = 1;
 
   DEVPLACE_HD constexpr bool drops() const { return threshold != 0; }
@@ -68,7 +68,7 @@ template <class T> struct attention_arguments {
 };
 
 /// Gradients of queries, keys and values, `dqueries` in the layout of `queries`, given `dresults`, the gradients of the
-/// results. `products` [samples, heads, length] is workspace for the inner product of each result and its gradient.
+/// results. `products` [samples, heads, length] is workspace for the inner products of the results and their gradients.
 template <class T> struct attention_gradient_arguments {
   attention_shape shape;
   T scale;

@@ -27,7 +27,7 @@ namespace devplace::detail {
 /// Maximum rank of elementwise operations.
 inline constexpr std::size_t max_rank = 8;
 
-/// Extent of a result's axis for two static extents; `fits` is false, and the extent 0, if they cannot be broadcast.
+/// Extent of a result's axis for two static extents. If these cannot be broadcast, `fits` is false and the extent is 0.
 struct broadcast_axis {
   std::size_t extent;
   bool fits;
@@ -36,12 +36,12 @@ struct broadcast_axis {
 constexpr broadcast_axis broadcast_static(std::size_t a, std::size_t b) {
   if (a == 1) return {b, true};
   if (b == 1) return {a, true};
-  if (a == dyn) return {b, true};  // a must be 1 or that extent, checked at run time
+  if (a == dyn) return {b, true};  // a must be 1 or b, checked at run time
   if (b == dyn) return {a, true};
   return {a, a == b};
 }
 
-/// The static extent of axis `axis` after extending the extents by leading ones to `rank` axes.
+/// The static extent of axis `axis` after prepending axes of extent 1, up to `rank` axes.
 template <class Extents> constexpr std::size_t aligned_static_extent(std::size_t axis, std::size_t rank) {
   return axis + Extents::rank < rank ? 1 : Extents::static_extent(axis + Extents::rank - rank);
 }
@@ -51,7 +51,7 @@ struct broadcast_pair;
 
 template <class A, class B, std::size_t... Axis> struct broadcast_pair<A, B, std::index_sequence<Axis...>> {
   static constexpr std::size_t rank = sizeof...(Axis);
-  /// Whether an axis has extent 1 in the first and a larger static extent in the second.
+  /// Whether an axis has extent 1 in `From` and a larger static extent in `To`.
   template <class From, class To>
   static constexpr bool repeats =
       ((aligned_static_extent<From>(Axis, rank) == 1 && aligned_static_extent<To>(Axis, rank) != 1 &&
@@ -94,7 +94,7 @@ struct shape {
   std::size_t rank = 0;
   std::size_t extents[max_rank] = {};
 
-  /// Extent of axis `axis` after extending the shape by leading ones to `wanted_rank` axes.
+  /// Extent of axis `axis` after prepending axes of extent 1, up to `wanted_rank` axes.
   constexpr std::size_t aligned(std::size_t axis, std::size_t wanted_rank) const {
     return axis + rank < wanted_rank ? 1 : extents[axis + rank - wanted_rank];
   }
@@ -131,8 +131,8 @@ constexpr shape broadcast_shapes(const shape& a, const shape& b, const char* ope
   return result;
 }
 
-/// Throws shape_error for a difference of arrays of different ranks that would both be repeated. For residuals of [n,
-/// 1] and [n], for example, n x n differences are hardly intended.
+/// Throws shape_error for the difference of arrays of different ranks if broadcasting would repeat both. For residuals
+/// of [n, 1] and [n], for example, n x n differences are hardly intended.
 inline void require_difference(const shape& a, const shape& b) {
   const shape both = broadcast_shapes(a, b);
   const bool repeated_a = size_of(both) != size_of(a), repeated_b = size_of(both) != size_of(b);

@@ -19,7 +19,7 @@ template <floating_element T> struct byte_scale {
   /// The value of byte x.
   T of[256];
 
-  /// Without a scale, x / 255 replaces x * scale, correctly rounded, as in torchvision's ToTensor.
+  /// Without a scale, x / 255, correctly rounded, replaces x * scale, as in torchvision's ToTensor.
   explicit byte_scale(std::optional<double> scale = {}, double mean = 0, double standard_deviation = 1) {
     for (std::size_t x = 0; x < 256; ++x) {
       const double value = static_cast<double>(x);
@@ -37,7 +37,7 @@ void scale_byte_range(T* to, const std::uint8_t* from, std::size_t count, const 
   const T* const table = scale.of;
   std::size_t i = 0;
   if constexpr (std::endian::native == std::endian::little) {
-    // Reads eight bytes into one register: compilers vectorise the obvious loop into slow gathers.
+    // Reads eight bytes into one register: compilers would vectorise the obvious loop into slow gathers.
     for (; i + 8 <= count; i += 8) {
       std::uint64_t bytes;
       std::memcpy(&bytes, from + i, sizeof bytes);

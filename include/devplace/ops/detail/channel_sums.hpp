@@ -22,8 +22,8 @@ struct channel_sums {};
 
 namespace detail {
 
-/// Row-major elements [samples, channels, extent]: `extent` is the number of positions, 1 if there are no axes after
-/// the channels.
+/// Row-major elements [samples, channels, extent]. `extent` is the number of positions: 1 if no axes follow the
+/// channels.
 struct channel_shape {
   std::size_t samples, channels, extent;
 

@@ -64,8 +64,8 @@ struct convolution_shape {
   DEVPLACE_HD constexpr std::size_t weights() const { return groups * outputs * depth(); }
 };
 
-// Products of 16-bit elements are exact. Their sums are float and rounded once, except gradients of parameters, which
-// stay float. cuDNN also rounds those gradients, and sums before a bias is added.
+// Products of 16-bit elements are exact. Sums of products are float and rounded once; gradients of parameters stay
+// float. cuDNN also rounds gradients of parameters, and rounds sums before it adds a bias.
 
 /// Float workspace of a convolution of 16-bit elements, unused for other types.
 template <class T> struct convolution_floats {
@@ -86,7 +86,7 @@ template <class T, class Weight = T> struct convolution_arguments {
   convolution_floats<T> floats = {};
 };
 
-/// dx = the convolution's gradient by its input + bias, bias [groups * channels] or null. With a bias: a transposed
+/// dx = the convolution's input gradient + bias, bias [groups * channels] or null. With a bias, this is a transposed
 /// convolution.
 template <class T, class Weight = T> struct convolution_input_gradient_arguments {
   convolution_shape shape;
@@ -98,7 +98,7 @@ template <class T, class Weight = T> struct convolution_input_gradient_arguments
   convolution_floats<T> floats = {};
 };
 
-/// dweight = the convolution's gradient by its weight, summed over the samples, + beta dweight. `scratch` has
+/// dweight = the convolution's weight gradient, summed over the samples, + beta dweight. `scratch` has
 /// convolution_scratch(shape) elements for each sample.
 template <class T> struct convolution_weight_gradient_arguments {
   convolution_shape shape;
@@ -119,8 +119,8 @@ template <class T> struct convolution_bias_gradient_arguments {
 };
 
 /// Number of consecutive samples whose weight gradients are summed in one matrix; the matrices are then added in order.
-/// They need at most a quarter of the memory of the outputs. Depends only on the shape of a sample, so the sum's bits
-/// depend neither on the number of threads nor on the batch's capacity.
+/// The matrices need at most a quarter of the outputs' memory. The number depends only on the shape of a sample, so the
+/// sum's bits depend neither on the number of threads nor on the batch's capacity.
 constexpr std::size_t convolution_chunk(const convolution_shape& s) {
   const std::size_t affordable = s.groups * s.outputs * s.pixels() / 4;
   std::size_t samples = 1;
@@ -131,8 +131,8 @@ constexpr std::size_t convolution_chunk(const convolution_shape& s) {
 /// Maximum number of 16-bit products of a patch that are summed at a time.
 inline constexpr std::size_t convolution_depth = 576;
 
-/// Number of sums per sample that a convolution of 16-bit elements, or its gradient by the input, keeps in float before
-/// rounding: all if patches are larger or, for the gradient, overlap in an image; otherwise none.
+/// Number of sums per sample that a convolution of 16-bit elements, or its input gradient, keeps in float before
+/// rounding: all if a patch exceeds convolution_depth or, for the gradient, if patches overlap; otherwise none.
 ///@{
 constexpr std::size_t convolution_sums(const convolution_shape& s) {
   return s.depth() > convolution_depth ? s.groups * s.outputs * s.pixels() : 0;

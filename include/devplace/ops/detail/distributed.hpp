@@ -11,8 +11,8 @@
 #include <devplace/tensor/detail/as_view.hpp>
 #include <devplace/tensor/detail/distributed_access.hpp>
 
-// Common parts of operations on tensors over several places: loops over the places around the operation on one place.
-// `x.local(k)` is place k's tensor, as a view without an ordinal in its type.
+// Common parts of operations on tensors over several places: loops over the places, which call the operation on one
+// place. `x.local(k)` is place k's tensor, as a view without an ordinal in its type.
 
 namespace devplace::detail {
 
@@ -37,8 +37,8 @@ template <class... X> constexpr bool takes_on_one_place() {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Makes an uninitialised tensor on Where for a result. A split tensor takes the division of the operand `source` and
-/// its rule for dividing later extents.
+/// Makes an uninitialised tensor on Where for a result. A split tensor adopts the division of the operand `source`, and
+/// the rule of `source` for dividing later extents.
 template <class T, class Where, class Extents, class Source>
 auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
   using result = tensor<T, Extents, Where>;
@@ -57,7 +57,7 @@ auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
                     " of the other; split both in the same way.");
 }
 
-/// Throws unless the parts of two tensors have equal sizes, each along its tensor's split axis.
+/// Throws unless the parts of two tensors have equal sizes along the split axes of these tensors.
 template <class A, class B> void require_same_split(const char* operation, const A& a, const B& b) {
   constexpr std::size_t axis_of_a = rules_of<typename A::placement_type>::axis;
   constexpr std::size_t axis_of_b = rules_of<typename B::placement_type>::axis;

@@ -9,8 +9,8 @@
 #include <devplace/ops/detail/broadcast_shapes.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 
-// Over several places, only local tensors broadcast. Split operands have the split axis of the result in full extent;
-// other operands have no such axis, or extent 1 along it.
+// Over several places, only local tensors broadcast. A split operand has the split axis of the result in full extent.
+// Any other operand lacks this axis or has extent 1 along it.
 namespace devplace::detail {
 
 template <class Result, class Extents, class Operand> constexpr void check_split_axis() {

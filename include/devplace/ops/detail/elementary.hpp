@@ -62,7 +62,7 @@ struct minimum {
   template <class T> DEVPLACE_HD constexpr T operator()(T a, T b) const { return a < b || a != a ? a : b; }
 };
 
-// Comparisons as in IEEE 754: with NaN only "not equal" is true.
+// Comparisons follow IEEE 754: with NaN, only "not equal" is true.
 
 #define DEVPLACE_DETAIL_COMPARISON(name, sign)                                                            \
   struct name {                                                                                           \
@@ -139,7 +139,7 @@ template <class To> struct convert {
   template <class From> DEVPLACE_HD constexpr To operator()(From x) const {
     if constexpr (storage_element<From> && std::is_integral_v<To>) return (*this)(static_cast<float>(x));
     if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-      // The lowest value is 0 or a power of two, so exact. The highest may not be exact, so its successor is compared.
+      // The lowest value is exact: 0 or a power of two. The highest may be inexact, so its successor is compared.
       constexpr From from_lowest = static_cast<From>(lowest_number<To>);
       constexpr From past_highest = From{2} * static_cast<From>(highest_number<To> / 2 + 1);
       if (x != x) return To{0};

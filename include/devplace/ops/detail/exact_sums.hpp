@@ -11,9 +11,9 @@
 #include <devplace/ops/detail/limits.hpp>
 
 // Sums whose bits depend neither on the order of the summands nor on their division among places. Summands are rounded
-// to multiples of a unit, a power of two chosen by the largest of them; sums of integers are exact. Finding the largest
-// costs a reduction of its own. Compare Demmel and Nguyen, "Parallel reproducible summation", 2015, who need one pass
-// and several accumulators.
+// to multiples of a unit, a power of two that depends on the largest summand. Sums of integers are exact. Finding the
+// largest summand costs an additional reduction. Compare Demmel and Nguyen, "Parallel reproducible summation", 2015,
+// who need one pass and several accumulators.
 
 namespace devplace::detail {
 
@@ -32,7 +32,7 @@ DEVPLACE_HD inline double number_of_key(std::int64_t key) {
 }
 ///@}
 
-/// Factor for normalised summands: each then fits into 51 bits, and the sum of `count` into 64.
+/// Factor that converts normalised summands to 51-bit integers; the sum of `count` such integers fits into 64 bits.
 constexpr double exact_unit(std::size_t count) {
   const int bits = 61 - static_cast<int>(std::bit_width(count));
   return static_cast<double>(std::uint64_t{1} << (bits < 50 ? bits : 50));
@@ -41,7 +41,7 @@ constexpr double exact_unit(std::size_t count) {
 /// A power of two near the largest absolute value of all summands, and its inverse.
 class exact_scale {
  public:
-  /// `largest` is the largest absolute value; if it is infinite or NaN, summands are zeros, and scaled() is NaN.
+  /// `largest` is the largest absolute value; if it is infinite or NaN, summand() returns 0, and scaled() NaN.
   DEVPLACE_HD explicit exact_scale(double largest) : mask_(largest - largest == 0 ? -1 : 0) {
     int exponent = 0;
     if (mask_ != 0) std::frexp(largest, &exponent);
@@ -55,7 +55,7 @@ class exact_scale {
   DEVPLACE_HD double normalized(double x) const { return x * inverse_; }
   /// The inverse of normalized().
   DEVPLACE_HD double scaled(double x) const { return x * scale_; }
-  /// A normalised number as an integer, `unit` being exact_unit.
+  /// Converts a normalised number to an integer; `unit` is exact_unit().
   DEVPLACE_HD std::int64_t summand(double x, double unit) const {
     // The low bits of the sum are the integer: before AVX-512, vectors have no conversion to 64-bit integers.
     constexpr double shift = 0x1.8p52;

@@ -19,25 +19,25 @@ template <class F, class... Operands> constexpr auto make_expression(const F& fu
 
 }  // namespace detail
 
-/// An elementwise expression that is evaluated lazily, such as `a + 2.0f * b`: nothing is computed until it is assigned
-/// to a tensor or view, or a tensor is made from it. Then a single loop computes all of it. Over several places, each
-/// place runs one loop, concurrently and without communication. `Where` follows from the operands (docs/algebra.md).
+/// An elementwise expression that is evaluated lazily, such as `a + 2.0f * b`. A single loop computes the expression
+/// when it is assigned to a tensor or view, or when a tensor is made from it. Over several places, each place runs one
+/// loop, concurrently and without communication. `Where` follows from the operands (docs/algebra.md).
 ///
-/// An expression owns tensors that were temporaries or were moved in, and can then only be moved. It refers to all
-/// others, which must outlive it and not be moved. A function may therefore return `std::move(local) + 1.0f` or a
-/// tensor made from an expression, not `local + 1.0f`. Numbers are held by value.
+/// An expression owns tensors that were temporaries or were moved in; it is then move-only. It refers to all other
+/// tensors, which must outlive the expression and must not be moved. A function may therefore return `std::move(local)
+/// + 1.0f` or a tensor made from an expression, not `local + 1.0f`. Numbers are held by value.
 ///
 /// An expression with a name is rejected as an operand: `auto norm = sqrt(x); x /= norm;` does not compile, because
 /// `norm` would be computed anew at each use. `tensor norm = sqrt(x);` stores its elements; `auto norm =
 /// lazy(sqrt(x));` allows computing it at each use.
 template <class Where, class F, class... Operands> class DEVPLACE_NODISCARD expression {
  public:
-  /// Whether its tensors are on one place or over several.
+  /// Whether the tensors are on one place or over several.
   ///@{
   static constexpr bool is_distributed_expression = detail::over_several_places<Where>;
   static constexpr bool is_expression = !is_distributed_expression;
   ///@}
-  /// Whether lazy() made it.
+  /// Whether lazy() made the expression.
   static constexpr bool is_lazy = false;
   /// The properties given by the type: element type, extents (of the whole), placement.
   ///@{
@@ -48,7 +48,7 @@ template <class Where, class F, class... Operands> class DEVPLACE_NODISCARD expr
   /// Number of axes.
   static constexpr std::size_t rank = extents_type::rank;
 
-  /// Throws shape_error if run-time extents cannot be broadcast, or only by moving elements between places.
+  /// Throws shape_error if run-time extents cannot be broadcast, or if broadcasting would move elements between places.
   constexpr explicit expression(const F& function, Operands... operands)
       : extents_(detail::broadcast_extents<extents_type>(operands.extents()...)),
         function_(function),
@@ -82,7 +82,7 @@ template <class Where, class F, class... Operands> class DEVPLACE_NODISCARD expr
     std::apply([&visit](const Operands&... operands) { (operands.visit(visit), ...); }, operands_);
   }
 
-  /// On one place: returns the tree for its evaluation, with `make(view)` for each tensor, called from left to right.
+  /// On one place: returns the evaluation tree. Calls `make(view)` for each tensor's leaf, from left to right.
   template <class Make> constexpr auto tree(Make& make) const {
     return std::apply(
         [&make, this](const Operands&... operands) {
@@ -92,14 +92,14 @@ template <class Where, class F, class... Operands> class DEVPLACE_NODISCARD expr
         operands_);
   }
 
-  /// Over several places: returns the expression of place k's local tensors; this object must outlive it.
+  /// Over several places: returns the expression of place k's local tensors; this object must outlive the result.
   DEVPLACE_CONFIGURED auto at(std::size_t k) const {
     return std::apply(
         [this, k](const Operands&... operands) { return detail::make_expression(function_, operands.at(k)...); },
         operands_);
   }
 
-  /// Over several places: returns the first of its tensors that is distributed like the result.
+  /// Over several places: returns the first tensor in the expression that is distributed like the result.
   template <std::size_t I = 0> const auto& like() const {
     const auto& operand = std::get<I>(operands_);
     if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(operand)>::placement_type, Where>)
@@ -162,7 +162,7 @@ tensor(const expression<Where, F, Operands...>&)
     -> tensor<typename expression<Where, F, Operands...>::value_type,
               typename expression<Where, F, Operands...>::extents_type, Where>;
 
-/// Deduces some tensor for a rejected operation, so that no other error follows.
+/// Deduces some tensor for a rejected operation, to avoid follow-up errors.
 tensor(detail::refusal) -> tensor<float, extents<>, on<cpu>>;
 
 }  // namespace devplace

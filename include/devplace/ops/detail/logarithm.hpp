@@ -47,7 +47,7 @@ template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_l
   const auto shifted = static_cast<unsigned_bits>(same_bits<unsigned_bits>(normal) + (one - root_half));
   const T f = same_bits<T>(static_cast<unsigned_bits>((shifted & (least_normal - 1)) + root_half)) - T{1};
   const auto exponent = static_cast<unsigned_bits>((shifted >> mantissa) - unsigned_bits{constants::bias} - power);
-  // Replaces a conversion, which AVX2 does not have for 64-bit integers.
+  // Replaces a conversion that AVX2 lacks for 64-bit integers.
   const auto rounder = same_bits<unsigned_bits>(constants::rounder);
   const T k = DEVPLACE_AS_WRITTEN(same_bits<T>(static_cast<unsigned_bits>(rounder + exponent)) - constants::rounder);
 

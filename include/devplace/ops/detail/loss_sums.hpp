@@ -35,7 +35,7 @@ template <class T> struct loss_reducer {
   }
 };
 
-/// sums[0] and sums[1] = sums of the losses and of the weights of `terms(row)` over all rows.
+/// Adds `terms(row)` of all rows: sums[0] = sum of the losses, sums[1] = sum of the weights.
 template <class Backend, class T, class Terms>
 void sum_losses(int ordinal, std::size_t rows, T* sums, const Terms& terms) {
   reduce<Backend>(ordinal, reduction_plan<Terms, loss_reducer<T>>{1, rows, 1, terms, loss_reducer<T>{sums}});

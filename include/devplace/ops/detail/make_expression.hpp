@@ -19,8 +19,8 @@ template <class First, class... Rest> struct common_placement<First, Rest...> {
 };
 template <class... Rest> struct common_placement<void, Rest...> : common_placement<Rest...> {};
 
-/// How an elementwise function acts on summands with elements of type T. Quotients of integers are truncated, so they
-/// are not linear.
+/// How an elementwise function acts on summands with elements of type T. Quotients of integers are truncated and
+/// therefore not linear.
 template <class F, class T> inline constexpr arithmetic arithmetic_of = arithmetic::pointwise;
 template <class T> inline constexpr arithmetic arithmetic_of<elementary::plus, T> = arithmetic::additive;
 template <class T> inline constexpr arithmetic arithmetic_of<elementary::minus, T> = arithmetic::additive;
@@ -42,7 +42,7 @@ template <operand_type X> struct placement_or_number<X> {
   using type = placement_type_of<X>;
 };
 
-/// Why the algebra of placements rejects F of these arguments; T is the element type of the last one.
+/// Returns why the algebra of placements rejects F of these arguments. T is the element type of the last argument.
 template <class F, class T, class... X> constexpr mismatch why_not() {
   if constexpr ((distributed_operand<X> || ...))
     return elementwise_result<arithmetic_of<F, T>, typename placement_or_number<X>::type...>::why;

@@ -73,8 +73,8 @@ struct matrix_memory {
   }
 };
 
-/// Whether writing the result could change the operand. Recognises two blocks of columns of one matrix as disjoint by
-/// their addresses modulo the matrix's row stride; the result's other strides likewise.
+/// Whether writing the result could change the operand. Compares addresses modulo the result's row stride to recognise
+/// disjoint blocks of columns of one matrix. Compares addresses modulo the result's other strides likewise.
 inline bool overlap(const matrix_memory& result, const matrix_memory& operand) {
   if (!share_memory(result.data, result.bytes(), operand.data, operand.bytes())) return false;
   const auto to = reinterpret_cast<std::uintptr_t>(result.data), from = reinterpret_cast<std::uintptr_t>(operand.data);

@@ -11,7 +11,7 @@ namespace devplace::detail {
 
 /// Constants of the normal distribution's tail for a floating-point format. The coefficients are those of the
 /// polynomial p in Phi(-a) = exp(-a^2 / 2) p(q) / (a + 5), q = (a - 5) / (a + 5). tests/reference/fit_normal_tail.py
-/// prints them.
+/// prints the coefficients.
 template <floating_element T> struct normal_constants;
 
 template <> struct normal_constants<float> {
@@ -69,7 +69,7 @@ template <class T> [[gnu::always_inline]] DEVPLACE_HD inline T gaussian(T x) {
 
 /// The tail of the standard normal distribution: exp(-a^2 / 2), and Phi(-a) within 9 ulp, for 0 <= a <= limit.
 template <class T> struct normal_tail {
-  T density;      ///< times sqrt(2 pi)
+  T density;      ///< exp(-a^2 / 2)
   T probability;  ///< Phi(-a)
 
   [[gnu::always_inline]] DEVPLACE_HD inline explicit normal_tail(T a) : density(gaussian(a)) {

@@ -24,8 +24,8 @@ namespace detail {
 
 // Operands as stored in an expression. All have value_type, extents_type (of the whole), placement_type, `extents()`
 // and `borrowed()` (a non-owning version). On one place, `visit(f)` calls f(view) for each tensor, from left to right,
-// and `tree(make)` is the tree for the evaluation, with make(view) in place of each tensor, in the same order. Over
-// several places, `at(k)` is the operand on place k, and `like()` a tensor with the operand's distribution.
+// and `tree(make)` returns the tree for the evaluation, with make(view) in place of each tensor, called in the same
+// order. Over several places, `at(k)` is the operand on place k, and `like()` a tensor with the operand's distribution.
 
 /// A number; its placement_type is void because it is stored in the expression.
 template <class T> struct scalar_operand {
@@ -118,7 +118,7 @@ constexpr expression<Where, F, Operands...>&& without_lazy(expression<Where, F, 
 template <class Where> inline constexpr bool over_several_places = false;
 template <placement Where> inline constexpr bool over_several_places<Where> = !single_place<Where>;
 
-/// A const temporary, whose elements nothing could keep alive, since it cannot be moved from.
+/// Whether X is a const temporary. It cannot be moved from, so nothing could keep its elements alive.
 template <class X> inline constexpr bool is_const_temporary = std::is_const_v<X>;
 template <class X> inline constexpr bool is_const_temporary<X&> = false;
 
@@ -142,7 +142,7 @@ template <class X>
 concept distributed_operand = operand_type<X> && over_several_places<placement_type_of<X>>;
 ///@}
 
-/// The extents of an argument; of a number, the extents of a scalar.
+/// The extents of an argument; a number has the extents of a scalar.
 template <class X> struct extents_of_argument {
   using type = devplace::extents<>;
 };
@@ -151,7 +151,7 @@ template <operand_type X> struct extents_of_argument<X> {
 };
 template <class X> using extents_of_t = typename extents_of_argument<X>::type;
 
-template <class A, class B> inline constexpr bool same_values = true;  // a number adopts the other's type
+template <class A, class B> inline constexpr bool same_values = true;  // a number adopts the other operand's type
 template <operand_type A, operand_type B>
 inline constexpr bool same_values<A, B> = std::is_same_v<value_type_of<A>, value_type_of<B>>;
 
@@ -168,7 +168,7 @@ template <class T, class Allocator> inline constexpr bool is_foreign_array<std::
 template <class T, std::size_t N> inline constexpr bool is_foreign_array<std::array<T, N>> = true;
 template <class T, std::size_t N> inline constexpr bool is_foreign_array<std::span<T, N>> = true;
 
-/// Arguments that operations take or reject with an error message. Other classes may have operators of their own.
+/// Arguments that operations take or reject with an error message. Other classes may define their own operators.
 template <class X>
 concept accepted_argument = operand_or_number<X> || is_foreign_array<std::remove_cvref_t<X>>;
 
@@ -188,7 +188,7 @@ template <number A, number B> struct pair_value<A, B> {
 };
 template <class A, class B> using pair_value_t = typename pair_value<A, B>::type;
 
-/// Whether an argument, if it is a number, keeps its fraction as an element of this type.
+/// False for a floating-point number in an operation on integer elements, which would drop the number's fraction.
 template <class X, class Element>
 inline constexpr bool keeps_fraction =
     !number<X> || !std::is_integral_v<Element> || std::is_integral_v<std::remove_cvref_t<X>>;

@@ -29,13 +29,13 @@ template <class X> using operand_placement_t = typename operand_view_t<X>::place
 
 template <class X> using operand_backend_t = typename operand_view_t<X>::backend_type;
 
-/// Whether two placements can denote one device: equal, or of one backend with at least one ordinal at run time.
+/// Whether two placements can denote one device: equal placements, or one backend and an ordinal stored at run time.
 template <class A, class B>
 inline constexpr bool can_be_one_device =
     std::is_same_v<A, B> || (std::is_same_v<typename device_of<A>::backend_type, typename device_of<B>::backend_type> &&
                              !(single_place<A> && single_place<B>));
 
-/// Whether every operand can be on the first one's device.
+/// Whether every operand can be on the first operand's device.
 template <class First, class... Rest>
 inline constexpr bool on_one_device = (can_be_one_device<operand_placement_t<First>, operand_placement_t<Rest>> && ...);
 

@@ -14,9 +14,9 @@
 namespace devplace::detail {
 
 // Expressions of one or two arguments. The assertions are one call below the public functions, so that a compiler's
-// message soon reaches the user's line.
+// message shows the user's line early.
 
-/// Whether a function takes elements of a type: some are defined for floating-point numbers only.
+/// Whether a function takes elements of a type: some functions take floating-point numbers only.
 template <class F, class Element>
 inline constexpr bool takes_elements = !std::is_integral_v<Element> || !requires { F::floating_only; };
 
@@ -48,7 +48,7 @@ template <class To, storage_element T> struct function_of<elementary::convert<To
 };
 template <class F, class T> using function_of_t = typename function_of<F, T>::type;
 
-/// The element type of an argument beside elements of type T: a number is not rounded to 16 bits.
+/// The element type of an argument that is combined with elements of type T: a number is not rounded to 16 bits.
 template <class X, class T> using element_beside_t = std::conditional_t<number<X>, computed_t<T>, T>;
 
 template <class F, class X> constexpr auto unary(X&& x) {
@@ -103,7 +103,7 @@ template <class F, class A, class B> constexpr auto binary(A&& a, B&& b) {
     else if constexpr (fits)
       return applied(function_of_t<F, value>{}, elements_are<element_beside_t<A, value>, element_beside_t<B, value>>{},
                      std::forward<A>(a), std::forward<B>(b));
-    else  // so that no other error follows
+    else  // avoids follow-up errors
       return applied(function_of_t<elementary::negate, value>{}, elements_are<value>{}, std::forward<A>(a));
   } else {
     return refusal{};

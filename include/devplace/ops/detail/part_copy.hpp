@@ -16,7 +16,7 @@ auto part_of(const Whole& whole, const tensor<T, Extents, Where>& parts, std::si
   return whole.slice(axis<rules_of<Where>::axis>{}, parts.part_begin(k), parts.part_begin(k + 1));
 }
 
-/// Copies to every place of a split tensor its part of `whole`.
+/// Copies `whole` to a split tensor: each place gets its part.
 template <class T, class Extents, class Where, class Whole>
 void copy_to_parts(tensor<T, Extents, Where>& parts, const Whole& whole) {
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) copy(parts.local(k), part_of(whole, parts, k));

@@ -4,8 +4,8 @@
 
 #include <devplace/place/algebra.hpp>
 
-// Messages for operands that the algebra of placements rejects. Public functions often assert them in their own bodies,
-// so that a compiler's message soon reaches the user's line.
+// Messages for operands that the algebra of placements rejects. Public functions often assert in their own bodies, so
+// that a compiler's message shows the user's line early.
 
 #define DEVPLACE_DETAIL_OTHER_PLACES                                                    \
   "devplace: the operands lie on different places; bring them to one placement first: " \

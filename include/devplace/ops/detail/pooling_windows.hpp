@@ -47,17 +47,17 @@ template <class F> DEVPLACE_HD void for_each_window_of(const pooling_shape& s, s
   }
 }
 
-/// A line of windows along one axis: windows of planes [plane, plane + planes), and of rows and columns likewise. Two
-/// of the three counts are 1.
+/// A line of windows along one axis: the windows of planes [plane, plane + planes), and of the corresponding ranges of
+/// rows and columns. Two of the three counts are 1.
 struct window_line {
   static constexpr std::size_t most = 256;  // windows that are computed together
   std::size_t plane, row, column, planes, rows, columns;
-  std::size_t first, step;  ///< index of the first window in the result, and the distance to the next one's
+  std::size_t first, step;  ///< index of the first window in the result, and distance to the next index
   std::size_t apart;        ///< elements of the image from one window to the next
 
   std::size_t count() const { return planes * rows * columns; }
-  /// Returns the memory for the windows' results: `to` if they are contiguous there, otherwise `buffer`, from which
-  /// store() copies them.
+  /// Returns the memory for the windows' results: `to` if the results are contiguous there, otherwise `buffer`; store()
+  /// then copies the results to `to`.
   template <class T> T* results(T* to, T* buffer) const { return step == 1 ? to + first : buffer; }
   template <class T> void store(T* to, const T* results) const {
     if (step == 1) return;
@@ -66,7 +66,7 @@ struct window_line {
 };
 
 /// Calls f(line) for all windows of planes [begin, end): lines run along rows, along columns if rows are short, or
-/// across planes if both are.
+/// across planes if columns are short too.
 template <class F> void for_each_line(const pooling_shape& s, std::size_t begin, std::size_t end, const F& f) {
   constexpr std::size_t few = 8;
   const bool across = s.columns.out < few && s.rows.out < few && s.plane() <= 4096;
@@ -84,8 +84,8 @@ template <class F> void for_each_line(const pooling_shape& s, std::size_t begin,
 }
 
 /// Calls f(first, n, at, apart) for each tap of the windows of a line. The tap is inside the image for `n` windows from
-/// `first` on. It is at element `at` of the line's first plane for window `first`, and `apart` elements further for
-/// each next window.
+/// `first` on. For window `first`, the tap is at element `at` of the line's first plane; for each next window it is
+/// `apart` elements further.
 template <class F> void for_each_tap(const pooling_shape& s, const window_line& line, const F& f) {
   struct part {
     std::size_t first, n;

@@ -11,7 +11,7 @@ namespace devplace::detail {
 /// The function applied to each element of a matrix product, after the bias is added.
 enum class epilogue : unsigned char { none, relu };
 
-/// Precision of a matrix product's multiplications: that of the element type or, for float, operands rounded to TF32.
+/// Precision of a matrix product's multiplications: the element type's, or TF32, to which float operands are rounded.
 /// Only CUDA devices have TF32; elsewhere tf32 means the element type's precision.
 enum class product_math : unsigned char { strict, tf32 };
 
@@ -20,7 +20,7 @@ enum class product_math : unsigned char { strict, tf32 };
 /// op(A) is m x k: A[i * lda + p], or A[p * lda + i] with transpose_a;
 /// op(B) is k x n: B[p * ldb + j], or B[j * ldb + p] with transpose_b;
 /// C[i * ldc + j] is m x n and overlaps neither A, B nor bias; bias has length n or is null.
-/// beta == 0: C is not read. alpha == 0 or k == 0: A and B are not read, their product counts as zero.
+/// beta == 0: C is not read. alpha == 0 or k == 0: A and B are not read; the product counts as zero.
 /// NaN passes through relu (x < 0 ? 0 : x). Pointers need only the alignment of their elements.
 template <class T, class Result = T> struct gemm_arguments {
   using factor_type = computed_t<T>;
@@ -39,8 +39,8 @@ template <class T, class Result = T> struct gemm_arguments {
   product_math math = product_math::strict;
 };
 
-/// `count` products: the first, and the distance in elements between consecutive matrices, 0 if all products read the
-/// same matrix. All have the same bias.
+/// `count` products: the first product, and the distances in elements between consecutive matrices; 0 if all products
+/// read the same matrix. All products have the same bias.
 template <class T, class Result = T> struct gemm_batch {
   gemm_arguments<T, Result> first;
   std::size_t count = 1, stride_a = 0, stride_b = 0, stride_c = 0;

@@ -12,10 +12,10 @@
 #include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/philox.hpp>
 
-// Functors that turn random words into numbers, in CPU loops and, `several` elements at a time, in GPU threads.
+// Functors that turn random words into numbers. CPU loops are range(); GPU threads call several().
 //
-// The arithmetic uses std::fma, or its products are exact, so no compiler can contract products and sums differently.
-// The bits are therefore the same with and without FMA instructions, on CPUs and GPUs.
+// The arithmetic uses std::fma or has exact products, so contraction of products and sums by a compiler changes
+// nothing. The bits are therefore the same with and without FMA instructions, on CPUs and GPUs.
 namespace devplace::detail {
 
 /// Number of random elements that justify a thread.
@@ -30,7 +30,7 @@ DEVPLACE_HD constexpr double leading_bits(std::uint32_t low, std::uint32_t high)
   return upper * 0x1p21 + static_cast<double>(static_cast<std::int32_t>(low >> 11));
 }
 
-/// A uniformly distributed number from its words: uses as many leading bits as T's significand has.
+/// Converts random words to a uniformly distributed number. Uses as many leading bits as the significand has.
 DEVPLACE_HD constexpr float unit_interval(std::uint32_t word) {
   return static_cast<float>(static_cast<std::int32_t>(word >> 8)) * 0x1p-24F;
 }
@@ -202,7 +202,7 @@ template <class T> struct dropout_body {
   std::size_t columns;
   std::uint64_t first_sample;
   philox_key key;
-  std::uint64_t threshold;  // random 32-bit words below it drop their element
+  std::uint64_t threshold;  // a random 32-bit word below it drops an element
   computed_t<T> scale;
 
   DEVPLACE_HD constexpr T element(T x, std::uint32_t word) const {
@@ -210,7 +210,7 @@ template <class T> struct dropout_body {
     return static_cast<T>(word < threshold ? value{0} : static_cast<value>(x) * scale);
   }
 
-  /// The words of columns 4 group to 4 group + 3.
+  /// The words for columns 4 group to 4 group + 3.
   DEVPLACE_HD constexpr philox_block words(std::size_t row, std::size_t group) const {
     return of_sample(row).block(group);
   }

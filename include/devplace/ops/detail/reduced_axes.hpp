@@ -34,7 +34,7 @@ template <std::size_t... N> inline constexpr bool axes_differ<axis<N>...> = all_
                        " has the axes 0 to rank - 1, or -rank to -1 counted from the end.");
 }
 
-/// For every axis of an array, whether it is reduced. Without arguments all are.
+/// For every axis of an array, whether it is reduced. Without arguments, all axes are reduced.
 template <std::size_t Rank, std::size_t... N> constexpr auto reduced_axes(axis<N>...) {
   std::array<bool, Rank> result{};
   for (std::size_t which = 0; which != Rank; ++which) result[which] = sizeof...(N) == 0 || (... || (which == N));
@@ -52,8 +52,8 @@ auto reduced_axes(N... axes) {
   return result;
 }
 
-/// The extents of the remaining axes. All are dynamic if the reduced axes are numbers, because the type does not depend
-/// on numbers.
+/// The extents of the remaining axes. All extents are dynamic if the reduced axes are given as numbers, because types
+/// do not depend on these numbers.
 template <class E, std::size_t... N>
 constexpr auto remaining_extents(const E& e, const std::array<bool, E::rank>&, axis<N>...) {
   if constexpr (sizeof...(N) == 0)
@@ -70,8 +70,8 @@ auto remaining_extents(const E& e, const std::array<bool, E::rank>& reduced, N..
   return extents_from<dextents<(sizeof...(N) < E::rank ? E::rank - sizeof...(N) : 0)>>(left);
 }
 
-/// Row-major elements as outer x count x inner, where `count` is the number reduced to one. If the reduced axes are not
-/// adjacent, `inner` is only the product of the other axes after the first reduced one.
+/// Row-major elements as outer x count x inner, where `count` is the number of elements reduced to one. If the reduced
+/// axes are not adjacent, `inner` is only the product of the other axes after the first reduced one.
 struct reduction_extents {
   std::size_t outer = 1, count = 1, inner = 1;
   bool one_run = true;  // whether the reduced axes are adjacent

@@ -9,8 +9,8 @@
 namespace devplace::detail {
 
 /// The arrays from which a source of a reduction computes its elements, for kernels that load several elements at a
-/// time. A source's `inputs()` returns them. Its `of(a)` or `of(a, b)` computes an element from the arrays' elements
-/// with the same index.
+/// time. A source's `inputs()` returns the arrays. Its `of(a)` or `of(a, b)` computes an element from the arrays'
+/// elements with the same index.
 ///@{
 template <class A> struct one_input {
   const A* a;
@@ -21,7 +21,7 @@ template <class A, class B> struct two_inputs {
 };
 ///@}
 
-/// Whether plans of this source and reducer (reduction_plan) have inner 1 only.
+/// Whether every reduction_plan of this source and reducer has inner 1.
 template <class Source, class Reducer>
 inline constexpr bool reduces_only_along = requires { Reducer::reduces_all; } || requires { Source::has_only_runs; };
 

@@ -13,15 +13,15 @@
 
 namespace devplace::detail {
 
-// A reducer defines a reduction along an axis. An accumulator starts as identity(), takes elements with their positions
-// by add(), and another accumulator's positions by merge(); store() writes the result. Positions are added to one
-// accumulator in ascending order; merge() must work for any disjoint positions. A reducer used only in plans with a
-// single result (outer = inner = 1) can declare a static member reduces_all, which saves code.
+// A reducer defines a reduction along an axis. An accumulator starts as identity(). add() adds an element with its
+// position, merge() adds another accumulator, and store() writes the result. Positions are added to one accumulator in
+// ascending order; merge() must work for any disjoint positions. A reducer used only in plans with a single result
+// (outer = inner = 1) can declare a static member reduces_all, which saves code.
 
 /// Accumulator for sums: double for floating-point elements, int64 for integers.
 template <element T> using sum_accumulator_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
 
-/// Element type of sums: int64 for integers, as in PyTorch; otherwise the elements' own.
+/// Element type of sums: int64 for integers, as in PyTorch; otherwise the elements' type.
 template <element T> using sum_result_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
 
 /// a + b; integers wrap around.

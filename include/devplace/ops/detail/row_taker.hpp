@@ -29,7 +29,7 @@ template <class T, class Index> struct row_taker {
   std::size_t count;
   std::size_t columns;
 
-  /// Whether the source of row i exists. Negative indices become large unsigned ones.
+  /// Whether the source of row i exists. Negative indices become large unsigned numbers.
   DEVPLACE_HD bool exists(std::size_t i) const { return source(i) < rows; }
   DEVPLACE_HD std::size_t source(std::size_t i) const {
     return static_cast<std::size_t>(static_cast<std::int64_t>(indices[i]));

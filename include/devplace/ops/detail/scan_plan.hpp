@@ -28,8 +28,8 @@ template <element T> struct scan_plan {
   std::size_t size;
 };
 
-// Floating-point sums depend on the order of summation, and CUB's order may vary from run to run. These sums have a
-// fixed order on every place: sums of chunks, their cumulative sums, and a second pass over the chunks.
+// Floating-point sums depend on the order of summation, and CUB's order may vary from run to run. The order is fixed
+// here, on every place: sums of chunks, then cumulative sums of these sums, then a second pass over the chunks.
 
 /// Elements per thread: a cache line of a GPU.
 inline constexpr std::size_t scan_chunk = 32;
@@ -47,7 +47,7 @@ template <class T> struct chunk_sums {
   }
 };
 
-/// Cumulative sums of each chunk, starting from the sum before it; inclusive or exclusive scans.
+/// Cumulative sums of each chunk, starting from the sum of all previous chunks; inclusive or exclusive scans.
 template <class T, bool Inclusive> struct chunk_scan {
   const T* x;
   std::size_t size;

@@ -55,7 +55,7 @@ template <element T> DEVPLACE_HD constexpr sort_key_t<T> sort_key(T x, bool desc
 }
 
 /// Sorts each row of x stably: order[row * columns + j] becomes the index in x of the row's j-th element after sorting.
-/// Only the first `kept` of a row are needed; the rest of its order is unspecified.
+/// Only the first `kept` entries of each row are needed; the other entries are unspecified.
 template <element T> struct sort_plan {
   const T* x;
   std::size_t rows;

@@ -26,7 +26,7 @@ concept list_of_values =
     sizeof...(Value) > 1 || (sizeof...(Value) == 1 && !(std::is_convertible_v<const Value&, Extents> || ...) &&
                              !(is_local_expression<Value> || ...));
 
-/// Arguments that convert implicitly: numbers, and the other tensors that check_list() rejects.
+/// Arguments that convert implicitly: numbers, and tensors of other types, which check_list() rejects.
 template <class... Value>
 inline constexpr bool converts_to_tensor =
     ((std::is_arithmetic_v<Value> || rejection_of<Value> != rejection::none || requires {
@@ -81,7 +81,7 @@ template <class T> refusal view_of_temporary() {
   throw error("this tensor was moved from and has no elements; assign a new one to it before it is used again.");
 }
 
-/// `to` as a member of tensors on one place (tensor/copy.hpp).
+/// Implements the member function `to` of tensors on one place (tensor/copy.hpp).
 template <class Where> struct mover;
 
 }  // namespace detail
@@ -89,7 +89,7 @@ template <class Where> struct mover;
 /// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with deep
 /// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may
 /// only be assigned to or destroyed. Several threads may read a tensor at once; a thread that writes must be the only
-/// one. Specialised for one place and for several; this template rejects other arguments.
+/// one. Specialisations exist for one place and for several places; this template rejects other arguments.
 template <class T, class Extents, class Where = void> class tensor : public detail::refusal {
   static constexpr bool has_element = detail::is_element<T>, has_extents = !has_element || detail::is_extents<Extents>,
                         has_place = !has_element || !has_extents || detail::is_placement<Where>;
@@ -106,7 +106,7 @@ template <class T, class Extents, class Where = void> class tensor : public deta
   /// Avoids follow-up errors.
   template <class... X> explicit tensor(const X&...) {}
 };
-/// `tensor a{1.0f, 2.0f}` does not name a place.
+/// Rejects `tensor a{1.0f, 2.0f}`, which names no place.
 template <class... Number>
   requires(sizeof...(Number) > 0 && (std::is_arithmetic_v<Number> && ...))
 tensor(Number...) -> tensor<void, void>;

@@ -37,7 +37,7 @@ template <class To, class From> constexpr auto check_async() {
   return copied_by_device;
 }
 
-/// Whether `P`, the place of a stream, is the copying device; check_async() checks that a device copies.
+/// Whether `P`, the place of a stream, is the copying device. check_async() rejects copies that no device makes.
 template <class P, class To, class From> constexpr auto check_stream() {
   constexpr bool copies = std::is_same_v<P, copier_t<To, From>> || std::is_void_v<copier_t<To, From>>;
   static_assert(copies, "devplace: copy_async, to_async: the stream is of another device than the one that copies.");

@@ -46,7 +46,7 @@ template <class X> consteval form form_of_argument() {
     return form::nowhere;
 }
 
-/// Whether another assertion rejects one of the arguments.
+/// Whether another assertion already rejects one of the arguments.
 template <class... X>
 inline constexpr bool rejected_before = ((is_declared_function<X> || rejection_of<X> != rejection::none) || ...);
 

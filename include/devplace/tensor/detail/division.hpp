@@ -29,7 +29,7 @@ template <std::size_t Places> struct division {
 };
 struct undivided {};
 
-// Instantiated per backend, independent of element types, extents and places.
+// Instantiated once per backend, whatever the element types, extents and places.
 template <class Backend>
 void allocate_parts(std::span<memory_block> blocks, std::span<const int> ordinals, std::span<const std::size_t> bytes) {
   for (std::size_t k = 0; k < blocks.size(); ++k) blocks[k] = allocate<Backend>(ordinals[k], bytes[k]);

@@ -51,7 +51,7 @@ inline constexpr dtype_table dtypes(  // columns: the members of dtype
     dtype_row<float>{{"float", 4, "<f4", "F32", 0x0d, 2, 0, 0, 7}},
     dtype_row<double>{{"double", 8, "<f8", "F64", 0x0e, 2, 1, 1, 8}},
     dtype_row<half>{{"half", 2, "<f2", "F16", 0, 2, 2, 2, 6}},
-    dtype_row<bf16>{{"bf16", 2, "", "BF16", 0, 4, 14, 9, 9}},  // not one of NumPy's
+    dtype_row<bf16>{{"bf16", 2, "", "BF16", 0, 4, 14, 9, 9}},  // NumPy has no bf16
     dtype_row<std::int32_t>{{"int32", 4, "<i4", "I32", 0x0c, 0, 10, 4, 2}},
     dtype_row<std::int64_t>{{"int64", 8, "<i8", "I64", 0, 0, 24, 10, 4}},
     dtype_row<std::uint8_t>{{"uint8", 1, "|u1", "U8", 0x08, 1, 8, 6, 1}});

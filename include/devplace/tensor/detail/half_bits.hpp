@@ -7,9 +7,9 @@
 #include <devplace/config.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 
-// Conversions between float and the bits of half. On GPUs each is one instruction, and NaN loses sign and payload. On
-// the CPU they compute all cases without branches and choose one, so that loops over them are vectorised. No operation
-// has a subnormal operand or result, so flushing subnormal numbers to zero changes nothing.
+// Conversions between float and the bits of half. On GPUs, a conversion is one instruction, and NaN loses sign and
+// payload. On the CPU, it computes all cases without branches and selects one, so that loops are vectorised. No
+// operation has a subnormal operand or result, so flushing subnormal numbers to zero changes nothing.
 
 namespace devplace::detail {
 

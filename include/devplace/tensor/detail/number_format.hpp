@@ -14,8 +14,8 @@
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// The default print format of numpy 2.3 and later: the shortest digits that parse to the same number, at most 8 after
-// the point. All numbers of an array have one format and are aligned at the point.
+// The default print format of numpy 2.3 and later: the shortest digits that parse to the same number, at most 8 of them
+// after the point. All numbers of an array have one format and are aligned at the point.
 namespace devplace::detail {
 
 /// Maximum number of digits after the point.

@@ -10,8 +10,8 @@
 
 namespace devplace::detail {
 
-/// Throws argument_error unless a numeric option is `valid`; `range` describes the valid numbers. Prints a double that
-/// equals a float with the float's digits.
+/// Throws argument_error unless a numeric option is `valid`; `range` describes the valid numbers. If a double equals a
+/// float, prints the float's digits.
 inline void require_option(bool valid, const char* owner, const char* name, double value, const char* range) {
   if (valid) return;
   const auto of_float = static_cast<float>(value);

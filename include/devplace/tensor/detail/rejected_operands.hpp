@@ -8,7 +8,7 @@ namespace devplace {
 
 namespace detail {
 
-/// Why a class with elements is rejected as an operand: they are one summand of the value, or still being copied.
+/// Why a class with elements is no operand: the elements are a summand of the value, or are still being copied.
 enum class rejection : unsigned char { none, summand, pending };
 template <class X> inline constexpr rejection rejection_of = rejection::none;
 
@@ -37,7 +37,7 @@ concept rejected_pair = rejection_of<A> != rejection::none || rejection_of<B> !=
   }                                          \
   static_assert(true)
 
-/// Operators on summands and pending copies fail to compile; without them, compilers would list every operator.
+/// Rejects operators on summands and pending copies; without these overloads, compilers would list every operator.
 ///@{
 DEVPLACE_DETAIL_REJECTED(operator+);
 DEVPLACE_DETAIL_REJECTED(operator-);

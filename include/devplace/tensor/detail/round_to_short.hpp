@@ -30,7 +30,7 @@ DEVPLACE_HD constexpr std::uint16_t round_to_short(Bits bits) {
     const Bits significand = from == 0 ? magnitude : (magnitude & (hidden - 1)) | hidden;
     const int to = (from == 0 ? 1 : from) - rebias;
     if (to < special) {
-      // Subnormal results lose more bits; if a result loses mantissa + 2 bits, 0 remains.
+      // Subnormal results lose more bits; a result that loses mantissa + 2 bits is 0.
       const int lost = to >= 1 ? dropped : dropped + 1 - to;
       const int shift = lost > mantissa + 2 ? mantissa + 2 : lost;
       const Bits even = significand >> shift & 1;

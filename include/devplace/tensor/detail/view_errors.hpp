@@ -98,7 +98,7 @@ template <class Extents, class... Index> constexpr bool past_end(Index... indice
   return past;
 }
 
-/// Whether an array has no such axis.
+/// Whether an array lacks an axis of this number.
 template <class Extents, class Axis> constexpr bool no_axis(Axis axis) {
   return static_cast<std::size_t>(axis) >= Extents::rank;
 }
@@ -127,7 +127,7 @@ inline std::string as_written(std::size_t number) { return std::to_string(static
 /// Counts every `step`-th index of an axis from `first` to `last`; throws for indices outside of the axis.
 constexpr std::size_t extent_of_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
                                       std::size_t extent) {
-  if (first > last || last > extent || step == 0 || step > PTRDIFF_MAX)  // from a negative number
+  if (first > last || last > extent || step == 0 || step > PTRDIFF_MAX)  // a step above PTRDIFF_MAX was negative
     throw_no_slice(first, last, step, axis, extent);
   return (last - first) / step + ((last - first) % step != 0);
 }

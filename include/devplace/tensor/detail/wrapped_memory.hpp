@@ -22,7 +22,7 @@ template <class Source>
 concept elements_source =
     requires(Source& source) { requires is_element<typename decltype(std::span(source))::value_type>; };
 
-/// Containers in host memory. Other memory is given as spans, or has allocators of its own.
+/// Containers in host memory: std::array and containers with std::allocator. Spans may refer to other memory.
 template <class Source>
 inline constexpr bool is_host_container =
     requires { requires std::is_same_v<typename Source::allocator_type, std::allocator<typename Source::value_type>>; };
