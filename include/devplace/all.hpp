@@ -3,8 +3,7 @@
 #pragma once
 
 // Adds data, files and training to parallel.hpp (several places), nn.hpp (layers, models, optimizers) and core.hpp
-// (tensors and operations). Leaves out rarely used headers and those that are slow to compile: docs/README.md has the
-// list.
+// (tensors and operations). Leaves out headers that are rarely used or slow to compile; docs/README.md lists them.
 
 #include <devplace/config.hpp>  // first, so that its errors come with few lines
 #include <devplace/core.hpp>

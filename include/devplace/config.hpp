@@ -4,20 +4,20 @@
 
 // Only this file and the folder config/ test the macros of the compiler and of components.
 //
-// Files of one program may be compiled with different components. Public types are the same in all of them, so files
-// can exchange tensors and models. Bodies of functions differ and need different mangled names; otherwise the linker
-// would keep one body for all files. The configuration of a translation unit has a name, DEVPLACE_CONFIGURATION. It is
-// part of the mangled name of every function whose body depends on it, in one of three ways:
+// Files of one program may be compiled with different components. Public types are equal in all files, so files can
+// exchange tensors and models. Bodies of functions differ and need different mangled names; otherwise the linker would
+// keep one body for all files. The macro DEVPLACE_CONFIGURATION names the configuration of a translation unit. The
+// mangled name of every function whose body depends on the configuration contains this name, in one of three ways:
 //
-// - Free functions and internal class templates are in `inline namespace DEVPLACE_CONFIGURATION`, the innermost
-//   namespace around them; callers do not name it. State of the process (statistics, the device map, pools, streams) is
+// - Free functions and internal class templates are in `inline namespace DEVPLACE_CONFIGURATION`, their innermost
+//   namespace; callers do not write its name. State of the process (statistics, the device map, pools, streams) is
 //   outside of this namespace, so that it exists once.
-// - The tags in `devplace::backend` are in such a namespace too, so templates on a backend need nothing else: layers,
-//   optimizer rules, losses and communicators, including the user's.
-// - Members of public class templates, which are in no such namespace, begin with DEVPLACE_CONFIGURED.
+// - The tags in `devplace::backend` are in such an inline namespace too. Templates with a backend argument (layers,
+//   optimizer rules, losses and communicators, including the user's) therefore need nothing else.
+// - Public class templates are outside of the inline namespace; their member functions begin with DEVPLACE_CONFIGURED.
 //
-// Members of public classes have public types or are behind an opaque handle, so that the classes are the same in every
-// file.
+// Data members of public classes have public types or are behind an opaque handle, so that every file has equal
+// classes.
 
 // Including a header that does not exist ends the compilation without further errors.
 #if __cplusplus < 202002L
@@ -37,8 +37,8 @@
 #include <devplace/config/loops.hpp>
 #include <devplace/version.hpp>
 
-// Whether element access and extent() of tensors and views check their arguments. A template argument of these
-// functions, so that files with and without checks can be linked.
+// DEVPLACE_CHECK_BOUNDS: whether element access and extent() of tensors and views check their arguments. The value is a
+// template argument of these functions, so that files with and without checks can be linked.
 #if !defined(DEVPLACE_CHECK_BOUNDS)
   #if defined(NDEBUG)
     #define DEVPLACE_CHECK_BOUNDS 0
@@ -48,7 +48,8 @@
   #endif
 #endif
 
-// Enabled in debug builds only. Disabled under sanitizers, which check memory themselves.
+// Simulated devices protect their memory from the host in debug builds only, and not under sanitizers, which check
+// memory themselves.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   #define DEVPLACE_DETAIL_SANITIZED 1
 #elif defined(__has_feature)
@@ -93,14 +94,14 @@
   #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(no_cuda)
 #endif
 
-// nvcc warns about the attribute on member templates of class templates, which it copies in each instantiation. The
+// nvcc copies member templates in each instantiation of their class template and then warns about the attribute. The
 // mangled names have the tag nevertheless.
 #if defined(__CUDACC__)
   #pragma nv_diag_suppress 2648, 2651
 #endif
 #define DEVPLACE_DETAIL_TEXT_OF(name) #name
 #define DEVPLACE_DETAIL_TEXT(name) DEVPLACE_DETAIL_TEXT_OF(name)
-/// Marks a member of a public class: adds the configuration to its mangled name, as `inline namespace
+/// Marks a member of a public class: adds the configuration to the member's mangled name, as `inline namespace
 /// DEVPLACE_CONFIGURATION` does for free functions.
 #define DEVPLACE_CONFIGURED [[gnu::abi_tag(DEVPLACE_DETAIL_TEXT(DEVPLACE_CONFIGURATION))]]
 
@@ -117,7 +118,7 @@ enum class cuda_support : unsigned char {
 /// The library that multiplies matrices on the CPU.
 enum class matrix_library : unsigned char { built_in, cblas };
 
-/// The library that convolves on GPUs; built_in unfolds images and multiplies by cuBLASLt.
+/// The library that convolves on GPUs; built_in unfolds images and multiplies matrices with cuBLASLt.
 enum class convolution_library : unsigned char { built_in, cudnn };
 
 inline namespace DEVPLACE_CONFIGURATION {
@@ -127,8 +128,8 @@ struct configuration {
   static constexpr cuda_support cuda = cuda_support::DEVPLACE_DETAIL_CUDA_SUPPORT;
   static constexpr matrix_library matrix = matrix_library::DEVPLACE_DETAIL_MATRIX_LIBRARY;
   static constexpr convolution_library convolution = convolution_library::DEVPLACE_DETAIL_CONVOLUTION_LIBRARY;
-  /// Whether the host cannot access the memory of simulated devices, so that a program that reads it directly fails as
-  /// with a GPU.
+  /// Whether the memory of simulated devices is protected from the host. A program that reads this memory directly then
+  /// fails, as with a GPU.
   static constexpr bool checked = DEVPLACE_DETAIL_CHECKED;
 };
 

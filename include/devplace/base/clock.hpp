@@ -8,15 +8,15 @@
 
 namespace devplace::detail {
 
-/// Returns the nanoseconds of a monotonic clock that stops while the machine is suspended. <chrono> would include
-/// <sstream> in every program.
+/// Returns the nanoseconds of a monotonic clock that stops while the machine is suspended. Does not use <chrono>, which
+/// would include <sstream> in every program.
 inline std::int64_t monotonic_nanoseconds() noexcept {
   ::timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
 }
 
-/// Returns the seconds of that clock.
+/// Returns the time of the same clock in seconds.
 inline double monotonic_seconds() noexcept { return 1e-9 * static_cast<double>(monotonic_nanoseconds()); }
 
 }  // namespace devplace::detail

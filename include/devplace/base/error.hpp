@@ -27,7 +27,7 @@ class argument_error : public error {
   using error::error;
 };
 
-/// A place is named in the program but does not exist on this machine, or its component cannot be used here.
+/// A place is named in the program but does not exist on this machine, or the place's component cannot be used here.
 class placement_unavailable : public error {
  public:
   using error::error;
@@ -46,8 +46,8 @@ class device_lost : public error {
   using error::error;
 };
 
-/// Processes of a group cannot be connected, or one of them ended, stopped or made other calls than the rest. This
-/// process can no longer use the group.
+/// Processes of a group cannot be connected, or a process of the group ended, stopped, or made calls that differ from
+/// the other processes' calls. This process can no longer use the group.
 class communication_error : public error {
  public:
   using error::error;

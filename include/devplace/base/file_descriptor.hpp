@@ -51,7 +51,7 @@ class file_descriptor {
     if (get() < 0) return;
     const int reason = errno;
     std::unique_lock<std::mutex> lock;
-    if (forks_ != 0) {  // no fork() between the next two statements
+    if (forks_ != 0) {  // the lock prevents a fork() between erase and close
       lock = std::unique_lock(descriptors_of_parent::all().mutex);
       std::erase(descriptors_of_parent::all().open, fd_);
     }

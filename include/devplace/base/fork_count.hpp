@@ -19,8 +19,8 @@ inline unsigned fork_count() noexcept {
   return count.load(std::memory_order_relaxed);
 }
 
-/// In a child of fork(), empties a list of the parent's threads. Keeps their handles: they cannot be joined here, and
-/// their destructor would terminate the program.
+/// In a child of fork(), empties a list of the parent's threads. Keeps the threads' handles: the threads cannot be
+/// joined here, and a handle's destructor would terminate the program.
 inline void forget_threads(std::vector<std::thread>& threads) {
   static auto& forgotten = *new std::vector<std::vector<std::thread>>;
   forgotten.emplace_back().swap(threads);

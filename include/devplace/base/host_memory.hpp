@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// Throws out_of_memory after a small allocation of the host, such as a list, failed. `what` is the subject of the
+/// Throws out_of_memory after a small allocation on the host, such as a list, has failed. `what` is the subject of the
 /// message.
 [[noreturn]] inline void fail_without_memory(const char* what) {
   throw out_of_memory(std::string(what) +

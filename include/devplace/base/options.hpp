@@ -7,8 +7,8 @@
 namespace devplace::detail {
 
 /// A type that lists its options: `static void for_each_option(auto& self, auto&& f)` calls f(name, self.member) or
-/// f(name, self.member, range) for each of them. Static with the object as its argument, so that one list reads const
-/// objects and writes others.
+/// f(name, self.member, range) for each option. The function is static and takes the object as an argument, so that one
+/// list reads const objects and writes other objects.
 template <class T>
 concept has_options =
     requires(T& object) { T::for_each_option(object, [](const char*, const auto&, const auto&...) {}); };

@@ -10,7 +10,7 @@
 
 namespace devplace::detail {
 
-// Type-erased bodies of the loops below, so that they are compiled once.
+// Type-erased implementations of the loops below, so that each loop is compiled once.
 inline void run_members(int parts, function_view<int> function) {
   if (parts <= 0) return;
   const team_reference& team = current_team();

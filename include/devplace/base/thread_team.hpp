@@ -26,9 +26,9 @@ namespace devplace {
 /// };
 /// ```
 /// size() must not change between its call and the following run() on the same thread. Two threads may use a team
-/// concurrently only if run() allows it, as builtin_thread_team's does. A team may also have `keep_awake(bool)`, which
-/// team_region calls, and `is_awake()`: whether run() would begin at once, so that it pays to divide work of a few
-/// microseconds.
+/// concurrently only if run() allows it, as builtin_thread_team::run() does. A team may also have `keep_awake(bool)`,
+/// which team_region calls, and `is_awake()`: whether run() would begin at once, so that dividing work of a few
+/// microseconds is worthwhile.
 template <class Team>
 concept thread_team = requires(Team& team, detail::team_task task) {
   { team.size() } -> std::convertible_to<int>;
@@ -158,10 +158,10 @@ class [[nodiscard]] thread_team_scope {
   const detail::team_reference* previous_;
 };
 
-/// While it lives, keeps the members of this thread's team awake between operations. An operation then costs a fork and
-/// join of spinning threads, well under a microsecond, instead of waking sleeping ones, about 50 us. The trainer opens
-/// a region per step. Regions nest. Idle members use their processors fully, so do not keep a region open while waiting
-/// for input.
+/// Keeps the members of this thread's team awake between operations while the object lives. An operation then costs a
+/// fork and join of spinning threads, well under a microsecond; waking sleeping threads would cost about 50 us. The
+/// trainer opens a region per step. Regions nest. Idle members use their processors fully, so do not keep a region open
+/// while waiting for input.
 class [[nodiscard]] team_region {
  public:
   /// Keeps the team of the calling thread awake; wakes sleeping members without waiting for them.

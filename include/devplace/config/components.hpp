@@ -46,7 +46,8 @@
 #else
   /// The header that implements operation `name` on devices, or the kernels for its functors.
   #define DEVPLACE_BACKENDS(name) <devplace/backend/none/kernels.hpp>
-  /// The header of what devices do without kernels: `device_query`, `memory`, `streams`, `events`, `ipc`.
+  /// The header that implements the devices' operations without kernels: `device_query`, `memory`, `streams`, `events`,
+  /// `ipc`.
   #define DEVPLACE_DEVICES(name) <devplace/backend/none/kernels.hpp>
 #endif
 

@@ -36,8 +36,9 @@
   #define DEVPLACE_IF_HOST(...) __VA_ARGS__
 #endif
 
-/// After a function, its result refers to the object; after a parameter, to the argument. clang then warns about a
-/// result that outlives the object or argument, such as a returned view of a local tensor.
+/// After a function, states that the result refers to the object; after a parameter, that the result refers to the
+/// argument. clang then warns about a result that outlives the object or argument, such as a returned view of a local
+/// tensor.
 #if defined(__clang__)
   #define DEVPLACE_LIFETIMEBOUND [[clang::lifetimebound]]
 #else

@@ -18,8 +18,8 @@
   #define DEVPLACE_NO_UNROLL _Pragma("GCC unroll 1")
 #endif
 
-/// Keeps the compiler from reassociating a floating-point expression with the operations on its value, which
-/// -ffast-math allows. (g++ 12 drops its own __builtin_assoc_barrier in loops that it vectorises.)
+/// Keeps the compiler from reassociating a floating-point expression with operations on its value, as -ffast-math
+/// allows. (g++ 12 drops its own __builtin_assoc_barrier in loops that it vectorises.)
 #if (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)) && !defined(__CUDA_ARCH__)
   #define DEVPLACE_AS_WRITTEN(...) (::devplace::detail::opaque(__VA_ARGS__))
 namespace devplace::detail {
@@ -47,9 +47,9 @@ template <class T> inline T opaque(T x) {
   #define DEVPLACE_INDEPENDENT_ITERATIONS_END
 #endif
 
-/// Surrounds a function with such a loop whose body is unknown here, such as a user's functor or std::log. If clang
-/// cannot vectorise the loop, it warns at the function into which the loop was inlined, possibly the user's. Therefore
-/// this function must not be inlined, and disables the warning.
+/// Surrounds a function that contains such a loop, with a body that is unknown here, such as a user's functor or
+/// std::log. If clang cannot vectorise the loop, it warns at the function into which the loop was inlined, possibly the
+/// user's. Therefore this function must not be inlined, and disables the warning.
 #if defined(__clang__)
   #define DEVPLACE_ANY_LOOP_BODY_BEGIN \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
@@ -61,8 +61,8 @@ template <class T> inline T opaque(T x) {
 
 /// Attributes that compile a function for AVX-512 without fused multiply-adds, so that results are rounded as on other
 /// processors. g++ fuses only where the function into which code is inlined allows it. With clang the inlined code
-/// decides, so the attributes do not exist. Nor do they if the compilation itself allows fused multiply-adds, because
-/// every processor then uses them.
+/// decides, so the macro is undefined. It is also undefined if the compilation itself allows fused multiply-adds,
+/// because every processor then uses them.
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__FMA__) && !defined(__AVX512F__)
   #define DEVPLACE_AVX512_WITHOUT_FMA \
     gnu::target("avx512f,avx512vl,avx512dq,avx512bw"), gnu::optimize("fp-contract=off")

@@ -26,9 +26,8 @@ struct of_each_place {};
 /// An option of batch_norm: statistics of the samples of all places in all processes, as torch.nn.SyncBatchNorm.
 struct over_all_places {};
 
-/// An option of batch_norm for places that train with one element of each channel, whose variance is undefined:
-/// normalises by the running statistics and does not change them. The last batch of an epoch may leave a place such a
-/// sample [C].
+/// An option of batch_norm for training with one element of each channel, which has no variance: normalises by the
+/// running statistics and does not change them. The last batch of an epoch may leave a place a single sample [C].
 struct running_statistics_of_one {};
 
 /// An option of batch_norm for training with one element of each channel: throws shape_error, as PyTorch does.
@@ -47,9 +46,9 @@ namespace detail {
 
 /// Computes w (x - mean) / sqrt(variance + epsilon) + b for each of `Channels` channels, a sample's first axis:
 /// torch.nn.BatchNorm1d of samples [C] and [C, L], BatchNorm2d of [C, H, W], BatchNorm3d. Training uses mean and
-/// variance of the batch, over samples and positions. It changes the buffers `running_mean` and `running_var` to
-/// (1 - momentum) running + momentum new, with the unbiased new variance; prediction uses the buffers. `weight` w
-/// starts as ones and `bias` b as zeros, both [Channels]; momentum and epsilon are std::ratio. Sums statistics in
+/// variance of the batch, over samples and positions. Training also sets the buffers `running_mean` and `running_var`
+/// to (1 - momentum) running + momentum new, with the unbiased new variance. Prediction uses the buffers. `weight` w
+/// starts as ones and `bias` b as zeros, both [Channels]; momentum and epsilon are std::ratio. Statistics are summed in
 /// double, in an order independent of the number of threads.
 ///
 /// Training with one element of each channel on a place (or over all places), such as a single sample [C], normalises
@@ -58,10 +57,10 @@ namespace detail {
 ///
 /// On several places `batch_norm<Channels>` normalises each place's samples alone, and the running statistics are those
 /// of the first place's samples, as in PyTorch. `batch_norm<Channels, over_all_places>` normalises over the samples of
-/// all places and processes, as torch.nn.SyncBatchNorm. It then needs a trainer. Each pass stops twice for a reduction
-/// of 16 bytes per channel; a place without samples takes part. The results have the same bits for every division of
-/// the samples, since the sums are integers. Their unit is the larger of 2^-50 and 2^-(60 - log2(N)) times the range of
-/// a channel's N elements.
+/// all places and processes, as torch.nn.SyncBatchNorm. This variant needs a trainer. Each pass stops twice for a
+/// reduction of 16 bytes per channel; places without samples take part. The results have the same bits however the
+/// samples are divided, since the sums are integers. The unit of these integers is the larger of 2^-50 and 2^-(60 -
+/// log2(N)) times the range of a channel's N elements.
 ///
 /// There is no `num_batches_tracked`, which PyTorch uses if momentum is None: buffers have the parameters' type, which
 /// does not represent every count.
@@ -73,8 +72,8 @@ struct batch_norm {
   static constexpr bool refuses_one = std::is_same_v<OfOne, refuse_one>;
   static constexpr double momentum = detail::number_of<Momentum>, epsilon = detail::number_of<Epsilon>;
 
-  // Layout of the statistics: if joint, two integers and two keys for each channel, to reduce over the places; then
-  // three numbers of channel_scales and two means for backward.
+  // Layout of the statistics: if joint, two integers and two keys for each channel, which are reduced over the places.
+  // Then follow three numbers of channel_scales and two means for backward.
   template <class F>
   static constexpr std::size_t numbers_of_statistics = joint ? 4 * Channels * sizeof(std::int64_t) / sizeof(F) : 0;
 
@@ -193,7 +192,8 @@ struct batch_norm {
   }
 
   /// Computes the sums of backward, and the gradients of weight and bias. If joint, the first place's gradients are the
-  /// sums over all places, and the others' are zeros. Returns false while a reduction over the places is pending.
+  /// sums over all places, and the gradients of other places are zeros. Returns false while a reduction over the places
+  /// is pending.
   template <class Call> static bool compute_gradients(const Call& c, const devplace::detail::channel_shape& shape) {
     using T = typename Call::value_type;
     using F = statistic<Call>;

@@ -37,7 +37,7 @@ template <class T, bool Weighted> struct binary_cross_entropy {
   }
 
  private:
-  /// factor * logarithm, and 0 if the factor is 0 and the logarithm infinite.
+  /// Returns factor * logarithm; 0 if the factor is 0, even for an infinite logarithm.
   DEVPLACE_HD static T product(T factor, T logarithm) { return chosen(factor == 0, T{0}, factor * logarithm); }
   DEVPLACE_HD T factor_of_positive([[maybe_unused]] std::size_t i) const {
     if constexpr (Weighted)
@@ -56,16 +56,16 @@ template <class T, bool Weighted> struct binary_cross_entropy {
 namespace devplace::nn {
 
 /// Binary cross-entropy between logits and targets in 0..1, both [batch, ...]: torch.nn.BCEWithLogitsLoss. Each element
-/// is an independent decision; for one class out of several use cross_entropy.
+/// is an independent decision; to choose one of several classes, use cross_entropy.
 struct bce_with_logits {
   /// Trainers reject networks that end in softmax or sigmoid.
   static constexpr bool takes_logits = true;
 
   std::vector<double> pos_weight = {};  ///< factors of positive targets: one per element of a sample, or one for all
-  std::vector<double> weights = {};     ///< factors of the loss: likewise; the mean does not divide by their sum
+  std::vector<double> weights = {};     ///< factors of losses, as many as in pos_weight; not in the mean's divisor
   reduction reduce = reduction::mean;   ///< sum, or the mean over all elements
 
-  /// Lists the options, which processes compare.
+  /// Lists the options for comparison between processes.
   static void for_each_option(auto& self, auto&& f) {
     f("pos_weight", self.pos_weight);
     f("weights", self.weights);
@@ -78,7 +78,7 @@ struct bce_with_logits {
     detail::placed_weights<T> weights;   ///< weights of all targets
 
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
-    /// argument_error unless there is a weight for each element of a sample, one for all, or none.
+    /// argument_error if the number of weights is not 0, 1 or the number of elements of a sample.
     template <class Sums, class Gradient, class Rows, class Logits, class Targets>
     DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
                                   const Targets& targets) const {

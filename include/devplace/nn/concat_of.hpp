@@ -12,11 +12,11 @@
 
 namespace devplace::nn {
 
-/// Concatenates the outputs of branches, which take the same input, along an axis: `concat_of<conv2d<8, 4, kernel<1>>,
+/// Concatenates, along an axis, the outputs of branches that take the same input: `concat_of<conv2d<8, 4, kernel<1>>,
 /// conv2d<8, 6, kernel<3>, padding<1>>>` gives 10 channels. Axes count as in torch.cat, with the batch as axis 0: the
-/// default is 1, the channels or features; `concat_of<axis<2>, A, B>` names another. Branches are layers or networks
-/// whose outputs have the same extents along the other axes; nn::identity passes on the input itself. Parameters are
-/// named by branch, as in PyTorch's ModuleList: `0.weight`, `1.2.weight`.
+/// default is 1, the channels or features; `concat_of<axis<2>, A, B>` names another axis. Branches are layers or
+/// networks whose outputs have the same extents along the other axes; nn::identity passes on the input itself.
+/// Parameters are named by branch, as in PyTorch's ModuleList: `0.weight`, `1.2.weight`.
 template <class... Branches> struct concat_of {};
 
 namespace detail {
@@ -29,7 +29,7 @@ template <std::size_t Axis> constexpr std::size_t axis_of_parts() {
   return Axis == 0 ? 1 : Axis;
 }
 
-/// Combines results by concatenation along an axis of the batch, not 0.
+/// Combines results by concatenation along an axis of the batch other than axis 0.
 template <std::size_t Axis> struct join_by_concatenation {
   using rule = parts_of_one_size;
   static constexpr bool adds = false;

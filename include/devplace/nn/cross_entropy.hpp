@@ -15,9 +15,9 @@
 namespace devplace::nn {
 
 /// Cross-entropy between logits [batch, classes] and labels [batch] (int64, int32 or uint8), with the options of
-/// torch.nn.CrossEntropyLoss. Also between logits [batch, ..., classes] and labels [batch, ...], such as those of
-/// tokens, with PyTorch's result for both flattened to rows. The gradient belongs to the sum of the losses; the
-/// optimizer divides if `reduce` is the mean.
+/// torch.nn.CrossEntropyLoss. Also takes logits [batch, ..., classes] and labels [batch, ...], such as those of tokens;
+/// the result is PyTorch's for logits and labels flattened to rows. The gradient is that of the sum of the losses; the
+/// optimizer divides it if `reduce` is the mean.
 struct cross_entropy {
   /// Trainers reject networks that end in softmax, and targets that are not integers.
   ///@{
@@ -28,9 +28,9 @@ struct cross_entropy {
   std::int64_t ignore_index = -100;        ///< rows with this label are ignored
   double label_smoothing = 0;              ///< share of each row's weight, spread over all classes
   std::vector<double> class_weights = {};  ///< one per class; empty: all 1
-  reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if they sum to 0
+  reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if the weights sum to 0
 
-  /// Lists the options, which processes compare.
+  /// Lists the options for comparison between processes.
   static void for_each_option(auto& self, auto&& f) {
     f("ignore_index", self.ignore_index);
     f("label_smoothing", self.label_smoothing);
@@ -45,8 +45,7 @@ struct cross_entropy {
     detail::placed_weights<T> weights;          ///< the class weights
 
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
-    /// shape_error unless there is a label for each row, argument_error unless there is a class weight for each class,
-    /// or none.
+    /// shape_error unless each row has a label, and argument_error unless there is one class weight per class or none.
     template <class Sums, class Gradient, class Rows, class Logits, class Labels>
     DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
                                   const Labels& labels) const {

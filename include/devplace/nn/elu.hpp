@@ -16,7 +16,7 @@ template <class AlphaRatio = std::ratio<1>> struct elu : detail::elementwise_lay
   using alpha = AlphaRatio;
   static_assert(detail::is_ratio<alpha> && detail::number_of<alpha> > 0,
                 "devplace: elu takes its alpha as a positive ratio: elu<std::ratio<3, 2>> for 1.5.");
-  /// The function, and the gradient from the output `y` and its gradient.
+  /// The function, and the input's gradient from the output `y` and the output's gradient `dy`.
   ///@{
   static auto value(const auto& x) { return where(x > 0, x, detail::number_of<alpha> * expm1(x)); }
   static auto gradient(const auto& dy, const auto& y) { return where(y > 0, dy, dy * (y + detail::number_of<alpha>)); }

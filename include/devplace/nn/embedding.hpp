@@ -22,7 +22,7 @@ template <std::size_t Index> struct padding_index {
 
 namespace detail {
 
-/// The row without gradient of a table of `Count` rows; Count if there is none.
+/// Index of the row without gradient in a table of `Count` rows; Count if every row has a gradient.
 template <std::size_t Count, class... Options> inline constexpr std::size_t row_of_padding = Count;
 template <std::size_t Count, std::size_t Index>
 inline constexpr std::size_t row_of_padding<Count, padding_index<Index>> = Index;
@@ -34,12 +34,12 @@ template <std::size_t Index> inline constexpr bool are_embedding_options<padding
 
 /// Looks up rows of a table: samples [...] of std::int32_t indices become [..., Width], torch.nn.Embedding. `weight` is
 /// [Count, Width], drawn from the standard normal distribution. Must be the first layer that computes; nn::input in
-/// front of it gives the extents: `sequential<input<64>, embedding<256, 32>>`. The option `padding_index<Index>` is a
-/// row without gradient.
+/// front of it gives the extents: `sequential<input<64>, embedding<256, 32>>`. The option `padding_index<Index>` names
+/// a row without gradient.
 ///
-/// An index below 0 or not below Count throws argument_error, on simulated devices from the next call that waits; on
-/// CUDA devices the row is NaN, and so is the loss. The gradient sums each row in the order of the batch, so that its
-/// bits do not depend on the number of threads.
+/// An index outside of 0..Count-1 throws argument_error; on simulated devices the next call that waits throws it. On
+/// CUDA devices the row is NaN, and so is the loss. Backward sums the gradient of each row in the order of the batch,
+/// so that the bits do not depend on the number of threads.
 template <std::size_t Count, std::size_t Width, class... Options> struct embedding {
   static_assert(detail::check_sizes<Count, Width>());
   static_assert(Count > 0 && Width > 0, "devplace: embedding<Count, Width> needs at least one row and one column.");

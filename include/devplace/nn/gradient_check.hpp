@@ -96,7 +96,7 @@ template <class Net> gradient_check check_gradients(seed start, std::size_t samp
   };
   detail::difference_check check{devplace::detail::function_view<double&>(weighted_sum), step};
   plan::visit_parameters([&](const std::string& name, const parameter& entry, std::size_t offset) {
-    if (offset < plan::parameter_elements)  // the others are frozen
+    if (offset < plan::parameter_elements)  // trained parameters only
       check.compare(r.parameter_data() + offset, r.gradient_data() + offset, entry.shape.size(), name);
   });
   check.compare(x.data(), dx.data(), inputs, "input");

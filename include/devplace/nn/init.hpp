@@ -85,7 +85,7 @@ constexpr initialization xavier_normal(std::size_t fan_in, std::size_t fan_out, 
 }
 ///@}
 
-/// Returns `of_others` with `count` elements, from `first` on, set to 0.
+/// Returns `of_others`, but with 0 for `count` elements from `first` on.
 constexpr initialization with_zeros(initialization of_others, std::size_t first, std::size_t count) {
   of_others.first_zero = first;
   of_others.zeros = count;

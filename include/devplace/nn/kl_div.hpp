@@ -9,7 +9,7 @@
 
 namespace devplace::nn::detail {
 
-/// Formula of p (log p - x) for a target p, or for its logarithm; 0 if p is 0.
+/// Formula of p (log p - x), where the target is p or, with `log_target`, log p; 0 if p is 0.
 template <class T> struct divergence {
   bool log_target;
 
@@ -27,18 +27,18 @@ template <class T> struct divergence {
 
 namespace devplace::nn {
 
-/// The Kullback-Leibler divergence between targets p, probabilities, and the output x, *logarithms* of probabilities
-/// from nn::log_softmax, both [batch, ...]: the sum of p (log p - x), torch.nn.KLDivLoss. Elements with p = 0 count 0
-/// for every x.
+/// The Kullback-Leibler divergence, the sum of p (log p - x): torch.nn.KLDivLoss. Targets p are probabilities, and
+/// outputs x are *logarithms* of probabilities from nn::log_softmax, both [batch, ...]. Elements with p = 0 contribute
+/// 0 for every x.
 struct kl_div {
   /// Trainers reject networks that end in softmax, sigmoid or linear.
   static constexpr bool takes_log_probabilities = true;
 
-  bool log_target = false;  ///< whether the targets are logarithms
-  bool batchmean = false;   ///< whether the mean is over the samples, which gives the divergence, or over all elements
+  bool log_target = false;             ///< whether the targets are logarithms
+  bool batchmean = false;              ///< true: mean over samples, the divergence; false: mean over all elements
   reduction reduce = reduction::mean;  ///< sum, or a mean
 
-  /// Lists the options, which processes compare.
+  /// Lists the options for comparison between processes.
   static void for_each_option(auto& self, auto&& f) {
     f("log_target", self.log_target);
     f("batchmean", self.batchmean);

@@ -22,7 +22,7 @@ namespace devplace::nn {
 struct l1 {
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
-  /// Lists the options, which processes compare.
+  /// Lists the options for comparison between processes.
   static void for_each_option(auto& self, auto&& f) { f("reduce", self.reduce); }
 
   /// The loss on one place.

@@ -24,39 +24,43 @@ using runtime::random_key;
 
 /// A layer: an empty type that defines a computation on one batch, independent of places. It needs
 ///
-/// - `template <class In> using output`: the extents of one sample's result, from those of one sample;
+/// - `template <class In> using output`: the extents of one output sample, for input samples of extents `In`;
 /// - `static void forward(const auto& c)`: writes `c.output` from `c.input` (both [batch, sample extents...]);
 /// - `static void backward(const auto& c)`: writes `c.input_gradient` (unless `c.needs_input_gradient` is false) from
-///   `c.output_gradient`, and its parameters' gradients by `c.template add_gradient<I>(expression)`;
+///   `c.output_gradient`, and the parameters' gradients by `c.template add_gradient<I>(expression)`;
 ///
 /// and may have
 ///
 /// - `static constexpr nn::keep keeps`: whether backward reads `c.input`, `c.output` or both (default: both);
-/// - `static constexpr nn::keep frozen_keeps`: `keeps` in nn::frozen, for a backward that computes parameter gradients
-///   only `if constexpr (c.needs_parameter_gradients)`; without this constant, they go to scratch memory;
-/// - `static constexpr bool in_place`: forward may overwrite its input, backward its output's gradient (used if both
-///   have the same number of elements);
+/// - `static constexpr nn::keep frozen_keeps`: `keeps` in nn::frozen; declares that backward computes parameter
+///   gradients only `if constexpr (c.needs_parameter_gradients)`. Without this constant, gradients of frozen parameters
+///   go to scratch memory;
+/// - `static constexpr bool in_place`: forward may overwrite its input with its output, and backward the output's
+///   gradient with the input's gradient (used if input and output have the same number of elements);
 /// - `static constexpr std::array parameters{nn::parameter{...}}`, read by `c.template parameter<I>()`;
-/// - `static constexpr std::array buffers{nn::parameter{...}}`: state that is not trained, `c.template buffer<I>()`;
-/// - `template <class In> static constexpr std::size_t saved`: elements per sample in `c.saved()`, memory from forward
-///   to backward; `template <class In> static constexpr std::size_t scratch`: likewise in `c.scratch()`, within a pass;
-/// - `template <class In> static constexpr std::size_t statistics`: numbers in `c.statistics()`, memory from forward to
-///   backward for the whole batch, double in double precision and otherwise float;
-/// - `static constexpr bool plans_ahead`: true if forward and backward only call operations, some of them computed by
-///   libraries that make plans. A trainer's `prepare` then calls both passes while operations make plans and compute
-///   nothing; otherwise the first step makes the plans;
+/// - `static constexpr std::array buffers{nn::parameter{...}}`: state that is not trained, accessed by `c.template
+///   buffer<I>()`;
+/// - `template <class In> static constexpr std::size_t saved`: elements per sample in `c.saved()`, memory that lasts
+///   from forward to backward; `template <class In> static constexpr std::size_t scratch`: elements per sample in
+///   `c.scratch()`, memory that lasts for one pass;
+/// - `template <class In> static constexpr std::size_t statistics`: numbers in `c.statistics()` for the whole batch,
+///   memory that lasts from forward to backward; they are double in double precision and otherwise float;
+/// - `static constexpr bool plans_ahead`: true if forward and backward only call operations, and libraries make plans
+///   for some of these operations. A trainer's `prepare` then calls both passes to make the plans without computing;
+///   otherwise the first step makes the plans;
 /// - `static constexpr std::size_t meetings` and `meeting_numbers`, for layers that compute over the samples of all
 ///   places: how often a pass stops for a reduction over the places, and the largest number of integers to reduce. Each
-///   place contributes its integers by `c.reduce(numbers, count, op)`. forward and backward are called meetings + 1
-///   times, also for a part without samples, with `c.phase()` from 0 on; `c.samples()` is the number of all samples;
+///   place contributes its integers by `c.reduce(numbers, count, op)`. forward and backward are each called meetings +
+///   1 times, with `c.phase()` 0, 1 and so on, even on places without samples; `c.samples()` is the number of samples
+///   on all places;
 /// - `template <class In> static constexpr std::size_t multiply_adds`: number of multiplications in products for one
-///   sample, which summary (train/summary.hpp) counts as two operations each;
+///   sample; summary (train/summary.hpp) counts two operations for each;
 /// - `static constexpr bool gives_channels_first`: whether the first axis of an output sample is the channels, as in
 ///   images. By default, an output with the input's extents inherits the input's property. Trainers reject networks
-///   with such outputs if the loss takes class numbers along the last axis;
+///   whose outputs have channels first if the loss takes class numbers along the last axis;
 /// - `using input_extents = extents<...>`: the extents of one sample, if the layer fixes them;
-/// - `using input_element = std::int32_t`: the element type of a first layer's input if it differs from the
-///   activations' type, such as indices or bytes. The input then has no gradient.
+/// - `using input_element = std::int32_t`: for first layers, the element type of the input, such as indices or bytes,
+///   if it is not the activations' type. The input then has no gradient.
 ///
 /// The model's precision determines the element type of each view by its role (tensor/precision.hpp). `c.mode`
 /// distinguishes training from prediction, `c.key` keys random numbers. No base class, no registration. docs/layers.md
@@ -167,7 +171,7 @@ template <class Layer, class In> constexpr std::size_t multiply_adds_of() {
     return 0;
 }
 
-/// The number of reductions over the places in a layer's pass, and the most integers of one.
+/// The number of reductions over the places in a layer's pass, and the largest number of integers in one reduction.
 ///@{
 template <class Layer> constexpr std::size_t meetings_of() {
   if constexpr (requires { Layer::meetings; })
@@ -183,7 +187,7 @@ template <class Layer> constexpr std::size_t meeting_numbers_of() {
 }
 ///@}
 
-/// Offset of entry `index` of a table in an arena, with padding; by default the number of elements of all entries.
+/// Offset, in an arena, of entry `index` of a table, with padding; by default the number of elements of all entries.
 template <std::size_t N> constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size_t index = N) {
   std::size_t offset = 0;
   for (std::size_t i = 0; i < index; ++i) offset += padded(table[i].shape.size());

@@ -16,7 +16,7 @@ namespace devplace::nn {
 
 /// Numbers about a layer of a network.
 struct layer_summary {
-  std::string name;                 ///< prefix of its parameters' names, as in PyTorch: `0`, `layer1.0.fc1`
+  std::string name;                 ///< prefix of the parameters' names, as in PyTorch: `0`, `layer1.0.fc1`
   std::string type;                 ///< the compiler's name of the type, without namespaces
   std::vector<std::size_t> output;  ///< extents of one sample
   std::size_t parameters;           ///< number of elements
@@ -45,11 +45,12 @@ inline std::string short_type_text(std::string text) {
 }  // namespace detail
 
 /// Returns the layers of a network in order: `layer_summaries<net>()`. Layers within residuals and branches have the
-/// path as their name; a residual's input is no layer. FLOPs count matrix products, convolutions and attention in a
-/// prediction: linear<In, Out> 2 * In * Out for each row, convolutions 2 * (In / groups) * (window elements) for each
-/// output, and attention over T positions of width W 8 * T * W * W for projections and 4 * T * T * W for scores and
-/// values. Biases, activations, normalizations and poolings do not count. Layers of a program count if they have
-/// `multiply_adds`.
+/// path as their name; a residual's input is not a layer. FLOPs of a prediction are the sum of
+/// - linear<In, Out>: 2 * In * Out for each row;
+/// - convolutions: 2 * (In / groups) * (window elements) for each output element;
+/// - attention over T positions of width W: 8 * T * W * W for projections, 4 * T * T * W for scores and values;
+/// - a program's own layers: 2 * `multiply_adds`, if they have this member.
+/// Biases, activations, normalizations and poolings do not count.
 template <class Net> std::vector<layer_summary> layer_summaries() {
   std::vector<layer_summary> layers;
   runtime::network_plan<Net>::for_each_layer([&]<class Plan>(const std::string& prefix, Plan) {

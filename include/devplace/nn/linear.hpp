@@ -48,12 +48,12 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   /// `weight` and, with a bias, `bias`.
   static constexpr auto parameters = table();
 
-  /// Fuses a relu: forward applies it to the product in registers or caches, backward in the pass that sums the bias
-  /// gradient.
+  /// Fuses a following relu: forward applies the relu to the product in registers or caches; backward applies the
+  /// relu's gradient in the pass that sums the bias gradient.
   template <class Next> static constexpr bool absorbs = std::same_as<Next, relu>;
 
-  /// Members that layer_for requires, and their versions fused with the following relu: backward then reads the relu's
-  /// output and writes the gradient between the two to `between`, which may alias the output's gradient.
+  /// Members that layer_for requires, and versions fused with the following relu. The fused backward reads the relu's
+  /// output. It writes the gradient of the relu's input to `between`, which may alias the output's gradient.
   ///@{
   static void forward(const auto& c) { multiply(c, devplace::detail::epilogue::none); }
   template <class Next> static void forward_absorbing(const auto& c) { multiply(c, devplace::detail::epilogue::relu); }

@@ -24,21 +24,23 @@
 
 namespace devplace::nn {
 
-/// Requirements on a loss, the library's and a user's: a copyable struct with
+/// Requirements on every loss, whether of the library or of a user: a copyable struct with
 /// - `reduction reduce`: whether the optimizer divides by the sum of the samples' weights (mean) or not (sum);
 /// - `template <class T> struct bound`: the loss on one place in element type T, with `void into(sums, gradient, rows,
 ///   output, targets) const`, whose arguments are views on that place. `into` reads one place's part of the network's
 ///   `output` [n, ...] and of the `targets` [n, ...]. It writes to `sums` [2] the sum of the samples' losses and the
-///   sum of their weights, and to `gradient` the derivative of the first sum, not divided, with respect to the output.
-///   `rows` [n] is workspace. Asynchronous, without allocation, also for n = 0. If `bound` has a static constant
-///   `of_last_axis`, true, each row along the output's last axis has a loss and an element of `rows`;
+///   sum of the samples' weights. It writes to `gradient` the derivative of the undivided sum of losses with respect to
+///   the output. `rows` [n] is workspace. `into` is asynchronous, does not allocate, and accepts n = 0. If `bound` has
+///   a static constant `of_last_axis` = true, each row along the output's last axis has a loss and an element of
+///   `rows`;
 /// - `template <class T, class Backend> bound<T> bind(int ordinal) const`: the loss for device `ordinal`, with its data
 ///   in the device's memory; throws argument_error for invalid options.
 ///
-/// `sum_losses` (nn/sum_losses.hpp) implements `into` from the loss of one sample. Trainers call `into`; for steps that
-/// the program writes out, operator() returns `evaluate_loss(*this, output, targets)`. A static constant `takes_logits`
-/// or `takes_log_probabilities`, true, makes trainers and backward reject networks that end in probabilities;
-/// `takes_class_numbers` makes trainers reject targets that are not integers. docs/losses.md builds a loss.
+/// `sum_losses` (nn/sum_losses.hpp) implements `into` from the loss of one sample. Trainers call `into`; for training
+/// steps that a program writes itself, operator() returns `evaluate_loss(*this, output, targets)`. A static constant
+/// `takes_logits` or `takes_log_probabilities` = true makes trainers and backward reject networks that end in
+/// probabilities; `takes_class_numbers` = true makes trainers reject targets that are not integers. docs/losses.md
+/// builds a loss.
 template <class Loss>
 concept loss = std::copyable<Loss> && requires(const Loss& l) {
   { l.reduce } -> std::convertible_to<reduction>;
@@ -78,7 +80,8 @@ inline constexpr bool same_sizes<Output, Target> =
     devplace::detail::compatible<typename Output::extents_type, typename Target::extents_type>;
 ///@}
 
-/// Throws argument_error for other reductions. A template, so that it costs no compile time where unused.
+/// Throws argument_error for reductions other than mean and sum. A template, so that it costs no compile time where
+/// unused.
 template <class Reduction> void require_mean_or_sum(const char* loss, Reduction how) {
   if (how != reduction::mean && how != reduction::sum)
     throw argument_error(std::string(loss) + ": reduce must be reduction::mean or reduction::sum.");
@@ -178,7 +181,7 @@ auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets
         const auto to = devplace::detail::local_part(sums, k);
         const auto gradient_part = devplace::detail::local_part(gradient, k);
         const auto targets_part = devplace::detail::local_part(targets, k);
-        // Losses of 16-bit outputs are computed in a float copy, which the gradient then overwrites.
+        // Losses of 16-bit outputs are computed from a float copy of the outputs, which the gradient then overwrites.
         const detail::float_copy<std::remove_const_t<decltype(part)>> copy_of_outputs(part);
         const auto exact_part = copy_of_outputs.values(part);
         const auto exact_gradient = copy_of_outputs.values(gradient_part);

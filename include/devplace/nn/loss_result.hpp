@@ -24,7 +24,7 @@ namespace devplace::nn::detail {
 template <class T> using sum_of_t = std::conditional_t<floating_element<T>, T, float>;
 
 /// Two sums on each place: of the weighted losses of the place's samples, and of the weights. Partial for a split
-/// batch, replicated for a replicated one.
+/// batch, replicated for a replicated batch.
 template <class T, class Batch>
 using loss_sums_t =
     tensor<sum_of_t<T>, extents<2>,
@@ -39,7 +39,7 @@ template <class X> struct scaled_gradient {
 
 namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Returns the two sums of the whole batch; waits for the places that have them.
+/// Returns the two sums of the whole batch; waits for the places that hold them.
 template <class T, class Batch> std::array<double, 2> total_sums(const loss_sums_t<T, Batch>& sums) {
   std::array<double, 2> total{};
   constexpr std::size_t summands =
@@ -63,8 +63,8 @@ template <class T, class Batch> class loss_value : public runtime::unread_loss<>
   /// Takes the sums on the batch's places.
   loss_value(detail::loss_sums_t<T, Batch>&& sums, reduction how) : sums_(std::move(sums)), how_(how) {}
 
-  /// Returns the loss of the whole batch; waits for the places that have it. The mean over no samples is NaN, as in
-  /// PyTorch.
+  /// Returns the loss of the whole batch; waits for the places that hold the sums. The mean over no samples is NaN, as
+  /// in PyTorch.
   DEVPLACE_CONFIGURED detail::sum_of_t<T> item() const {
     const std::array<double, 2> total = detail::total_sums<T, Batch>(sums_);
     return runtime::loss_from<detail::sum_of_t<T>>(total[0], total[1], how_);
@@ -79,7 +79,8 @@ template <class T, class Batch> class loss_value : public runtime::unread_loss<>
 };
 
 /// The gradient of a loss with respect to the network's output, a sum over samples that is not yet divided. The
-/// optimizer gets the sum of the samples' weights and divides, so that uneven parts of a batch add up exactly.
+/// optimizer receives the sum of the samples' weights and divides by it, so that uneven parts of a batch add up
+/// exactly.
 template <class T, extents_like Extents, class Batch> struct loss_gradient {
   /// The placement of the batch.
   using batch_placement_type = Batch;
@@ -95,7 +96,7 @@ template <class T, extents_like Extents, class Batch> struct loss_gradient {
   bool of_probabilities_is_wrong = false;
   ///@}
 
-  /// Rejected: the optimizer divides the gradient of a mean.
+  /// Scaling is rejected: the optimizer divides the gradient of a mean.
   ///@{
   template <class X> detail::scaled_gradient<X> operator*(const X&) const;
   template <class X> detail::scaled_gradient<X> operator/(const X&) const;
@@ -104,8 +105,9 @@ template <class T, extents_like Extents, class Batch> struct loss_gradient {
   ///@}
 };
 
-/// Wraps a gradient that the program computed itself, for `model.backward`: of a sum over the samples with respect to
-/// the outputs, with the outputs' extents, placement and split. The optimizer does not divide it.
+/// Wraps a gradient that the program computed itself, for `model.backward`. It must be the gradient of a sum over the
+/// samples with respect to the outputs, with the outputs' extents, placement and split. The optimizer does not divide
+/// it.
 template <class T, extents_like Extents, class Batch>
 DEVPLACE_CONFIGURED loss_gradient<T, Extents, Batch> output_gradient(tensor<T, Extents, Batch>&& gradient) {
   detail::loss_sums_t<T, Batch> sums(extents<2>{});

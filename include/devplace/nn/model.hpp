@@ -42,8 +42,8 @@ template <class Net, class Where, class P> class model {
 };
 
 /// The parameters of `Net` on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is the precision:
-/// `float`, `double`, `tf32`, whose elements are float, `mixed<bf16>` or `mixed<half>`. Each place has one arena, with
-/// a layout known at compile time. A seed determines the initial values, the same on every placement, with the
+/// `float`, `double`, `tf32` (elements are float), `mixed<bf16>` or `mixed<half>`. Each place has one arena, with a
+/// layout known at compile time. A seed determines the initial values, which are equal on every placement and have the
 /// distributions of PyTorch's layers. Move-only. Several threads may call predict and read parameters of a const model
 /// concurrently. Trainers, forward, backward, optimizers and assign need exclusive use: concurrent calls throw.
 template <class Net, placement Where, precision P>
@@ -89,15 +89,15 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// The result of backward for a loader's batch.
   using gradient_type = gradients<Net, gradient_placement_t<Where>, P>;
 
-  /// Initialises the parameters from the seed `start`. Waits for the places and throws their earlier failures.
+  /// Initialises the parameters from the seed `start`. Waits for the places and throws earlier failures of the places.
   DEVPLACE_CONFIGURED explicit model(seed start)
       : base(detail::naming_bad_alloc("the model", [&] {
           return nn::detail::in_memory_of<Where>(
               nn::detail::drawn_state<Net, typename roles::storage, backend_type>(mesh::ordinals, start.value));
         })) {}
 
-  /// Transfers the arenas; a trainer of the source continues to work with them. A trainer of the target of a move
-  /// assignment throws from then on; use assign() to copy instead.
+  /// Transfers the arenas; a trainer of the moved-from model continues to train them. After a move assignment, trainers
+  /// of the assigned-to model throw; use assign() to copy instead.
   ///@{
   model(model&&) noexcept = default;
   model& operator=(model&&) noexcept = default;
@@ -108,9 +108,9 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   explicit model(double) = delete;          // give a seed: model{seed{1}}
 
   /// Returns the outputs for a batch; saves nothing for backward and switches random layers off. The batch is [n, input
-  /// extents...] of input_type (the later axes may be flattened), on one place a view of any layout; the outputs have
-  /// the batch's placement and split. On several places the batch is either split over the places, or replicated, and
-  /// then every place computes all of it.
+  /// extents...] of input_type; the axes of a sample may be flattened. On one place the batch may be a view of any
+  /// layout. On several places it is either split or replicated; every place computes all of a replicated batch. The
+  /// outputs have the batch's placement and split.
   template <class Batch> DEVPLACE_CONFIGURED [[nodiscard]] auto predict(const Batch& samples) const {
     if constexpr (runtime::accepts_batch<model, Batch, true>()) {
       plan::template compile_layers<backend_type, typename plan::template first_element<P>, P, false>(
@@ -132,8 +132,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// places, or of `tile` samples over all places: `model.predict_into(outputs, samples, batch<4096>{})`. The model
   /// keeps the workspace of a whole tile; later calls, even with more rows, allocate only if no workspace of this size
   /// and stream is idle. For few rows give a small tile. `memory_plan<model, batch<4096>>` has the size of the
-  /// workspace. Several threads may predict with one model. Outputs and batch must not share elements (argument_error
-  /// where both are row-major).
+  /// workspace. Several threads may predict with one model. Outputs and batch must not share elements (throws
+  /// argument_error if both are row-major).
   ///@{
   template <class Output, class Batch>
   DEVPLACE_CONFIGURED void predict_into(Output&& outputs, const Batch& samples) const {
@@ -173,9 +173,9 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   }
 
   /// Computes the gradients of the parameters from forward's `saved` and the gradient of a loss; consumes `saved`.
-  /// Throws while another lease of this model's gradients exists, and argument_error if the loss was not computed of
-  /// forward's output; gradients of `nn::output_gradient` are not checked. A split batch gives partial gradients, for
-  /// `synchronize`; a replicated one gives whole gradients, bitwise equal on every place.
+  /// Throws while another lease of this model's gradients exists. Throws argument_error if the loss was not computed
+  /// from forward's output; gradients of `nn::output_gradient` are not checked. A split batch gives partial gradients,
+  /// for `synchronize`; a replicated batch gives whole gradients, bitwise equal on every place.
   template <class Saved, class Loss> DEVPLACE_CONFIGURED auto backward(Saved&& saved, const Loss& loss) {
     if constexpr (nn::detail::accepts_backward<model, Saved, Loss>()) {
       const runtime::sole_use use(*live());
@@ -189,8 +189,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
 
   /// Like backward, and also computes the gradient of the loss with respect to the batch: `auto [gradients, dx] =
   /// model.backward_to_input(std::move(saved), gradient)`. dx is [n, input extents...], placed and split like the
-  /// batch, in mixed precision of the 16-bit type. For the mean of losses dx is divided by the sum of the samples'
-  /// weights; the call reads them from the places and therefore waits.
+  /// batch; in mixed precision its elements have the 16-bit type. For the mean of losses, dx is divided by the sum of
+  /// the samples' weights; the call reads this sum from the places and therefore waits.
   template <class Saved, class Loss> DEVPLACE_CONFIGURED auto backward_to_input(Saved&& saved, const Loss& loss) {
     if constexpr (nn::detail::accepts_backward_to_input<model, Saved, Loss>()) {
       const runtime::sole_use use(*live());
@@ -206,7 +206,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
     }
   }
 
-  /// Like backward, but adds to the gradients of an earlier backward: partial to partial, whole to whole.
+  /// Like backward, but adds to the gradients of an earlier backward. Both must be partial, or both whole.
   template <class Saved, class Loss, class EarlierWhere>
   DEVPLACE_CONFIGURED auto backward(Saved&& saved, const Loss& loss, gradients<Net, EarlierWhere, P>&& earlier) {
     if constexpr (nn::detail::accepts_backward<model, Saved, Loss, EarlierWhere>()) {

@@ -25,12 +25,12 @@ namespace devplace {
 
 namespace nn::detail {
 
-/// Marks an index that a program chooses at run time, which is an error.
+/// Stands for an index that a program chooses at run time, which is rejected.
 inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 
 }  // namespace nn::detail
 
-/// Base of models: the parameters' memory on each place, their names and views.
+/// Base of models: the memory, names and views of the parameters on each place.
 template <class Net, placement Where, precision P> class model_parameters {
   /// @cond Used by the model.
  protected:
@@ -44,8 +44,9 @@ template <class Net, placement Where, precision P> class model_parameters {
   /// The run-time state of a model.
   using state_type = runtime::model_state<typename roles::storage>;
 
-  /// Copies the parameters and buffers of a model on any placement (of the first replica) to every place of this model.
-  /// This model's trainers and optimizers continue with them. Keeps seed and step count. Complete when it returns.
+  /// Copies the parameters and buffers of `other`'s first replica, on any placement, to every place of this model. This
+  /// model's trainers and optimizers continue with the copied values. Keeps seed and step count. Complete when it
+  /// returns.
   template <class From> DEVPLACE_CONFIGURED void assign(const model<Net, From, P>& other) {
     auto& state = *live();
     const runtime::sole_use use(state);
@@ -64,9 +65,9 @@ template <class Net, placement Where, precision P> class model_parameters {
     });
   }
 
-  /// Returns a view of parameter number `Index` on the (only, or k-th) place. The view is read-only for a const model,
-  /// and on several places, whose replicas must stay equal: `assign(other)` writes to all of them. In mixed precision,
-  /// get the view again before writing after a pass: the next pass then rounds the parameters again.
+  /// Returns a view of parameter number `Index` on place k. The view is read-only for a const model. It is also
+  /// read-only on several places, where replicas must stay equal; `assign(other)` writes to all replicas. In mixed
+  /// precision, before writing after a pass, get the view again, so that the next pass rounds the parameters again.
   ///@{
   template <std::size_t Index = nn::detail::no_index> auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
     if constexpr (single_place<Where>)
@@ -78,7 +79,8 @@ template <class Net, placement Where, precision P> class model_parameters {
     return window<const T, Index>(k);
   }
   ///@}
-  /// Returns a writable view also of one of several replicas: the caller must give the others the same elements.
+  /// Returns a writable view, even of one of several replicas; the caller must then write equal elements to the other
+  /// replicas.
   template <std::size_t Index> auto parameter_only_on(std::size_t k) DEVPLACE_LIFETIMEBOUND {
     live()->working_copies_are_old = true;
     return window<T, Index>(k);
@@ -93,7 +95,8 @@ template <class Net, placement Where, precision P> class model_parameters {
   template <class F> void for_each_parameter(F&& f, std::size_t k = 0) const { visit<const T>(f, k); }
   ///@}
 
-  /// Return the model's arenas for optimizers, trainers and collectives, which share them beyond a move of the model.
+  /// Return the model's arenas for optimizers, trainers and collectives. Shared ownership of the arenas survives a move
+  /// of the model.
   ///@{
   state_type& state() { return *live(); }
   const state_type& state() const { return *live(); }
@@ -121,7 +124,7 @@ template <class Net, placement Where, precision P> class model_parameters {
   }
   ~model_parameters() = default;
 
-  /// Returns the state of a usable model. Throws a new failure of one of its devices.
+  /// Returns the state of a usable model. Throws a new failure of one of the model's devices.
   const std::shared_ptr<state_type>& live() const {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
     state_->check_failures(*state_);
@@ -132,8 +135,8 @@ template <class Net, placement Where, precision P> class model_parameters {
   /// @endcond
 
  private:
-  /// Returns a view typed with its place, which has element access on the CPU, or on several places with an erased
-  /// place.
+  /// Returns a view. On one place the view's type names the place, so that the view has element access on the CPU. On
+  /// several places the type erases the place.
   template <class Element, class Extents> auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
     const auto& r = runtime::replica_at(*live(), k);
     Element* const data = r.parameter_data() + offset;

@@ -23,15 +23,15 @@ namespace devplace::nn {
 /// Self-attention of the positions of a sequence, with Heads heads of Width / Heads elements, on samples [length,
 /// Width] of any length: torch.nn.MultiheadAttention(Width, Heads, batch_first=True)(x, x, x). Parameters:
 /// `in_proj_weight` [3 Width, Width] of queries, keys and values, xavier_uniform; `in_proj_bias` [3 Width], zeros;
-/// `out_proj.weight` [Width, Width], as in linear; `out_proj.bias` [Width], zeros. Options are types, in any order:
-/// `causal`, for positions that attend only to themselves and earlier positions, and `attention_dropout<std::ratio<1,
-/// 10>>`, dropout of the probabilities in training. Dropout depends on the sample's index in the whole batch, not on
-/// places or threads.
+/// `out_proj.weight` [Width, Width], as in linear; `out_proj.bias` [Width], zeros. Options are types, in any order.
+/// With `causal`, positions attend only to themselves and to earlier positions. `attention_dropout<std::ratio<1, 10>>`
+/// drops probabilities in training, depending on the sample's index in the whole batch, not on places or threads.
 ///
-/// Computes probabilities block by block, in backward again, and does not store them: memory is proportional to the
-/// length (ops/attention.hpp). Keeps queries, keys, values, results and one number for each head and position. In mixed
-/// precision the projections are products of 16 bits, rounded to 16 bits. Attention itself is computed in float or, on
-/// GPUs with component cudnn, by products of 16 bits with scores, probabilities and sums in float (docs/cuda.md).
+/// Computes probabilities block by block, and again in backward, instead of storing them: memory is proportional to the
+/// length (ops/attention.hpp). Keeps for backward queries, keys, values, results and one number for each head and
+/// position. In mixed precision the projections are products of 16-bit elements, rounded to 16 bits. Attention itself
+/// is computed in float or, on GPUs with component cudnn, by products of 16-bit elements with scores, probabilities and
+/// sums in float (docs/cuda.md).
 template <std::size_t Width, std::size_t Heads, class... Options> struct multi_head_attention {
  private:
   using options = detail::attention_options<Options...>;
@@ -113,9 +113,9 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
   template <class Call>
   static constexpr bool is_mixed = !std::is_same_v<typename Call::value_type, typename Call::accumulator_type>;
 
-  /// The parts of `saved`, or their gradients in `scratch`: one row for each position, and a number for each of its
-  /// heads. In mixed precision scratch has room for rounded projections or rounded results, not for both at a time:
-  /// rounded projections start at the results, rounded results behind them.
+  /// The arrays in `saved`, or their gradients in `scratch`: a row for each position, and a number for each position
+  /// and head. In mixed precision `scratch` holds rounded projections at the address of `results`, or rounded results
+  /// behind `results`, but not both at a time.
   template <class Call> struct arrays {
     using T = typename Call::accumulator_type;
     using short_type = typename Call::value_type;
@@ -131,7 +131,7 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
     matrix<T, Width> results;          ///< results of all heads
     T* sums;
 
-    /// The arrays in 16 bits at the same addresses, for a library that computes with 16 bits.
+    /// Arrays of 16-bit elements at the same addresses, for a library that computes with 16 bits.
     auto short_projections(const Call& c) const { return matrix_at<3 * Width>(c, shorts(projections.data())); }
     auto short_results(const Call& c) const { return matrix_at<Width>(c, shorts(results.data())); }
 
@@ -147,7 +147,7 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
     }
   };
 
-  /// Returns an array as operand of a product: itself, or in mixed precision a copy rounded to `rounded`.
+  /// Returns an operand of a product: the array itself or, in mixed precision, its rounded copy in `rounded`.
   template <class Call, class Array, class Rounded>
   static auto activations(const Array& x, [[maybe_unused]] const Rounded& rounded) {
     if constexpr (is_mixed<Call>) {
@@ -174,8 +174,8 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
     return result;
   }
 
-  /// Compute attention of 16-bit elements by a library, if the backend has one for this shape, and return whether it
-  /// has. Backward then reads forward's 16-bit results.
+  /// Compute attention of 16-bit elements by a library and return true if the backend has a library for this shape;
+  /// otherwise return false. With a library, backward reads forward's 16-bit results.
   ///@{
   template <class Call> using library = implementation<typename Call::backend_type, op::short_attention>;
   template <class Call>

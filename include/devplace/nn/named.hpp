@@ -21,8 +21,8 @@ template <std::size_t Size> struct literal {
   }
 };
 
-/// A name as a type of characters. Code recognises named layers by the member type layer_name and not by partial
-/// specialisations for `named`, which nvcc 13.0 does not match for template arguments of class types.
+/// A name as a type with characters as arguments. Code recognises named layers by the member type layer_name, because
+/// nvcc 13.0 does not match partial specialisations for `named`, whose template argument has a class type.
 template <char... Character> struct name_of_layer {
   static constexpr char text[] = {Character..., 0};
   static constexpr std::string_view value{text, sizeof...(Character)};

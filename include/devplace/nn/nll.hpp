@@ -23,7 +23,7 @@ template <class Row> [[noreturn]] void throw_nll_label(Row row, std::int64_t lab
                        " classes; labels are at least 0 and below that number, or the ignore_index.");
 }
 
-/// Functor of a row's loss and gradient, which may alias the output.
+/// Functor of a row's loss and gradient; the gradient may alias the output.
 template <class T, class Label> struct nll_row {
   T* gradient;
   const T* output;
@@ -61,8 +61,8 @@ template <class T, class Label> struct nll_row {
 
 namespace devplace::nn {
 
-/// The negative of each label's element in the output [batch, classes], which has *logarithms* of probabilities from
-/// nn::log_softmax; labels [batch] are int64, int32 or uint8: torch.nn.NLLLoss. Also takes outputs [batch, ...,
+/// The negative of each label's element in the output: torch.nn.NLLLoss. Outputs [batch, classes] are *logarithms* of
+/// probabilities from nn::log_softmax; labels [batch] are int64, int32 or uint8. Also takes outputs [batch, ...,
 /// classes] and labels [batch, ...], such as those of tokens. Without log_softmax the loss has no lower bound; trainers
 /// reject networks that end in linear. cross_entropy computes log_softmax and nll in one pass.
 struct nll {
@@ -74,9 +74,9 @@ struct nll {
 
   std::int64_t ignore_index = -100;        ///< rows with this label are ignored
   std::vector<double> class_weights = {};  ///< one per class; empty: all 1
-  reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if they sum to 0
+  reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if the weights sum to 0
 
-  /// Lists the options, which processes compare.
+  /// Lists the options for comparison between processes.
   static void for_each_option(auto& self, auto&& f) {
     f("ignore_index", self.ignore_index);
     f("class_weights", self.class_weights);
@@ -90,9 +90,9 @@ struct nll {
     detail::placed_weights<T> weights;          ///< weights of the classes
 
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
-    /// shape_error unless there is a label for each row, argument_error unless there is a class weight for each class,
-    /// or none. A label that is no class throws argument_error on the CPU and on simulated devices (there from the next
-    /// call that waits); on CUDA devices it makes the loss NaN.
+    /// shape_error unless each row has a label, and argument_error unless there is one class weight per class or none.
+    /// A label that is no class throws argument_error on the CPU and on simulated devices (there the next call that
+    /// waits throws); on CUDA devices it makes the loss NaN.
     template <class Sums, class Gradient, class Rows, class Output, class Labels>
     DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
                                   const Labels& labels) const {

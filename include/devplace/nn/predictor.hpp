@@ -25,12 +25,12 @@ struct predictor_access;
 
 }  // namespace detail
 
-/// Parameters for inference alone, without gradients: `predictor p{model, batch<256>{}}` copies those of a model,
+/// Parameters for inference alone, without gradients: `predictor p{model, batch<256>{}}` copies a model's parameters,
 /// `predictor<net, on<cuda<0>>> p{model, batch<256>{}}` makes a float copy on another place, and `read_predictor`
 /// (train/read_predictor.hpp) reads a file. The constructor allocates all memory, for tiles of `batch<N>` samples over
-/// all places; `memory_plan<predictor<net, Where>, batch<N>>::bytes` is its size. predict_into then allocates nothing,
-/// for any number of samples, row-major or with strides. Concurrent calls, and calls on another stream than the one
-/// current at construction, get a workspace each, which the first such call allocates. Move-only.
+/// all places; `memory_plan<predictor<net, Where>, batch<N>>::bytes` is the size of this memory. predict_into then
+/// allocates nothing, for any number of samples, row-major or with strides. Each concurrent call, and each call on a
+/// stream other than the constructor's, uses another workspace; the first such call allocates it. Move-only.
 template <class Net, placement Where, precision P = float> class predictor {
   using backend_type = placement_backend_t<Where>;
   using access = nn::detail::model_access;
@@ -38,7 +38,7 @@ template <class Net, placement Where, precision P = float> class predictor {
  public:
   /// The type of `as_model()`.
   using model_type = model<Net, Where, P>;
-  /// As in the model.
+  /// Types as in the model.
   ///@{
   using network_type = Net;
   using placement_type = Where;
@@ -51,8 +51,8 @@ template <class Net, placement Where, precision P = float> class predictor {
   using batch_placement_type = typename model_type::batch_placement_type;
   ///@}
 
-  /// Copies the parameters and buffers of a model, which may lie elsewhere and have another precision, rounded as by
-  /// `to<Where, P>(from)`. `largest` is a `batch<N>`. Complete when it returns.
+  /// Copies the parameters and buffers of a model on any placement and in any precision, rounded as by `to<Where,
+  /// P>(from)`. `largest` is a `batch<N>`. Complete when it returns.
   template <placement From, precision FromP, class... Largest>
   DEVPLACE_CONFIGURED predictor(const model<Net, From, FromP>& from, Largest... largest)
       : predictor(tile_of(largest...), to<Where, P>(from)) {}
@@ -120,7 +120,7 @@ template <class Net, placement Where, precision P = float> class predictor {
     for (auto& r : state->replicas) r.gradients = {};
     return std::move(from);
   }
-  /// Returns a model whose parameters `fill` writes over zeros.
+  /// Returns a model of zeros after `fill` has written its parameters.
   template <class Fill> static model_type filled(const Fill& fill) {
     using mesh = detail::mesh_of<Where>;
     using plan = runtime::network_plan<Net>;

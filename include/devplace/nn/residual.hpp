@@ -12,13 +12,13 @@
 
 namespace devplace::nn {
 
-/// x + f(x), where f is the sequence of layers, whose output extents must equal its input extents. Parameters are named
-/// by position: `1.0.weight` belongs to the first layer of a residual at position 1.
+/// x + f(x), where f is the sequence of layers; the output of f must have the extents of its input. Parameters are
+/// named by position: `1.0.weight` belongs to the first layer of a residual at position 1.
 ///
-/// With a projection in front, f(x) + s(x), where s is the sequence of the projection's layers:
+/// With projected_by in front: f(x) + s(x), where s is the sequence of the projection's layers:
 /// `residual<projected_by<conv2d<8, 16, kernel<1>, stride<2>>>, conv2d<8, 16, kernel<3>, stride<2>, padding<1>>, relu,
-/// conv2d<16, 16, kernel<3>, padding<1>>>`. f and s must have outputs of the same extents. The parameters of s follow
-/// those of f: `1.shortcut.0.weight`.
+/// conv2d<16, 16, kernel<3>, padding<1>>>`. f and s must have outputs of the same extents. The parameters of s come
+/// after the parameters of f: `1.shortcut.0.weight`.
 template <class... Layers> struct residual {
   static_assert(sizeof...(Layers) > 0, "devplace: residual needs at least one layer.");
 };
@@ -40,7 +40,7 @@ struct join_of_residual : join_by_sum {
   using rule = residual_of_one_size;
 };
 
-/// The layers of a residual, whose positions follow the residual's in names and paths.
+/// The layers of a residual. In names and paths, their positions directly follow the residual's position.
 template <class In, class... Layers> struct residual_layers : layer_plan<sequential<Layers...>, In> {
   static constexpr const char* own_name = "";
 };

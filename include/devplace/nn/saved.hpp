@@ -43,7 +43,7 @@ template <class Net, placement Where, precision P, placement Batch, class Held> 
   saved& operator=(saved&&) noexcept = default;
   ///@}
 
-  /// Stores place k's workspace, pass and addresses of its parts of the batch and of the output.
+  /// Stores place k's workspace and pass, and the addresses of the place's parts of the batch and of the output.
   void keep(std::size_t k, devplace::detail::memory_block&& workspace, const runtime::pass<P>& p, const void* input,
             const void* output) {
     workspaces_[k] = std::move(workspace);

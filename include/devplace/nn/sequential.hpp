@@ -56,7 +56,7 @@ inline constexpr bool gives_any_numbers = requires { requires detail::last_layer
 
 namespace detail {
 
-/// The plans of a chain of layers, each for the output of the previous one.
+/// The plans of a chain of layers; each layer takes the output of the previous layer.
 template <std::size_t Index, class In, class Done, class... Layers> struct chain_plans;
 template <std::size_t Index, class In, class... Done> struct chain_plans<Index, In, std::tuple<Done...>> {
   using type = std::tuple<Done...>;
@@ -74,8 +74,8 @@ struct chain_plans<Index, In, std::tuple<Done...>, Layer, Rest...> {
   static constexpr bool fitting = !takes_another<Layer, In> && layers_fit<typename plan::first_misfit> && next::fitting;
 };
 
-// The first wrong layer and the first misfit of a chain, void if there is none. The search starts only in chains with a
-// fault, because it costs nvcc's front end time exponential in the number of layers.
+// The first wrong layer and the first misfit of a chain, void if there is none. Only chains with a fault are searched,
+// because nvcc's front end takes time exponential in the number of layers for it.
 template <bool Whole, class Plans> struct wrong_layer_in {
   using type = void;
 };
@@ -105,7 +105,7 @@ struct layer_plan<sequential<Layers...>, In> : chain<In, typename chain_plans<0,
   using first_misfit = typename misfit_in<plans::fitting, plans>::type;
 };
 
-/// One sample's extents at a network's input, `type`, if its first layer determines them.
+/// `type`: the extents of one sample at a network's input, if the first layer determines them.
 template <class Net> struct network_input {};
 template <class Net>
   requires fixes_input<Net>
@@ -114,7 +114,7 @@ struct network_input<Net> {
 };
 template <class First, class... Rest> struct network_input<sequential<First, Rest...>> : network_input<First> {};
 
-/// The element type of a network's input: the one that its first layer requires, or the activations' type.
+/// The element type of a network's input: the type that the first layer requires, or the activations' type.
 template <class Net, class Activation> struct input_element {
   using type = own_element_t<Net, Activation>;
 };
@@ -177,7 +177,7 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
   static std::string prefix() { return nn::detail::child_prefix("", network_plan::own_name); }
 
  public:
-  /// The number of parameters, and the number of elements of their arena: trained ones, then frozen ones.
+  /// The number of parameters, and the number of elements of their arena, which has trained and then frozen parameters.
   ///@{
   static constexpr std::size_t parameter_count = nn::detail::count_of(list{});
   static constexpr std::size_t arena_elements = trained + network_plan::frozen_elements;
@@ -192,7 +192,8 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
   using output_element = std::conditional_t<network_plan::keeps_elements && network_plan::own_input_elements,
                                             input_element<P>, element_of_t<P>>;
   ///@}
-  /// Whether samples are rounded to activations before the first layer, and the element type that this layer reads.
+  /// Whether samples are rounded to activations before the first layer, and the element type that the first layer
+  /// reads.
   ///@{
   template <class P>
   static constexpr bool rounds_input =

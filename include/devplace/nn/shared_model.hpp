@@ -24,7 +24,7 @@ namespace devplace {
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// Copies a model out of shared memory. While other processes train the model, elements of the copy may stem from
-/// different updates. No other writes, by assign() or views of parameters, may run meanwhile.
+/// different updates. Other writes, by assign() or by views of parameters, must not run meanwhile.
 template <placement Where, class Net, precision P> [[nodiscard]] auto to(const model<Net, shared_memory, P>& source) {
   return detail::naming_bad_alloc("the copy of a model", [&] {
     static constexpr int ordinals[] = {0};

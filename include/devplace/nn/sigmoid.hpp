@@ -9,9 +9,9 @@ namespace devplace::nn {
 
 /// 1 / (1 + exp(-x)) of each element.
 struct sigmoid : detail::elementwise_layer<sigmoid> {
-  /// Trainers reject it as the last layer for losses that take logits or logarithms of probabilities.
+  /// Trainers reject sigmoid as the last layer if the loss takes logits or logarithms of probabilities.
   static constexpr bool gives_probabilities = true;
-  /// The function, and the gradient from the output `y` and its gradient.
+  /// The function, and the input's gradient from the output `y` and the output's gradient `dy`.
   ///@{
   static auto value(const auto& x) { return devplace::sigmoid(x); }
   static auto gradient(const auto& dy, const auto& y) { return dy * y * (1 - y); }

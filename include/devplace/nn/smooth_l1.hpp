@@ -35,7 +35,7 @@ struct smooth_l1 {
   double beta = 1;                     ///< end of the quadratic part, at least 0
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
-  /// Lists the options, which processes compare.
+  /// Lists the options for comparison between processes.
   static void for_each_option(auto& self, auto&& f) {
     f("beta", self.beta);
     f("reduce", self.reduce);

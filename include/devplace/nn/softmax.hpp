@@ -9,7 +9,7 @@ namespace devplace::nn {
 
 /// exp(x) / sum of exp(x) along the last axis. Leave it out before cross_entropy, which takes logits.
 struct softmax : detail::in_place_layer {
-  /// Trainers reject it as the last layer for losses that take logits or logarithms of probabilities.
+  /// Trainers reject softmax as the last layer if the loss takes logits or logarithms of probabilities.
   static constexpr bool gives_probabilities = true;
 
   /// Members that layer_for requires.

@@ -10,8 +10,8 @@
 namespace devplace::nn {
 
 /// log(1 + exp(beta x)) / beta of each element, and x where beta x is above the threshold: torch.nn.Softplus. Beta,
-/// positive, and threshold are std::ratio: `softplus<std::ratio<2>, std::ratio<10>>`; `softplus<>` has PyTorch's
-/// defaults, 1 and 20.
+/// which is positive, and the threshold are std::ratio: `softplus<std::ratio<2>, std::ratio<10>>`; `softplus<>` has
+/// PyTorch's defaults, 1 and 20.
 template <class BetaRatio = std::ratio<1>, class ThresholdRatio = std::ratio<20>>
 struct softplus : detail::elementwise_layer_of_input<softplus<BetaRatio, ThresholdRatio>> {
   /// Beta and threshold, each a std::ratio.
@@ -22,7 +22,7 @@ struct softplus : detail::elementwise_layer_of_input<softplus<BetaRatio, Thresho
   static_assert(
       detail::is_ratio<beta> && detail::number_of<beta> > 0 && detail::is_ratio<threshold>,
       "devplace: softplus takes beta, positive, and threshold as ratios: softplus<std::ratio<2>, std::ratio<20>>.");
-  /// The function, and the gradient from the input `x` and the output's gradient.
+  /// The function, and the input's gradient from the input `x` and the output's gradient `dy`.
   ///@{
   static auto value(const auto& x) {
     return where(factor * x > highest, x, devplace::softplus(factor * x) * (1 / factor));

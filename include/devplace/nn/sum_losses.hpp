@@ -38,12 +38,12 @@ template <class T, class Sample> struct term_of_sample {
 
 namespace devplace::nn::inline DEVPLACE_CONFIGURATION {
 
-/// Implements `into` of a program's loss with its arguments `sums` and `rows`: calls `sample(i)` for every sample, in
-/// any order and concurrently, and writes the sum of the returned losses and the sum of their weights to `sums`.
-/// `sample` is a trivially copyable struct of pointers and numbers; its const `operator()`, marked DEVPLACE_HD, also
-/// writes sample i's part of the gradient. The weight of a loss is `sample.weight(i)`, also DEVPLACE_HD, or 1 without
-/// such a member. The order of summation depends only on the number of samples. Enqueued on the current stream of the
-/// views' place; allocates nothing.
+/// Implements `into` of a program's loss; `sums` and `rows` are the arguments of `into`. Calls `sample(i)` for every
+/// sample, in any order and concurrently, and writes the sum of the returned losses and the sum of the weights to
+/// `sums`. `sample` is a trivially copyable struct of pointers and numbers; its const `operator()`, marked DEVPLACE_HD,
+/// also writes sample i's part of the gradient. The weight of a loss is `sample.weight(i)`, also DEVPLACE_HD, or 1
+/// without such a member. The order of summation depends only on the number of samples. Enqueued on the current stream
+/// of the views' place; allocates nothing.
 template <class Sums, class Rows, class Sample>
 void sum_losses(const Sums& sums, const Rows& rows, const Sample& sample) {
   using backend = typename Rows::backend_type;

@@ -10,7 +10,7 @@
 
 namespace devplace::nn {
 
-/// Adds the outputs of branches, which take the same input, in order: `sum_of<linear<8, 4>, sequential<linear<8, 16>,
+/// Adds, in order, the outputs of branches that take the same input: `sum_of<linear<8, 4>, sequential<linear<8, 16>,
 /// relu, linear<16, 4>>>`. Branches are layers or networks with outputs of the same extents; nn::identity adds the
 /// input itself. Parameters are named by branch, as in PyTorch's ModuleList: `0.weight`, `1.2.weight`.
 template <class... Branches> struct sum_of {};

@@ -9,7 +9,7 @@ namespace devplace::nn {
 
 /// The hyperbolic tangent of each element.
 struct tanh : detail::elementwise_layer<tanh> {
-  /// The function, and the gradient from the output `y` and its gradient.
+  /// The function, and the input's gradient from the output `y` and the output's gradient `dy`.
   ///@{
   static auto value(const auto& x) { return devplace::tanh(x); }
   static auto gradient(const auto& dy, const auto& y) { return dy * (1 - y * y); }

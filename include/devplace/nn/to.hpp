@@ -36,7 +36,7 @@ template <placement Where, class To = void, class Net, placement From, precision
   }
 }
 
-/// Converts a temporary, which is moved if it is on `Where` already.
+/// Converts a temporary model; moves it if it is on `Where` already.
 template <placement Where, class Net, placement From, precision P> [[nodiscard]] auto to(model<Net, From, P>&& source) {
   if constexpr (std::is_same_v<From, Where>)
     return model<Net, Where, P>(std::move(source));

@@ -12,7 +12,7 @@
 namespace devplace::nn {
 
 /// Repeats each pixel Factor times in rows and columns: samples [C, H, W] become [C, Factor H, Factor W], as
-/// torch.nn.Upsample(scale_factor=Factor), whose mode is nearest.
+/// torch.nn.Upsample(scale_factor=Factor) in its default mode, nearest.
 template <std::size_t Factor, std::size_t... Others> struct upsample {
   static_assert(detail::check_sizes<Factor, Others...>());
   static_assert(Factor > 0 && sizeof...(Others) == 0,

@@ -19,9 +19,9 @@ struct adam {
   double beta1 = 0.9;           ///< decay rate of the first moment
   double beta2 = 0.999;         ///< decay rate of the second moment
   double epsilon = 1e-8;        ///< added to the square root of the second moment
-  double weight_decay = 0;      ///< L2 penalty: added to the gradient, times the parameter
+  double weight_decay = 0;      ///< L2 penalty: its product with the parameter is added to the gradient
 
-  /// The first moments m and the second moments v.
+  /// Two arenas: the first moments m and the second moments v.
   static constexpr std::size_t state_arenas = 2;
   /// See optimizer_rule.
   static constexpr bool takes_groups = true;

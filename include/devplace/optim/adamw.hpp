@@ -19,7 +19,7 @@ struct adamw {
   double epsilon = 1e-8;        ///< added to the square root of the second moment
   double weight_decay = 1e-2;   ///< decoupled: multiplied by learning_rate
 
-  /// The first moments m and the second moments v.
+  /// Two arenas: the first moments m and the second moments v.
   static constexpr std::size_t state_arenas = 2;
   /// See optimizer_rule.
   static constexpr bool takes_groups = true;

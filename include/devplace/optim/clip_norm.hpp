@@ -9,8 +9,8 @@
 
 namespace devplace::optim {
 
-/// Clipping by the 2-norm over all gradients, as torch.nn.utils.clip_grad_norm_: gradients with a norm above `max_norm`
-/// are scaled down to it. The gradients are not modified; the optimizer multiplies them by the factor.
+/// Clipping by the 2-norm over all gradients, as torch.nn.utils.clip_grad_norm_: scales gradients whose norm exceeds
+/// `max_norm` down to this norm. The gradients are not modified; the optimizer multiplies them by the factor.
 struct clip_norm {
   double max_norm = 1;  ///< the largest norm that is not scaled down
 
@@ -28,20 +28,20 @@ template <class T> struct clip_arguments {
   T* factor = nullptr;                    ///< result, one element: step_arguments::gradient_factor of the next step
   T* norm = nullptr;                      ///< result, one element: the norm before clipping (null: not wanted)
   double* workspace = nullptr;            ///< clip_workspace_size(n) elements
-  runtime::loss_scale* scaler = nullptr;  ///< the factor of the gradients, which is updated (null: 1)
+  runtime::loss_scale* scaler = nullptr;  ///< scale of the gradients; the call updates it (null: 1)
   runtime::scaling_rule scaling = {};     ///< how the scale is updated
-  double unscaled = 1;                    ///< the loss scaling's divisor of the gradients
+  double unscaled = 1;                    ///< the gradients are multiplied by the scale and divided by this number
   runtime::gradient_norm_statistics* statistics = nullptr;  ///< also receives the norm (null: not wanted)
 };
 
 /// Size of clip_norm_into's workspace, in doubles, for gradients of `n` elements.
 constexpr std::size_t clip_workspace_size(std::size_t n) { return runtime::norm_lanes(n) + runtime::norm_groups(n); }
 
-/// Computes factor = min(1, max_norm / (norm + 1e-6)), where norm = |gradients / divisor| is the 2-norm, 0 if the
-/// divisor is 0. Asynchronous; does not allocate; one launch on a GPU. Sums in double, in an order that depends only on
-/// `n` and the backend. Non-finite gradients make the norm infinite or NaN, and the parameters NaN after the step, as
-/// in PyTorch by default. With a `scaler`, computes the norm of the unscaled gradients; the factor also undoes the
-/// scale, and a non-finite gradient or factor skips the step.
+/// Computes factor = min(1, max_norm / (norm + 1e-6)), where norm = |gradients / divisor| is the 2-norm. The norm is 0
+/// if the divisor is 0. Asynchronous; does not allocate; one launch on a GPU. Sums in double, in an order that depends
+/// only on `n` and the backend. Non-finite gradients make the norm infinite or NaN, and the parameters NaN after the
+/// step, as in PyTorch by default. With a `scaler`, computes the norm of the unscaled gradients; the factor also undoes
+/// the scale, and a non-finite gradient or factor skips the step.
 template <class Backend, class T> void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
   const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor,   a.norm,
                                        a.scaler,  a.scaling,     a.unscaled, a.statistics};

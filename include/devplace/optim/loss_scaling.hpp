@@ -21,7 +21,7 @@ struct loss_scaling {
   std::int64_t growth_interval = 2000;  ///< steps in a row before the scale grows
 
   static constexpr const char* name = "loss_scaling";  ///< begins messages about options
-  /// Lists the options; see validate. Processes compare them.
+  /// Lists the options for validate and for comparison between processes.
   static void for_each_option(auto& self, auto&& f) {
     constexpr number_range scale{[](double x) {
                                    return devplace::detail::is_finite(static_cast<float>(x)) &&
@@ -39,7 +39,7 @@ struct loss_scaling {
 /// The loss scaling of a trainer in mixed<half>, for checkpoints: the scale of the next step's loss, and counters.
 struct loss_scaler_state {
   double scale;                 ///< a float: GradScaler's _scale
-  std::int64_t growth_tracker;  ///< steps since the scale changed or one was skipped: GradScaler's _growth_tracker
+  std::int64_t growth_tracker;  ///< steps since the scale changed or a step was skipped: GradScaler's _growth_tracker
   /// Steps that changed nothing, because a gradient or the factor that undoes the scale was not finite.
   std::int64_t skipped_steps;
 

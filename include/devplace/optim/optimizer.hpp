@@ -112,12 +112,12 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
   using rule_type = Rule;
 
   /// Initialises the state to zero on every place of the model. Throws argument_error for invalid hyperparameters.
-  /// Waits for the places and throws their earlier failures.
+  /// Waits for the places and throws earlier failures of the places.
   DEVPLACE_CONFIGURED optimizer(const model_type& m, const Rule& rule)
     requires(!has_shares)
       : optimizer(m, rule, [](std::size_t, std::size_t) { return optim::detail::part{0, elements}; }) {}
-  /// For shares: `part(k, i)` is the range, `first` and `count`, of elements that place k updates as its i-th part. If
-  /// only the first place updates, a process without it updates nothing and has no state.
+  /// For shares: `part(k, i)` returns the range (`first` and `count`) of elements that place k updates as its i-th
+  /// part. If only the first place updates, processes without the first place update nothing and have no state.
   template <class PartOf>
     requires(std::is_invocable_v<const PartOf&, std::size_t, std::size_t>)
   DEVPLACE_CONFIGURED optimizer(const model_type& m, const Rule& rule, const PartOf& part) : rule_(rule) {
@@ -134,12 +134,13 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
         if (states_[k][0].steps.data() != nullptr)
           tables_[k] = options::template table<backend_type>(mesh::ordinals[k]);
     }
-    // A device with an unseen failure has skipped the initialisation.
+    // A device whose failure was not thrown yet has skipped the initialisation.
     detail::wait_for_replicas<backend_type>(mesh::ordinals);
   }
 
-  /// Makes one step with whole gradients and consumes them; divides them by the sum of the samples' weights if the loss
-  /// is a mean. All places make the same update. Throws earlier failures of places, which make the model unusable.
+  /// Makes one step with whole gradients and consumes them. Divides the gradients by the sum of the samples' weights if
+  /// the loss is a mean. All places make the same update. Throws earlier failures of places, which make the model
+  /// unusable.
   template <placement GradientWhere>
   DEVPLACE_CONFIGURED void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
     constexpr bool whole = std::is_same_v<GradientWhere, Where>;
@@ -185,7 +186,8 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
               rule_, r, part, tables_[k], divide ? r.gradient_data() + elements : nullptr, factors[k], steps_);
       });
       send_updates();
-      // Rounds the other replicas whole: leaving out a share would save less than the launches for the rest cost.
+      // Rounds the other replicas as a whole: skipping a place's own share needs more launches, which take longer than
+      // the skipped elements.
       if constexpr (runtime::replica<typename roles::storage>::has_working_copy)
         if (!stay_old)
           runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
@@ -214,8 +216,8 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
   /// Returns the number of enqueued steps.
   std::int64_t steps() const { return steps_; }
 
-  /// Copies the whole state to the host, after all work enqueued before. Of several processes, each returns its own
-  /// part, with zeros elsewhere.
+  /// Copies the whole state to the host, after all work enqueued before. Each of several processes returns its own part
+  /// of the state, with zeros elsewhere.
   DEVPLACE_CONFIGURED optim::optimizer_state<Rule, T> state() const {
     const std::vector<std::byte> memory(options::count * optim::step_memory_bytes);
     optim::optimizer_state<Rule, T> whole{rule_, steps_, {}, memory, memory};
@@ -247,7 +249,7 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
   Rule rule_;
   std::array<std::array<optim::detail::replica_state<Rule, T, options::count>, parts>, updating_places> states_;
   std::array<detail::memory_block, updating_places> tables_;  ///< tables of parameter groups
-  std::weak_ptr<const state_type> model_;                     ///< not an address, which another model could reuse
+  std::weak_ptr<const state_type> model_;                     ///< not an address, because another model could reuse it
   std::int64_t steps_ = 0;
 };
 

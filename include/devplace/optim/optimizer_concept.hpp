@@ -18,7 +18,8 @@ inline constexpr std::size_t max_state_arenas = 2;
 inline constexpr std::size_t step_memory_bytes = 192;
 
 /// One step over one replica's arenas, which all have `n` elements with the same offsets. Pointers are to memory of the
-/// device `ordinal`; the step is enqueued on its current stream, and the memory must exist until it is executed.
+/// device `ordinal`; the step is enqueued on the device's current stream, and the memory must exist until the step is
+/// executed.
 template <class T> struct step_arguments {
   using value_type = T;       ///< the type of the arenas' elements
   using working_type = void;  ///< layers read the parameters themselves
@@ -63,27 +64,28 @@ template <class Arguments, class Working> struct working_step_arguments : Argume
   bool* wrote_working = nullptr;  ///< result, on the host: whether the update writes the copy
 };
 
-/// Requirements on an optimizer's hyperparameters, the library's and a user's: a copyable struct with
+/// Requirements on the hyperparameters of every optimizer, whether of the library or of a user: a copyable struct with
 /// - `static constexpr std::size_t state_arenas`: the number of arenas of the parameters' size that the rule needs;
 /// - `template <class Backend, class T> void step(const step_arguments<T>&) const`: enqueues one update, asynchronously
 ///   and without allocation, for float and double. The optimizer calls it for each step, so that a schedule may change
-///   a hyperparameter in between. Values that `step` computes on the host are launch arguments. The library's rules
-///   instead keep step and hyperparameters in `step_memory`, where each update prepares the next one, so that all steps
-///   have equal launches. They send hyperparameters again only if these differ from `sent`. Checkpoints keep the bytes
-///   of `step_memory` and `sent`: store no types with padding there, whose bytes are arbitrary. A rule may call another
-///   rule's step, with different values each time. A gradient is `gradient_factor * gradients[i] / divisor`, or 0 if
-///   the divisor is 0 (a batch in which all labels are ignored).
+///   a hyperparameter between steps. Values that `step` computes on the host are launch arguments. The library's rules
+///   instead keep step number and hyperparameters in `step_memory`, where each update prepares the next update, so that
+///   all steps have equal launches. They send hyperparameters again only if these differ from `sent`. Checkpoints keep
+///   the bytes of `step_memory` and `sent`: store no types with padding there, because padding has arbitrary bytes. A
+///   rule may also call another rule's step, with different values each time. A gradient is `gradient_factor *
+///   gradients[i] / divisor`, or 0 if the divisor is 0 (a batch in which all labels are ignored).
 ///
 /// Optional members:
 /// - `static constexpr bool takes_groups = true`: `step` also takes grouped_step_arguments. Required by networks with
 ///   nn::learning_rate_times or with parameters that do not decay;
 /// - `static void for_each_option(auto& self, auto&& f)`: calls f(name, self.member) or f(name, self.member, range) for
 ///   each hyperparameter. Processes compare them, and checkpoints of a training keep and restore them. With a range
-///   (optim/option_range.hpp), `static constexpr const char* name` begins the message about a number outside of it;
+///   (optim/option_range.hpp), `static constexpr const char* name` begins the message about a number outside of the
+///   range;
 /// - `void validate() const`: throws argument_error for contradictory values;
 /// - `void validate_step(std::int64_t step) const`: called before each step instead of optim::validate;
-/// - `static constexpr bool skips_steps = true`, needed in mixed<half>, where a trainer skips steps whose gradients are
-///   not finite: if `skip` is not null and `*skip` is not 0, a step changes neither parameters nor state, and does not
+/// - `static constexpr bool skips_steps = true`: needed in mixed<half>, where a trainer skips steps whose gradients are
+///   not finite. If `skip` is not null and `*skip` is not 0, a step changes neither parameters nor state, and does not
 ///   count for the factors of later steps.
 ///
 /// optim/rmsprop.hpp is a complete example: a formula for one element, which runs on every backend, vectorised where

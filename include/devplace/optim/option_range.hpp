@@ -12,8 +12,8 @@
 
 namespace devplace::optim {
 
-// Ranges of hyperparameters, which `for_each_option` passes after the value. Your own ranges need the member
-// `require(value, owner, name)`, which throws argument_error for a value outside.
+// Ranges of hyperparameters; `for_each_option` passes the range after the value. Your own ranges need the member
+// `require(value, owner, name)`, which throws argument_error for a value outside of the range.
 
 /// Finite numbers for which a function returns true.
 struct number_range {
@@ -54,7 +54,7 @@ template <class Options> void validate(const Options& options) {
     Options::for_each_option(options, []([[maybe_unused]] const char* name, const auto& value, const auto&... range) {
       (range.require(value, Options::name, name), ...);
     });
-  else if (false)  // only compiled: without a name there are no ranges, and the list would allocate its parts' names
+  else if (false)  // compiled but not called: without a name there are no ranges, and the call would allocate names
     devplace::detail::for_each_option(options, [](const char*, const auto&) {});
   if constexpr (requires { options.validate(); }) options.validate();
 }

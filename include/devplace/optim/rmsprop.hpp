@@ -55,10 +55,10 @@ struct rmsprop {
   double learning_rate = 1e-2;  ///< step size
   double alpha = 0.99;          ///< decay rate of the mean of squares
   double epsilon = 1e-8;        ///< added to the square root of the mean of squares
-  double weight_decay = 0;      ///< L2 penalty: added to the gradient, times the parameter
+  double weight_decay = 0;      ///< L2 penalty: its product with the parameter is added to the gradient
   double momentum = 0;          ///< decay rate of the momentum
 
-  /// The means of squares, and the momenta, which a step does not access if momentum is 0.
+  /// Two arenas: the means of squares, and the momenta. Steps with momentum 0 do not access the momenta.
   static constexpr std::size_t state_arenas = 2;
   /// See optimizer_rule.
   static constexpr bool takes_groups = true;

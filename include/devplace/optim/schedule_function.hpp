@@ -12,8 +12,8 @@ namespace devplace::optim {
 
 /// A schedule from a function that returns the factor of the rule's learning rate for a step, PyTorch's LambdaLR:
 /// `optim::scheduled{optim::adam{}, [](std::int64_t step) { return 1.0 / (1.0 + 0.01 * double(step)); }}`. Steps count
-/// from 0. The function must depend on the step alone: optimizers may call it several times for one step, and a resumed
-/// training calls it first for the step at which it was stopped. Copies share the function.
+/// from 0. The function must depend on the step alone: optimizers may call it several times for one step, and after a
+/// resumption the first call is for the step at which the training stopped. Copies share the function.
 class schedule_function {
  public:
   /// Wraps a function object and erases its type.
@@ -28,7 +28,7 @@ class schedule_function {
   double rate(double base, std::int64_t step) const { return base * call_(function_.get(), step); }
 
   static constexpr const char* name = "schedule";  ///< begins messages about options
-  /// Calls f(name, value) with the function's first factor, which processes compare.
+  /// Calls f(name, value) with the function's first factor, for comparison between processes.
   static void for_each_option(auto& self, auto&& f) { f("first factor", self.rate(1, 0)); }
 
  private:

@@ -17,9 +17,9 @@
 
 namespace devplace::optim {
 
-/// Requirements on a schedule, the library's (optim/schedules.hpp) and a user's: a copyable struct with `double
-/// rate(double base, std::int64_t step) const`. Given a rule's learning rate `base`, it returns the learning rate of a
-/// step, counted from 0, and depends on its arguments alone. Optional members:
+/// Requirements on every schedule, whether of the library (optim/schedules.hpp) or of a user: a copyable struct with
+/// `double rate(double base, std::int64_t step) const`. Given a rule's learning rate `base`, it returns the learning
+/// rate of a step, counted from 0, and depends on its arguments alone. Optional members:
 /// - `double momentum(double base, std::int64_t step) const`: likewise for the rule's `momentum`, or its `beta1`;
 /// - `for_each_option(self, f)` and `name`: the list of its options, as in an optimizer_rule;
 /// - `void validate() const`: throws argument_error for contradictory options.
@@ -32,10 +32,11 @@ concept rate_schedule = std::copyable<Schedule> && detail::has_rate<Schedule>;
 ///              optim::scheduled{optim::adam{.learning_rate = 1e-3},
 ///                               optim::linear{.steps = 500}.then(optim::cosine{.steps = 9500})}};
 /// ```
-/// A step is the number of updates before it: with accumulate<k> the schedule advances with each update. In mixed<half>
-/// it also advances with skipped updates, as in a PyTorch program that calls scheduler.step() after each scaler.step().
-/// The host computes the rate and sends it to the places by a launch when it changes; a step does not wait for that.
-/// Inherits the rule's members; a change of `learning_rate`, or of `schedule`, takes effect in the next step.
+/// A step's number is the number of updates before the step: with accumulate<k> the schedule advances with each update.
+/// In mixed<half> the schedule also advances with skipped updates, as in a PyTorch program that calls scheduler.step()
+/// after each scaler.step(). The host computes the rate and sends it to the places by a launch when the rate changes; a
+/// step does not wait for the launch. Inherits the rule's members; a change of `learning_rate`, or of `schedule`, takes
+/// effect in the next step.
 template <class Rule, class Schedule> struct scheduled : Rule {
   /// Conditions, named in error messages.
   ///@{

@@ -9,8 +9,8 @@
 #include <devplace/optim/detail/schedule_parts.hpp>
 #include <devplace/optim/option_range.hpp>
 
-// Learning rates as functions of the step, the number of updates before it: 0 in the first update. `base` is the rule's
-// learning rate. optim/scheduled.hpp applies the schedules.
+// Learning rates as functions of the step number, which is the number of updates before the step: 0 in the first
+// update. `base` is the rule's learning rate. optim/scheduled.hpp applies the schedules.
 
 namespace devplace::optim {
 
@@ -23,7 +23,7 @@ struct constant {
 
   /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const { return step < steps ? base * factor : base; }
-  /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
+  /// Returns a sequence: this schedule for its `steps`, then `next`, whose steps count from 0 again.
   template <class Next> auto then(const Next& next) const;
   static constexpr const char* name = "constant";  ///< begins messages about options
   /// Lists the options; see rate_schedule.
@@ -34,7 +34,7 @@ struct constant {
 };
 
 /// Changes the factor of the rule's learning rate linearly from `from`, in the first step, to `to`, in step `steps` and
-/// later ones: PyTorch's LinearLR. A warm-up is `optim::linear{.steps = 500}.then(optim::cosine{.steps = 9500})`.
+/// later steps: PyTorch's LinearLR. A warm-up is `optim::linear{.steps = 500}.then(optim::cosine{.steps = 9500})`.
 struct linear {
   std::int64_t steps = 0;  ///< at least 1
   double from = 1.0 / 3;   ///< at least 0
@@ -44,7 +44,7 @@ struct linear {
   double rate(double base, std::int64_t step) const {
     return base * (from + (to - from) * static_cast<double>(std::min(step, steps)) / static_cast<double>(steps));
   }
-  /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
+  /// Returns a sequence: this schedule for its `steps`, then `next`, whose steps count from 0 again.
   template <class Next> auto then(const Next& next) const;
   static constexpr const char* name = "linear";  ///< begins messages about options
   /// Lists the options; see rate_schedule.
@@ -56,7 +56,7 @@ struct linear {
 };
 
 /// Follows half a period of a cosine from the rule's learning rate to `minimum`, reached in step `steps`: PyTorch's
-/// CosineAnnealingLR. As in PyTorch, the rate rises again after that.
+/// CosineAnnealingLR. As in PyTorch, the rate rises again after that step.
 struct cosine {
   std::int64_t steps = 0;  ///< at least 1
   double minimum = 0;      ///< a learning rate, at least 0
@@ -65,7 +65,7 @@ struct cosine {
   double rate(double base, std::int64_t step) const {
     return minimum + (base - minimum) * detail::cosine_factor(static_cast<double>(step) / static_cast<double>(steps));
   }
-  /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
+  /// Returns a sequence: this schedule for its `steps`, then `next`, whose steps count from 0 again.
   template <class Next> auto then(const Next& next) const;
   static constexpr const char* name = "cosine";  ///< begins messages about options
   /// Lists the options; see rate_schedule.
@@ -93,14 +93,14 @@ struct step_decay {
 };
 
 /// One cycle (Smith and Topin 2018), PyTorch's OneCycleLR. The rule's learning rate is the largest rate (`max_lr`): a
-/// step's rate rises from a fraction of the largest rate to the largest rate, and then falls far below the first. The
-/// momentum, or Adam's beta1, falls and rises. The last of the `steps` steps has the smallest rate, and so have later
-/// steps, for which PyTorch raises an error.
+/// step's rate rises from a fraction of the largest rate to the largest rate, and then falls far below the first rate.
+/// The momentum, or Adam's beta1, falls and rises. The last of the `steps` steps has the smallest rate, and so have
+/// later steps, for which PyTorch raises an error.
 struct one_cycle {
   std::int64_t steps = 0;           ///< steps of the whole cycle, at least 2: total_steps
   double rise = 0.3;                ///< share of the steps in which the rate rises: pct_start
-  double first_divisor = 25;        ///< the first rate is the largest divided by this: div_factor
-  double last_divisor = 1e4;        ///< the last rate is the first divided by this: final_div_factor
+  double first_divisor = 25;        ///< the first rate is the largest rate divided by this number: div_factor
+  double last_divisor = 1e4;        ///< the last rate is the first rate divided by this number: final_div_factor
   bool straight = false;            ///< lines instead of cosines: anneal_strategy
   bool three_phases = false;        ///< the rate first falls back to the first rate, then to the last: three_phase
   bool cycle_momentum = true;       ///< if false, the rule's momentum stays
@@ -120,7 +120,7 @@ struct one_cycle {
   }
   /// Whether a rule must have a momentum.
   bool needs_momentum() const { return cycle_momentum; }
-  /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
+  /// Returns a sequence: this schedule for its `steps`, then `next`, whose steps count from 0 again.
   template <class Next> auto then(const Next& next) const;
 
   static constexpr const char* name = "one_cycle";  ///< begins messages about options
@@ -139,7 +139,7 @@ struct one_cycle {
 
  private:
   /// Interpolates within the step's phase. Phases need not end in whole steps, as in PyTorch; the middle phase is empty
-  /// unless there are three.
+  /// unless there are three phases.
   double value(std::int64_t step, double at_start, double at_top, double at_middle, double at_end) const {
     const double now = static_cast<double>(step), total = static_cast<double>(steps);
     const double top = rise * total - 1, middle = three_phases ? 2 * rise * total - 2 : top;
@@ -153,7 +153,7 @@ struct one_cycle {
   }
 };
 
-/// Follows one schedule in the first `until` steps and then another one, whose steps count from there: PyTorch's
+/// Follows the schedule `first` for `until` steps and then `second`, whose steps count from 0 again: PyTorch's
 /// SequentialLR. `optim::sequence{optim::cosine{.steps = 100}, 100, optim::constant{}}`.
 template <class First, class Second> struct sequence {
   static constexpr bool has_schedules = detail::has_rate<First> && detail::has_rate<Second>;  ///< named in the message
@@ -175,7 +175,7 @@ template <class First, class Second> struct sequence {
   double rate(double base, std::int64_t step) const {
     return step < until ? first.rate(base, step) : second.rate(base, step - until);
   }
-  /// Returns the momentum of a step: the rule's, `base`, where a schedule has none.
+  /// Returns the momentum of a step: the rule's momentum `base` where a schedule has none.
   double momentum(double base, std::int64_t step) const {
     return step < until ? detail::momentum_of(first, base, step) : detail::momentum_of(second, base, step - until);
   }
@@ -194,8 +194,8 @@ template <class First, class Second> struct sequence {
     f("until", self.until);
     detail::for_each_option_of("second ", self.second, f);
   }
-  /// Returns this sequence until step `steps`, by default the end of its last part, followed by `next`, whose steps
-  /// count from there.
+  /// Returns a sequence: this sequence until step `steps` (by default the end of its last part), then `next`, whose
+  /// steps count from 0 again.
   ///@{
   template <class Next> auto then(std::int64_t steps, const Next& next) const;
   template <class Next> auto then(const Next& next) const;

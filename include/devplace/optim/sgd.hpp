@@ -42,7 +42,7 @@ template <class T> struct sgd_factors {
 struct sgd_formula {
   double learning_rate, momentum, dampening, weight_decay;
   std::int64_t nesterov;  ///< 0 or 1
-  std::int64_t first;     ///< the first step with momentum; 0: none so far
+  std::int64_t first;     ///< number of the first step with momentum; 0: no such step so far
 
   friend bool operator==(const sgd_formula&, const sgd_formula&) = default;
 
@@ -69,16 +69,16 @@ struct sgd_formula {
 /// Hyperparameters of stochastic gradient descent with momentum, with the arithmetic of torch.optim.SGD:
 /// `sgd{.learning_rate = 0.1, .momentum = 0.9}`. Let g be the gradient plus weight_decay times the parameter and b =
 /// momentum b + (1 - dampening) g, or b = g in the first step with momentum. A step subtracts learning_rate times b
-/// from the parameter, or learning_rate times g + momentum b with Nesterov's momentum.
+/// from the parameter, or, with Nesterov's momentum, learning_rate times (g + momentum b).
 struct sgd {
   double learning_rate = 1e-3;  ///< step size
   double momentum = 0;          ///< decay rate of the momentum
   double dampening = 0;         ///< reduces the gradient's share in the momentum
-  double weight_decay = 0;      ///< L2 penalty: added to the gradient, times the parameter
+  double weight_decay = 0;      ///< L2 penalty: its product with the parameter is added to the gradient
   bool nesterov = false;        ///< Nesterov's momentum; needs momentum above 0 and no dampening
 
-  /// The momenta. Allocated even if momentum is 0, so that memory does not depend on a run-time value, but then not
-  /// accessed.
+  /// One arena: the momenta. Allocated even if momentum is 0, so that memory does not depend on a run-time value; steps
+  /// with momentum 0 do not access it.
   static constexpr std::size_t state_arenas = 1;
   /// See optimizer_rule.
   static constexpr bool takes_groups = true;
@@ -104,7 +104,8 @@ struct sgd {
           ".dampening out.");
   }
 
-  /// One update; see optimizer_rule. Takes the first step with momentum from the rule last sent to the place.
+  /// One update; see optimizer_rule. Reads the number of the first step with momentum from the rule last sent to the
+  /// place.
   template <class Backend, class Arguments> void step(const Arguments& arguments) const {
     const auto& last = *static_cast<const detail::sent_steps<detail::sgd_formula>*>(arguments.sent);
     const std::int64_t first = last.rule.first != 0 || momentum == 0 ? last.rule.first : arguments.step;

@@ -11,7 +11,7 @@
 // on distributed tensors (ops/) use it; docs/algebra.md tabulates it.
 namespace devplace::detail {
 
-/// How an elementwise operation acts on summands. All other functions are `pointwise`.
+/// How an elementwise operation acts on summands. `pointwise` stands for all functions without an own enumerator.
 enum class arithmetic : unsigned char { pointwise, additive, product, quotient, negation, larger, smaller };
 
 /// Kinds of reductions along axes; `position` stands for argmax and argmin.
@@ -72,7 +72,7 @@ inline constexpr bool same_places<A, B> =
     single_place<A> == single_place<B> &&
     std::is_same_v<typename placement_traits<A>::mesh, typename placement_traits<B>::mesh>;
 
-/// Why an operand and a number or a whole value have no common result; `flipped`: the operand is on the right.
+/// Why an operand and a number or a whole value have no common result; `flipped`: `X` is the right operand.
 template <class X> constexpr mismatch why_not_with_whole(arithmetic op, X, bool flipped) {
   if (!X::partial) return mismatch::none;
   if (X::linear && (op == arithmetic::product || (op == arithmetic::quotient && !flipped))) return mismatch::none;
@@ -111,7 +111,7 @@ struct elementwise_result<Op, A>
 template <arithmetic Op, class A, class B>
 struct elementwise_result<Op, A, B> : decltype(elementwise_of_two<Op, A, B>()) {};
 
-// Folds more operands from the left. A partial operand is rejected in any position.
+// Folds three or more operands from the left. A partial operand is rejected in any position.
 template <arithmetic Op, class First, class... Rest> struct fold_elementwise;
 template <arithmetic Op, class A, class B, class C, class... Rest>
 struct elementwise_result<Op, A, B, C, Rest...>

@@ -13,7 +13,7 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Why this machine lacks a place; empty if it has the place. Throws for invalid settings.
 template <class P> std::string why_place_unavailable() {
-  // Devices allocate pinned memory.
+  // The devices' backend allocates pinned memory.
   using asked = std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::device>;
   if constexpr (provided<asked, op::device_query>)
     return implementation<asked, op::device_query>::why_unavailable(place_traits<P>::ordinal);
@@ -44,7 +44,7 @@ inline constexpr bool skipped =
 template <class Where>
 inline constexpr bool wrong_language = configuration::cuda == cuda_support::host_only && uses<Where, backend::device>;
 
-/// Explains at compile time why `first_available` and `select` cannot choose; `usable` if they can.
+/// Explains at compile time why `first_available` and `select` cannot choose; `usable` is true if they can.
 template <class... Where> struct candidates {
   static constexpr bool named = sizeof...(Where) != 0;
   static constexpr bool in_wrong_language = (wrong_language<Where> || ...);

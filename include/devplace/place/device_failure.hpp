@@ -6,8 +6,8 @@
 
 namespace devplace::detail {
 
-/// A failure on a device that has not been thrown on the host yet. It propagates to every device that uses results of
-/// the failed one; `ordinal` is the device where it occurred.
+/// A failure of device `ordinal` that the host has not thrown yet. The failure propagates to every device that uses
+/// results of this device.
 struct device_failure {
   std::exception_ptr what;
   int ordinal = 0;

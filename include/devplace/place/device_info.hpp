@@ -37,7 +37,7 @@ struct device_information {
   int capability_minor = 0;                       ///< 0 for compute capability 9.0
   std::size_t l2_cache = 0;                       ///< bytes
   std::vector<device_attribute> attributes = {};  ///< limits and capabilities
-  std::vector<std::string> peers = {};            ///< places whose memory this one can access, as `cuda:1`
+  std::vector<std::string> peers = {};            ///< places whose memory this place can access: `cuda:1`
 
   /// Prints a summary: `cuda:0: NVIDIA H200, 132 SMs, 139.8 GiB of memory, 139.1 GiB free`.
   friend std::ostream& operator<<(std::ostream& out, const device_information& d) {
@@ -125,7 +125,7 @@ inline std::vector<device_information> list_devices() {
 inline int device_count() { return detail::count_devices<backend::device>(); }
 
 /// A sentence about this translation unit's support for cuda places: the component, the variables that number the
-/// devices (CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES) and, if there are none, why.
+/// devices (CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES) and, if there are no devices, the reason.
 inline std::string cuda_support_description() {
   return detail::naming_bad_alloc("the description", detail::support_description<backend::device>);
 }

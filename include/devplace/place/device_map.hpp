@@ -28,12 +28,12 @@ namespace detail {
 /// Upper bound of the ordinals of cuda places.
 inline constexpr int counted_ordinals = 64;
 
-/// Binds logical ordinals to visible devices: by a text such as `0:0,1:0` (the environment) or by set(); otherwise to
-/// this process's share of the devices, which is all of them unless share() was called. The first use() freezes the
-/// map. Thread-safe.
+/// Binds logical ordinals to visible devices, as given by a text such as `0:0,1:0` (the environment) or by set().
+/// Without a given map, binds them to this process's share of the devices: all devices unless share() was called. The
+/// first use() freezes the map. Thread-safe.
 class device_map {
  public:
-  /// Whether the processes of a host see the same devices, which are divided among them, or each sees its own.
+  /// Whether the processes of a host see the same devices and divide them, or each process sees only its own devices.
   enum class devices : unsigned char { of_host, of_process };
 
   /// `environment` is the value of DEVPLACE_DEVICE_MAP, null if unset; throws argument_error if it is invalid.
@@ -98,7 +98,7 @@ class device_map {
     return count_;
   }
 
-  /// The visible device of a logical one; call use() before.
+  /// The visible device of a logical device; call use() before.
   int visible(int logical) const {
     const auto at = static_cast<std::size_t>(logical);
     return at < bindings_.size() ? bindings_[at] : logical;
@@ -124,7 +124,8 @@ class device_map {
   }
 
  private:
-  /// Binds an equal number of consecutive devices to each process of the host. Too few devices are shared by processes.
+  /// Binds an equal number of consecutive devices to each process of the host. Processes share devices if there are
+  /// fewer devices than processes.
   void bind_share(int visible_count) {
     if (visible_count == 0) return;
     const int each = visible_count < local_size_ ? 1 : visible_count / local_size_;
@@ -168,7 +169,8 @@ class device_map {
     }
   }
 
-  /// Checks that the logical ordinals are 0 to n - 1, each once, and returns the visible devices in their order.
+  /// Checks that the logical ordinals are 0 to n - 1, each once, and returns the visible devices in the order of the
+  /// logical ordinals.
   static std::vector<int> in_order(const std::vector<device_map_entry>& entries, const std::string& origin) {
     if (entries.empty())
       throw argument_error(origin + ", which binds nothing. Bind cuda:0 to one visible device at least, as in 0:0.");
@@ -220,10 +222,10 @@ class device_map {
 }  // namespace detail
 
 /// Binds logical ordinals to visible devices, as DEVPLACE_DEVICE_MAP=0:0,1:0 does: {{0, 0}, {1, 0}}. The logical
-/// ordinals must be 0 to n - 1, each once, in any order. Several may share a device; each then has its own memory,
-/// worker and statistics, and copies between them are real copies. Call it before the first query of a cuda place or
-/// allocation there; later calls throw an error that names the first use. Throws argument_error if the map differs from
-/// the environment's. The first use reports a visible device that does not exist.
+/// ordinals must be 0 to n - 1, each once, in any order. Several ordinals may share a device; each ordinal then has its
+/// own memory, worker and statistics, and copies between these ordinals are real copies. Call it before the first query
+/// of a cuda place or allocation there; later calls throw an error that names the first use. Throws argument_error if
+/// the map differs from the environment's. The first use reports a visible device that does not exist.
 inline void set_device_map(const std::vector<device_map_entry>& map) { detail::device_map::of_process().set(map); }
 
 /// The bindings of this process's logical ordinals and their origin, for logs.

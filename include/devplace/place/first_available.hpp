@@ -78,10 +78,10 @@ template <class Result, class Where, class... Rest, class F> Result attempt_cand
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Calls `f(where)` for the first usable placement and returns its result: `first_available<up_to<8>, on<cpu>>(f)` uses
-/// as many GPUs as there are. Skips a cuda placement at compile time if no component provides it, without instantiating
-/// `f` for it, and at run time if the machine lacks the device. Does not compile if devplace::cuda is linked but the
-/// file is compiled as C++, because the next placement would be chosen silently. Throws placement_unavailable, with the
-/// reason for each placement, if none is usable.
+/// as many GPUs as there are. Skips a cuda placement at compile time, without instantiating `f` for it, if no component
+/// provides the placement. Skips it at run time if the machine lacks the device. Does not compile if devplace::cuda is
+/// linked but the file is compiled as C++, because the next placement would be chosen silently. Throws
+/// placement_unavailable, with the reason for each placement, if none is usable.
 template <detail::placement_candidate... Candidate, class F> decltype(auto) first_available(F&& f) {
   using list = detail::expanded_t<Candidate...>;
   if constexpr (detail::candidate_call<F, list>::valid)

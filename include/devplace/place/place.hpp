@@ -26,7 +26,7 @@ template <int I> struct cuda {
 struct pinned {};
 
 /// Host memory shared by several processes, for tensors and the parameters of models; include shared_memory.hpp to use
-/// it. Operations run as on `cpu`; their results lie in memory of this process.
+/// it. Operations run as on `cpu`; results of operations lie in memory of this process.
 struct shared_memory {};
 
 /// Alternative names for code that also includes CUDA's headers, which define a global namespace `cuda`.
@@ -44,7 +44,7 @@ struct cuda_backend : any_device {};
 }  // namespace detail
 
 /// Families of code for places: one per kind of processor, independent of ordinals. Translation units with different
-/// components have different types of backends (config.hpp), so public types are not templates on them.
+/// components have different types of backends (config.hpp), so public types have no backend as a template argument.
 namespace backend::inline DEVPLACE_CONFIGURATION {
 /// The machine's processors.
 struct cpu : detail::cpu_backend {};
@@ -52,13 +52,13 @@ struct cpu : detail::cpu_backend {};
 struct cuda : detail::cuda_backend {};
 /// Page-locked memory: no operations run there.
 struct pinned : detail::pinned_backend {};
-/// The kind of devices in this program, one besides the machine's processors.
+/// The kind of devices in this program: the only kind besides the machine's processors.
 using device = cuda;
 }  // namespace backend::inline DEVPLACE_CONFIGURATION
 
 namespace detail {
 
-/// Distinguishes shared memory from the CPU's own, which has ordinal 0 of the same backend.
+/// Distinguishes shared memory from the CPU's own memory, which has ordinal 0 of the same backend.
 inline constexpr int shared_memory_ordinal = 1;
 
 template <class Backend, int Ordinal, bool HostAccessible> struct traits_of_place {
@@ -78,8 +78,8 @@ template <>
 struct place_traits<shared_memory> : detail::traits_of_place<backend::cpu, detail::shared_memory_ordinal, true> {};
 template <> struct place_traits<pinned> : detail::traits_of_place<backend::pinned, 0, true> {};
 
-/// One memory together with the processor that works on it, `cpu`, `cuda<I>` or `shared_memory`, or a memory alone,
-/// `pinned`.
+/// A memory together with the processor that works on it (`cpu`, `cuda<I>`, `shared_memory`), or a memory alone
+/// (`pinned`).
 template <class P>
 concept place = requires {
   typename place_traits<P>::backend_type;

@@ -48,7 +48,7 @@ template <class Axis, place... P> struct sharded_on : private detail::checked_me
 /// Split along an axis over these CUDA devices: `sharded<axis<0>, 0, 1>`.
 template <class Axis, int... I> using sharded = sharded_on<Axis, cuda<I>...>;
 
-/// Every place holds a summand; the value is `Op` over the places. Collectives compute it.
+/// Every place holds a summand. The value is the reduction `Op` of the summands; collectives compute the value.
 template <reduction Op, place... P> struct partial_on : private detail::checked_mesh<P...> {};
 
 /// Each of these CUDA devices holds a summand.
@@ -71,7 +71,7 @@ template <class Local> struct processes_times {};
 struct copies {};
 /// Kind of a placement: every place has a part along `Axis`.
 template <std::size_t Axis> struct split_along {};
-/// Kind of a placement: the value is `Op` over the places' summands.
+/// Kind of a placement: the value is the reduction `Op` of the places' summands.
 template <reduction Op> struct summands {};
 
 namespace detail {
@@ -195,8 +195,9 @@ template <class Where> inline constexpr bool host_accessible = false;
 template <place P> inline constexpr bool host_accessible<P> = place_traits<P>::host_accessible;
 ///@}
 
-/// The placement of a batch for a model on `Where`, and of a `loader<Where>`'s batches: `on<P>` itself, otherwise split
-/// along axis 0 over the places. `on<cpu>` for a model in shared memory, where only parameters are shared.
+/// The placement of a batch for a model on `Where`, and of a `loader<Where>`'s batches: on one place `Where` itself,
+/// otherwise split along axis 0 over the places. `on<cpu>` for a model in shared memory, where only parameters are
+/// shared.
 template <placement Where>
 using batch_placement_t =
     std::conditional_t<std::is_same_v<Where, shared_memory>, cpu,

@@ -24,15 +24,15 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
   return text;
 }
 
-/// Throws an exception with this message, of the first of these types that matches `e`.
+/// Throws an exception with this message. Its type is the first type of `Error...` that matches `e`, otherwise `error`.
 template <class... Error> [[noreturn]] void throw_as(const error& e, const std::string& message) {
   ((dynamic_cast<const Error*>(&e) != nullptr ? throw Error(message) : void()), ...);
   throw error(message);
 }
 
 /// Rethrows an exception with its replica added to the message: `devplace: replica 1 of 3 (cuda:1): ...`. Replicas
-/// count from 0 in the order of the placement. devplace's exceptions keep their type; any other is nested in an `error`
-/// whose message contains the original one.
+/// count from 0 in the order of the placement. devplace's exceptions keep their type; any other exception is nested in
+/// an `error` whose message contains the original message.
 [[noreturn]] inline void rethrow_for_replica(const std::exception_ptr& failed, std::size_t index, std::size_t count,
                                              std::string_view place_name) {
   const auto text = [&](const char* what) { return message_of_replica(what, index, count, place_name); };
@@ -48,7 +48,8 @@ template <class... Error> [[noreturn]] void throw_as(const error& e, const std::
   }
 }
 
-/// Calls `f()`; adds the replica to its exceptions if there are several. `name(ordinal)` names the replica's place.
+/// Calls `f()`; if there are several replicas, adds the replica to the messages of exceptions from `f`. `name(ordinal)`
+/// names the replica's place.
 inline void run_for_replica(std::size_t index, std::size_t count, std::string (*name)(int), int ordinal,
                             function_view<> f) {
   if (count == 1) {

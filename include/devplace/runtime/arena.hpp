@@ -40,7 +40,7 @@ void copy_arena(const devplace::detail::memory_block& to, int ordinal, const dev
   devplace::detail::copy_bytes<Backend, FromBackend>(ordinal, to.data(), from_ordinal, from.data(), from.bytes());
 }
 
-/// Stores a loss's sums after the gradients, the sum of weights first, or adds them if `add`.
+/// Stores a loss's sums after the gradients, the sum of weights first. If `add`, adds them to the stored sums.
 template <class Gradient, class Sum> struct tail_functor {
   Gradient* tail;
   const Sum* sums;
@@ -51,7 +51,7 @@ template <class Gradient, class Sum> struct tail_functor {
   }
 };
 
-/// Computes a loss from its sums of losses and of weights. NaN has no sign.
+/// Computes a loss from its sums of losses and of weights. A NaN result has no sign.
 template <class T> T loss_from(double sum, double weights, reduction how) {
   return devplace::detail::without_sign_of_nan(static_cast<T>(how == reduction::mean ? sum / weights : sum));
 }

@@ -32,7 +32,8 @@ template <class Extents> constexpr bool static_sample = false;
 template <std::size_t First, std::size_t... Rest>
 constexpr bool static_sample<extents<First, Rest...>> = ((Rest != dyn) && ...);
 
-/// Whether a batch of these extents can consist of samples of extents `Sample`: equal numbers of elements, if known.
+/// Whether a batch of these extents can consist of samples of extents `Sample`: whether the numbers of elements are
+/// equal, if known.
 template <class Extents, class Sample> constexpr bool can_be_batch() {
   if constexpr (Extents::rank == 0)
     return false;
@@ -64,11 +65,11 @@ template <class Model, class Batch, bool Whole> constexpr batch_fault fault_of_b
   }
 }
 
-/// Returns whether a model takes the batch; fails to compile where it does not. Callers do nothing if this is false, so
-/// that compilers print one error, which names the caller's line.
+/// Returns whether a model takes the batch; fails to compile if the model does not take it. Callers do nothing if the
+/// result is false, so that compilers print one error, which names the caller's line.
 template <class Model, class Batch, bool Whole> constexpr bool accepts_batch() {
   constexpr batch_fault fault = fault_of_batch<Model, Batch, Whole>();
-  // Named, because clang explains comparisons in three more lines.
+  // Conditions have names, because clang would explain each comparison in three more lines.
   constexpr bool is_tensor = fault != batch_fault::no_tensor;
   constexpr bool in_parts = fault != batch_fault::placement || Whole;
   constexpr bool in_place = fault != batch_fault::placement || !Whole;

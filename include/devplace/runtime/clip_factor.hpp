@@ -28,7 +28,7 @@ constexpr std::size_t norm_groups(std::size_t n) { return n < (std::size_t{1} <<
 constexpr std::size_t norm_lanes(std::size_t n) { return norm_groups(n) * norm_groups(n); }
 ///@}
 
-/// Computes the results of clipping from the sum of squares.
+/// Computes the results of clipping from the gradients' sum of squares.
 template <class T> struct clip_result {
   const T* divisor;
   double max_norm;
@@ -36,7 +36,7 @@ template <class T> struct clip_result {
   T* norm;
   loss_scale* scaler = nullptr;  ///< null: gradients are not scaled
   scaling_rule scaling = {};
-  double unscaled = 1;                             ///< the loss scaling's divisor of the gradients
+  double unscaled = 1;                             ///< gradients are multiplied by the scale and divided by this number
   gradient_norm_statistics* statistics = nullptr;  ///< null: not collected
 
   DEVPLACE_HD void operator()(double sum_of_squares) const {
@@ -55,7 +55,7 @@ template <class T> struct clip_result {
   }
 };
 
-/// The sum of squares as a reducer that finally stores the results of clipping.
+/// Reducer that computes the sum of squares and finally stores the results of clipping.
 template <class T> struct clip_reducer {
   using squares = devplace::detail::square_sum_reducer<T>;
   using accumulator = typename squares::accumulator;

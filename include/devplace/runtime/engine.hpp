@@ -22,7 +22,8 @@ template <class Net, class P> struct pass_layout {
   using output_extents = typename plan::output;
   using input_element = typename plan::template input_element<P>;
   using output_element = typename plan::template output_element<P>;
-  /// Whether samples are rounded to activations before the first layer, and the element type that this layer reads.
+  /// Whether samples are rounded to activations before the first layer, and the element type that the first layer
+  /// reads.
   static constexpr bool rounds_input = plan::template rounds_input<P>;
   using first_element = typename plan::template first_element<P>;
   static constexpr element_sizes sizes{sizeof(first_element), sizeof(typename roles::activation),
@@ -42,7 +43,7 @@ template <class Net, class P> struct pass_layout {
 };
 
 /// The computations of one replica of `Net` in precision `P`. One instance serves all devices of a backend: the ordinal
-/// is a value.
+/// is a run-time value.
 template <class Net, class P, class Backend> struct engine : pass_layout<Net, P> {
   using layout = pass_layout<Net, P>;
   using typename layout::first_element;

@@ -20,7 +20,7 @@
 namespace devplace {
 
 /// The placement of the gradients of a model on `Where` for a batch on `Batch`: partial for a split batch, and whole on
-/// each place for a replicated one.
+/// each place for a replicated batch.
 template <placement Where, placement Batch>
 using gradient_placement_from_t = std::conditional_t<std::is_same_v<Batch, Where>, Where, gradient_placement_t<Where>>;
 
@@ -31,11 +31,11 @@ struct gradient_access;
 }  // namespace runtime
 
 /// A lease of a model's gradient arenas, from `model.backward`. Move-only. While the lease exists, another backward is
-/// an error, unless it receives the lease and accumulates. `Where` is the gradients' placement: `partial` for a
-/// replicated model and a split batch until `synchronize` makes them whole (optimizers do not accept partial ones);
-/// `replicated` for a replicated batch, for which every place computes the whole gradient. Gradients are sums over the
-/// samples; the optimizer divides by the sum of the samples' weights, which follows the gradients in the arena. One
-/// thread at a time.
+/// an error, unless it receives the lease and accumulates. `Where` is the gradients' placement. For a replicated model
+/// and a split batch it is `partial` until `synchronize` makes the gradients whole; optimizers do not accept partial
+/// gradients. For a replicated batch, whose whole gradient every place computes, it is `replicated`. Gradients are sums
+/// over the samples; the optimizer divides by the sum of the samples' weights, which follows the gradients in the
+/// arena. Only one thread at a time may use the lease.
 template <class Net, placement Where, precision P> class [[nodiscard]] gradients : public runtime::undivided {
   using T = typename precision_traits<P>::gradient;
 
@@ -63,8 +63,8 @@ template <class Net, placement Where, precision P> class [[nodiscard]] gradients
   reduction how() const { return how_; }
 
   /// Gradient number `Index` (in the order of the model's `parameter_names()`) on place `k` of the placement: a sum
-  /// over samples, not yet divided. Before `synchronize` the result is a summand_view, since other places have the
-  /// rest; over several places it is read-only.
+  /// over samples, not yet divided. Before `synchronize` the result is a summand_view, since other places hold the
+  /// other summands. On several places the view is read-only.
   ///@{
   template <std::size_t Index> auto local(std::size_t k = 0) {
     if constexpr (single_place<Where>)
@@ -80,8 +80,8 @@ template <class Net, placement Where, precision P> class [[nodiscard]] gradients
   }
   ///@}
 
-  /// Returns gradient `Index` on place `k` as an ordinary view, even of a summand or of one of several replicas, for a
-  /// program's own collectives.
+  /// Returns gradient `Index` on place `k` as an ordinary view, for a program's own collectives. The gradient may be a
+  /// summand or one of several replicas.
   ///@{
   template <std::size_t Index> auto only_on(std::size_t k) { return window<T, Index>(k); }
   template <std::size_t Index> auto only_on(std::size_t k) const { return window<const T, Index>(k); }

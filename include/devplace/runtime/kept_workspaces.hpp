@@ -15,8 +15,9 @@
 
 namespace devplace::runtime {
 
-/// The workspaces that a model keeps for its predictions, so that only the first call allocates. Concurrent calls get a
-/// workspace each. A workspace stays with the stream that used it first, whose order protects it from pending work.
+/// The workspaces that a model keeps for its predictions, so that only the first call allocates. Each concurrent call
+/// gets its own workspace. A workspace stays with the stream that used it first; the stream's order protects the
+/// workspace from pending work.
 class kept_workspaces {
   struct workspace {
     int ordinal;

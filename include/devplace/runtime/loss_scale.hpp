@@ -16,19 +16,19 @@ struct scaling_rule {
   std::int64_t growth_interval;
 };
 
-/// The scale of losses on a place, where it decides whether a step is skipped. Computes as
-/// torch.amp.GradScaler.update(), but does not fall below `smallest`; GradScaler's falls to 0, from which it cannot
-/// grow again.
+/// The scale of losses on a place; decides there whether a step is skipped. Computes as torch.amp.GradScaler.update(),
+/// but does not fall below `smallest`. GradScaler's scale falls to 0, from which it cannot grow again.
 struct loss_scale {
   static constexpr float smallest = std::numeric_limits<float>::min();
 
   float scale;                  ///< scale of the next step's gradients
   std::uint32_t skips;          ///< whether the last step is skipped
-  std::int64_t growth_tracker;  ///< steps with finite gradients since the scale changed or gradients were not finite
+  std::int64_t growth_tracker;  ///< steps since the last change of the scale or the last skipped step
   std::int64_t skipped_steps;   ///< since the start
 
-  /// Decides, between a step's gradients and its update, whether to skip the step. `finite`: whether all gradients are.
-  /// `undone`: whether the factor that undoes the scale is finite; the reciprocal of a very small scale is not.
+  /// Decides, between a step's gradients and its update, whether to skip the step. `finite`: whether all gradients are
+  /// finite. `undone`: whether the factor that undoes the scale is finite; the reciprocal of a very small scale is
+  /// infinite.
   DEVPLACE_HD void decide(const scaling_rule& rule, bool finite, bool undone = true) {
     skips = finite && undone ? 0 : 1;
     skipped_steps += skips;

@@ -53,8 +53,8 @@ std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const
   return state;
 }
 
-/// Allocates the gradients at the first use in training, because a model that only predicts needs none; waits for the
-/// places then.
+/// Allocates the gradients at the first use in training and then waits for the places. A model that only predicts needs
+/// no gradients.
 template <class Backend, class S> void require_gradients(model_state<S>& state) {
   bool more = false;
   for (replica<S>& r : state.replicas) {
@@ -67,7 +67,7 @@ template <class Backend, class S> void require_gradients(model_state<S>& state) 
 }
 
 /// Copies the parameters and buffers of the first replica of `from` to every replica of `state` and waits. Copies are
-/// bitwise, or rounded to nearest if the type differs; between precisions they go through the host's memory.
+/// bitwise or, if the type differs, rounded to nearest; copies between precisions go through the host's memory.
 template <class Backend, class FromBackend, class S, class FromS>
 void copy_parameters(model_state<S>& state, const model_state<FromS>& from) {
   if (static_cast<const void*>(&state) == &from) return;

@@ -18,9 +18,9 @@ namespace runtime {
 /// - `parameter_elements` and `buffer_elements`: elements of the arenas of trained parameters and of buffers;
 ///   `arena_elements`: elements of trained and `frozen_elements` together;
 /// - `parameter_count`, `parameter_at<Index>` (extents and offset), and the trained parameters' `offsets`, `ranks` and
-///   `learning_rates` (factors of the optimizer's);
+///   `learning_rates` (factors of the optimizer's learning rate);
 /// - `for_each_parameter` with names; `visit_parameters` and `visit_buffers` with values in place of types;
-/// - `input` and `output` of one sample, the sizes of a pass, and the passes.
+/// - `input` and `output` (extents of one sample), the sizes of a pass, and the passes.
 template <class Net> struct network_plan;
 
 }  // namespace runtime

@@ -14,8 +14,8 @@ namespace devplace::runtime {
 /// Whether a backward pass follows.
 enum class mode : unsigned char { train, predict };
 
-/// The key of random layers. Their numbers depend only on the key and on an element's position in the whole batch, not
-/// on the device or thread.
+/// The key of random layers. The random numbers depend only on the key and on an element's position in the whole batch,
+/// not on the device or thread.
 struct random_key {
   std::uint64_t seed = 0;          ///< the model's seed
   std::uint64_t step = 0;          ///< number of the training pass
@@ -41,9 +41,9 @@ struct element_sizes {
 /// Number of elements of one sample of these extents.
 template <class Extents> inline constexpr std::size_t sample_size = Extents{}.size();
 
-/// The numbers that the passes of all places reduce at a synchronisation point: `count` numbers of each place at this
-/// address are replaced by their reduction `op` over the places. Integers, so that the results do not depend on the
-/// order of the places. `count` 0: nothing to reduce.
+/// The numbers that the passes of all places reduce at a synchronisation point: `count` numbers at this address on each
+/// place are replaced by their reduction `op` over the places. They are integers, so that the results do not depend on
+/// the order of the places. `count` 0: nothing to reduce.
 struct reduction_request {
   std::int64_t* numbers = nullptr;
   std::size_t count = 0;
@@ -55,8 +55,7 @@ struct reduction_request {
 ///
 /// Layers that compute over the samples of all places divide a network's passes into plan::meetings + 1 phases.
 /// Forward, or backward, is called once for each phase; between two phases the places synchronise and reduce the
-/// numbers in `reduced`. Places without samples take part. A pass on one place has all phases, too, and reduces
-/// nothing.
+/// numbers in `reduced`. Places without samples take part. A pass on one place has the same phases but reduces nothing.
 template <class P> struct pass {
   using roles = precision_traits<P>;
   std::size_t batch = 0;
@@ -67,12 +66,12 @@ template <class P> struct pass {
   std::byte* scratch = nullptr;
   runtime::mode mode = runtime::mode::predict;
   random_key key{};
-  const typename roles::parameter* master_parameters = nullptr;  ///< the optimizer's
-  std::size_t phase = 0;                                         ///< phases of the network, or in a layer of the layer
+  const typename roles::parameter* master_parameters = nullptr;  ///< parameters in the optimizer's type
+  std::size_t phase = 0;                                         ///< phase within the network or within the layer
   std::size_t samples = 0;                                       ///< samples on all places that synchronise
-  bool first = true;                                             ///< whether this is the first of these places
+  bool first = true;                                             ///< whether this is the first place that synchronises
   reduction_request* reduced = nullptr;                          ///< null on one place
-  std::size_t frozen = 0;  ///< elements from `parameters` to the frozen parameters
+  std::size_t frozen = 0;  ///< offset of the frozen parameters from `parameters`, in elements
   bool planning = false;   ///< whether operations only make plans; layers without products are then skipped
 };
 

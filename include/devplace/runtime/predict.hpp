@@ -39,7 +39,7 @@ template <class Net, class P> constexpr std::size_t tile_bytes(std::size_t rows)
   return pass_layout<Net, P>::workspace_bytes(rows, mode::predict);
 }
 
-/// Bytes in front of the workspace for the samples of a tile, where the batch is a view with strides.
+/// Bytes in front of the workspace that hold the samples of a tile if the batch is a view with strides.
 template <class Net, class P> constexpr std::size_t packed_tile_bytes(std::size_t rows) {
   using layout = pass_layout<Net, P>;
   return padded_bytes(rows * sample_size<typename layout::input_extents> * sizeof(typename layout::input_element));
@@ -105,7 +105,7 @@ void prepare_predictions(const typename engine<Net, P, Backend>::replica_type& r
   }
 }
 
-// No template, to build the message once.
+// Not a template, so that the message is compiled once.
 [[noreturn]] inline void throw_other_output(std::span<const std::size_t> given, std::span<const std::size_t> wanted) {
   throw shape_error("predict_into: the result is " + devplace::detail::sizes_text(given) +
                     ", and the outputs for this batch are " + devplace::detail::sizes_text(wanted) + ".");

@@ -21,9 +21,9 @@
 
 namespace devplace::runtime {
 
-/// One replica's arenas: parameters, their working copy, which layers read, gradients (followed by two sums), buffers,
-/// and the sums of the last loss. Each is one block, with equal constexpr offsets on every place. `S` is the
-/// storage of a precision (precision_traits), which names the types.
+/// One replica's arenas: parameters, the parameters' working copy (read by layers), gradients (followed by two sums),
+/// buffers, and the sums of the last loss. Each arena is one block, with equal constexpr offsets on every place. `S` is
+/// the storage of a precision (precision_traits), which names the types.
 template <class S> struct replica {
   using roles = precision_traits<S>;
   using parameter = typename roles::parameter;
@@ -50,7 +50,7 @@ template <class S> struct replica {
   accumulator* loss_sums() const { return static_cast<accumulator*>(sums.data()); }
 };
 
-/// The state of a model: shared with leases and saved activations, so that they detect misuse.
+/// The state of a model. Leases and saved activations share it, so that they detect misuse.
 template <class S> struct model_state {
   std::vector<replica<S>> replicas;
   std::vector<int> ordinals;         ///< ordinals of the replicas' devices
@@ -58,12 +58,12 @@ template <class S> struct model_state {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;             ///< number of training passes so far; keys random layers
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients
-  std::uint64_t updates = 0;   ///< optimizer steps and assignments so far: activations saved before one are stale
-  std::uint64_t failures = 0;  ///< failures of the model's devices when it was made; later ones make it unusable
+  std::uint64_t updates = 0;          ///< optimizer steps and assignments so far; each makes saved activations stale
+  std::uint64_t failures = 0;         ///< failures of its devices before its construction; later ones make it unusable
   void (*check_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/wait_for_model.hpp
   bool working_copies_are_old = true;              ///< whether passes round the parameters first
-  std::mutex renewal;                              ///< protects the flag and the rounding
-  bool replaced = false;                           ///< whether the model was assigned another one
+  std::mutex renewal;                              ///< protects working_copies_are_old and the rounding
+  bool replaced = false;                           ///< whether another model was assigned to this one
   bool gradients_out = false;                      ///< whether a lease of the gradient arenas exists
   kept_workspaces workspaces;                      ///< workspaces of predictions
   std::atomic<bool> in_use = false;                ///< whether a call holds sole_use

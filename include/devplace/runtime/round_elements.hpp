@@ -18,7 +18,7 @@ void round_elements(int ordinal, To* to, const From* from, std::size_t n) {
                    cast<To>(devplace::detail::view_at<Backend>(ordinal, from, all)));
 }
 
-/// Converts `n` elements, divided by `divisor` and multiplied by the number `factor` on the place.
+/// Converts `n` elements, each divided by `divisor` and multiplied by `*factor`, a number in the place's memory.
 template <class Backend, class To, class From>
 void round_scaled(int ordinal, To* to, const From* from, std::size_t n, From divisor, const From* factor) {
   const extents<dyn> all{n};

@@ -35,15 +35,15 @@ template <class T> struct gradient_source {
   }
 };
 
-/// A place's record of its optimizer's steps, in the memory that step_arguments provides to a rule. An update reads its
-/// factors here and stores the factors of the next step, so that one launch can be repeated. `Rule` has the
+/// A place's record of its optimizer's steps, in the memory that step_arguments provides to a rule. An update reads the
+/// factors of its step here and stores the factors of the next step, so that one launch can be repeated. `Rule` has the
 /// hyperparameters in double; its `set(factors, t)` computes the factors of step t.
 template <class Rule, class T> struct step_record {
   using factors = typename Rule::template factors<T>;
 
   Rule rule;
   std::int64_t step;  ///< the next step; the first one is 1
-  factors next;       ///< its factors
+  factors next;       ///< the factors of that step
   unsigned ticket;    ///< blocks of the running update that are done; 0 between updates
 
   DEVPLACE_HD void begin(const Rule& with, std::int64_t at) {
@@ -53,7 +53,7 @@ template <class Rule, class T> struct step_record {
     ticket = 0;
   }
   /// Changes the hyperparameters from this place's next step on; the place may have skipped steps that the host
-  /// counted. A rule with a member `first` keeps the first step that this place has noted.
+  /// counted. In a rule with a member `first`, keeps the value of `first` that this place has recorded.
   DEVPLACE_HD void resume(const Rule& with, std::int64_t at) {
     if (step == 0) return begin(with, at);
     Rule resumed = with;
@@ -67,8 +67,8 @@ template <class Rule, class T> struct step_record {
   }
 };
 
-/// The first argument of a formula for one element: the factor of its gradient, and square roots. For vectors of
-/// elements, backends pass a vector arithmetic.
+/// The first argument of a formula for one element: the factor of the element's gradient, and the square root. Backends
+/// pass another type for vectors of elements.
 template <class T> struct element_arithmetic {
   T factor;
 

@@ -6,9 +6,9 @@
 
 namespace devplace::runtime {
 
-/// Base of losses. Rejects the conversion to a number, since reading a loss waits for its places and therefore has a
-/// name. Without this conversion compilers list all operators of the library for `sum += loss`. A template, so that
-/// only a use of the conversion instantiates the assertion.
+/// Base of losses. Rejects the conversion to a number, since reading a loss waits for the loss's places and is
+/// therefore a named call. Without this conversion compilers list all operators of the library for `sum += loss`. A
+/// template, so that only a use of the conversion instantiates the assertion.
 template <class Loss = void> struct unread_loss {
   operator double() const {
     static_assert(

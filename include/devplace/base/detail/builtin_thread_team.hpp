@@ -33,10 +33,10 @@ struct process_team_owner;
 /// they spin for some tens of microseconds and then sleep, unless keep_awake(true) is in force.
 ///
 /// Fork and join cost 0.1 to 0.6 us while the workers spin and about 50 us once they sleep. The calling thread, the
-/// leader, also runs the parts of workers that have not begun some microseconds after its own part is done: their
-/// processors are busy. If several threads call run() concurrently, the first one gets the workers; the others run all
-/// parts themselves. So no call waits for a busy team or machine, and run() may be nested. A member must not wait for
-/// another member. After fork(), the child's first run() starts new workers.
+/// leader, waits some microseconds after its own part. Then it also runs the parts of workers that have not begun,
+/// because their processors are busy. If several threads call run() concurrently, the first one gets the workers; the
+/// others run all parts themselves. So no call waits for a busy team or machine, and run() may be nested. A member must
+/// not wait for another member. After fork(), the child's first run() starts new workers.
 class builtin_thread_team {
  public:
   /// Starts `size - 1` workers. Throws argument_error unless 1 <= size <= 4096.
@@ -76,7 +76,7 @@ class builtin_thread_team {
     if (dispatch(function, size(), false)) prepared_.store(tag, std::memory_order_release);
   }
 
-  /// Keeps workers awake while calls with true outnumber calls with false, except where their processors have other
+  /// Keeps workers awake while calls with true outnumber calls with false, except workers whose processors have other
   /// work. A call with true wakes sleeping workers. See team_region.
   void keep_awake(bool on) noexcept {
     awake_.fetch_add(on ? 1 : -1, std::memory_order_relaxed);
@@ -254,8 +254,8 @@ class builtin_thread_team {
 
   /// Whether to move late workers away from the leader's processor, where the scheduler may have put them. True once
   /// the leader has waited longer than workers take to wake up, then at doubling intervals of at most a second. The
-  /// scheduler itself separates the threads after milliseconds if another processor is idle. It may take seconds if all
-  /// are busy, for example with spinning threads of another library.
+  /// scheduler itself separates the threads after milliseconds if another processor is idle. The scheduler may take
+  /// seconds if all processors are busy, for example with spinning threads of another library.
   bool should_move_late_workers() noexcept {
     if (oversubscribed_ || started_in_ != detail::fork_count()) return false;
     constexpr std::int64_t microsecond = 1000, second = 1'000'000 * microsecond;

@@ -15,8 +15,8 @@
 
 namespace devplace::detail {
 
-/// Number of processors that this process may use: those in its affinity mask, which taskset, srun and mpirun set, or
-/// without a mask all of the machine. At least 1.
+/// Number of processors that this process may use: those in its affinity mask (set by taskset, srun or mpirun) or,
+/// without a mask, all processors of the machine. At least 1.
 inline int usable_processors() noexcept {
 #if defined(__linux__)
   cpu_set_t mask;
@@ -30,7 +30,7 @@ inline int usable_processors() noexcept {
   return count > 0 ? count : 1;
 }
 
-/// The largest accepted thread count; a larger one is probably a mistake (a job id, an address).
+/// The largest accepted thread count; a larger count is probably a mistake (a job id, an address).
 inline constexpr int largest_thread_count = 4096;
 
 /// The thread count in `text`, a value of OMP_NUM_THREADS. OpenMP allows a list with one number per nesting level

@@ -22,7 +22,7 @@
 namespace devplace::nn::detail {
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Returns a lease of the model's gradients. Throws if there is one already.
+/// Returns a lease of the model's gradients. Throws if a lease exists already.
 template <class Model, class Saved, class State>
 auto leased_gradients(const std::shared_ptr<State>& state, reduction how) {
   if (state->gradients_out)
@@ -35,8 +35,8 @@ auto leased_gradients(const std::shared_ptr<State>& state, reduction how) {
       state, how);
 }
 
-/// Checks the arguments of backward, and then consumes `saved`. Writes place k's gradient of the batch to
-/// `input_gradient(k)`, unless null.
+/// Checks the arguments of backward, and then consumes `saved`. Writes place k's gradient of the batch to the address
+/// `input_gradient(k)`, unless it is null.
 template <class Net, class Where, class P, class Batch, class Held, class Extents, class State,
           class To = runtime::no_input_gradient>
 void run_backward(const std::shared_ptr<State>& state, saved<Net, Where, P, Batch, Held>&& saved,

@@ -18,8 +18,8 @@ template <class Array> std::size_t row_count(const Array& x) {
   return count;
 }
 
-/// Requires labels [n, ...] for an output [n, ..., classes]; throws shape_error for others. Returns `auto`, so that
-/// compilers instantiate the function where it is called and show the user's line.
+/// Requires labels [n, ...] for an output [n, ..., classes]; throws shape_error for other labels. Returns `auto`, so
+/// that compilers instantiate the function where it is called and show the user's line.
 template <class Output, class Labels>
 auto require_label_of_each_row(const char* loss, const Output& output, const Labels& labels) {
   using rows = devplace::detail::extents_without_t<typename Output::extents_type, Output::rank - 1>;

@@ -12,7 +12,7 @@
 
 namespace devplace::nn::detail {
 
-/// The plan of a branch and its first faults, with paths from outside the branch; void if there are none.
+/// The plan of a branch, and the branch's first faults with paths from outside the branch; void if there are none.
 template <class Step, class Layer, class In> struct branch_fit {
   using plan = layer_plan<Layer, typename taken_by<Layer, In>::type>;
   using wrong_layer = typename plan::wrong_layer;
@@ -35,13 +35,13 @@ template <class First, class... Rest> struct first_fault<First, Rest...> {
 };
 template <class... Rest> struct first_fault<void, Rest...> : first_fault<Rest...> {};
 
-/// The first output that `Join::fits` rejects beside the first branch's output; void if there is none.
+/// The first output that does not fit the first branch's output by `Join::fits`; void if there is none.
 template <class Join, class First, class... Others>
 struct unequal_outputs
     : first_fault<std::conditional_t<Join::template fits<First, Others>(), void,
                                      unequal<path<>, typename Join::rule, gives<First>, gives<Others>>>...> {};
 
-/// `Base`, the plan of branches, with the first faults that the branch_fits `Fits` found, or else with `Unequal`.
+/// Adds the first faults to the plan of branches `Base`: a fault within a branch (`Fits`) or else `Unequal`.
 template <class Base, class Unequal, class... Fits> struct checked_branches : Base {
   using wrong_layer = typename first_fault<typename Fits::wrong_layer...>::type;
   using first_misfit = typename first_fault<typename Fits::first_misfit..., typename Unequal::type>::type;
@@ -69,7 +69,7 @@ template <class In, class... Branches> constexpr auto too_few_branches() {
   return any_layer<In>{};
 }
 
-/// The plan of branches combined by `Join`, whose outputs `Join::fits` compares.
+/// The plan of branches whose outputs `Join::fits` compares and `Join` combines.
 template <class Join, class In, class Indices, class... Branches>
 struct branch_plan : layer_plan<decltype(too_few_branches<In, Branches...>()), In> {};
 template <class Join, class In, std::size_t... Index, class... Branches>

@@ -17,12 +17,12 @@
 
 namespace devplace::nn::detail {
 
-/// Where a branch's result is: the input itself; memory that backward reads; the output of all branches; or scratch
-/// memory.
+/// Where a branch's result lies: in the input itself, in memory that backward reads, in the output of all branches, or
+/// in scratch memory.
 enum class branch_result : unsigned char { input, saved, output, scratch };
 
-/// The plan of branches, which take the same input `In` and whose results `Join` combines. Overwrites neither the input
-/// nor the output's gradient. Adds the gradients of the input from the last branch to the first.
+/// The plan of branches that take the same input `In`; `Join` combines their results. Overwrites neither the input nor
+/// the output's gradient. Adds the gradients of the input from the last branch to the first.
 ///
 /// Workspace from forward to backward: each branch's result, if its backward reads the result, and the branch's saved
 /// data. Scratch memory: a result or its gradient, a gradient of the input, and the branch's own scratch memory.
@@ -33,7 +33,7 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
   template <std::size_t Index> using plan = typename list::template plan<Index>;
 
   static constexpr std::array<std::size_t, n> result_size{sample_size<typename Plans::output>...};
-  /// Branches that only reshape: their result is the input, and the input's gradient is the result's gradient.
+  /// Whether a branch only reshapes: its result is the input, and its gradient of the input is the result's gradient.
   static constexpr std::array<bool, n> passes_on{Plans::reshapes...};
   static constexpr std::array<bool, n> keeps_result{includes(Plans::keeps, keep::output)...};
 
@@ -44,7 +44,7 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
     return Join::adds && output_is_free ? branch_result::output : branch_result::scratch;
   }
 
-  /// Whether a branch adds its gradient of the input to the sum of the branches that backward ran earlier.
+  /// Whether a branch adds its gradient of the input to the sum from branches that ran earlier in backward.
   static constexpr bool adds_gradient(std::size_t index) {
     return index + 1 != n && !passes_on[index] && !(Join::adds && index + 2 == n && passes_on[n - 1]);
   }
@@ -116,7 +116,7 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
   template <class X, class P>
   static constexpr element_sizes sizes{sizeof(X), sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
 
-  /// Returns branch `Index`'s pass: with its own parameters and parts of the workspace.
+  /// Returns the pass of branch `Index`, with the branch's parameters and parts of the workspace.
   template <std::size_t Index, class X, class P> static pass<P> inner(const pass<P>& p) {
     constexpr element_sizes e = sizes<X, P>;
     pass<P> result = list::template at_layer<Index>(p);

@@ -21,11 +21,11 @@ template <class Layer, class In> using output_t = typename Layer::template outpu
 template <class P> using gradient_of = typename precision_traits<P>::gradient;
 template <class P> using accumulator_of = typename precision_traits<P>::accumulator;
 
-/// The element type of a layer's output: its input's, `X`, if the layer only reshapes.
+/// The element type of a layer's output: the input's type `X` if the layer only reshapes, else the activations' type.
 template <class Layer, class P, class X>
 using output_element_t = std::conditional_t<reshapes_only<Layer>(), X, element_of_t<P>>;
 
-/// Extents without elements, in place of an activation that the layer does not keep for backward.
+/// Has extents but no elements; stands in for an activation that the layer does not keep for backward.
 template <class View> class not_kept : View {
  public:
   using typename View::extents_type;
@@ -40,7 +40,8 @@ template <class View> class not_kept : View {
 };
 
 /// The argument of `Layer::forward`, and base of the argument of `Layer::backward`: views of one pass at
-/// `here<Backend>`. Elements of the input have type `X`, those of the output `Y`, which is const in backward.
+/// `here<Backend>`. Elements of the input have type `X`; elements of the output have type `Y`, which is const in
+/// backward.
 template <class Layer, class In, class P, class Backend, class X, class Y = output_element_t<Layer, P, X>> class call {
   using roles = precision_traits<P>;
 
@@ -108,16 +109,16 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
     return entry<Index, true>(pass_.buffers);
   }
 
-  /// Memory from forward to backward, [batch, Layer::saved<In>].
+  /// Memory that lasts from forward to backward, [batch, Layer::saved<In>].
   auto saved() const { return samples<accumulator_type, extents<saved_per_sample<Layer, In>()>>(pass_, pass_.saved); }
 
-  /// Memory from forward to backward for the whole batch: Layer::statistics<In> elements.
+  /// Memory that lasts from forward to backward, for the whole batch: Layer::statistics<In> elements.
   auto* statistics() const {
     void* const behind = pass_.saved + padded_bytes(saved_per_sample<Layer, In>() * batch() * sizeof(accumulator_type));
     return static_cast<accumulator_type*>(behind);
   }
 
-  /// Memory within this pass, [batch, Layer::scratch<In>].
+  /// Memory that lasts for this pass, [batch, Layer::scratch<In>].
   auto scratch() const {
     return samples<accumulator_type, extents<scratch_per_sample<Layer, In>()>>(pass_, pass_.scratch);
   }
@@ -174,7 +175,7 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
   typename base::template samples_of<T, In> input_gradient;             ///< null if not needed
   static constexpr bool needs_parameter_gradients = !is_frozen<Layer>;  ///< false in nn::frozen
   bool needs_input_gradient;
-  bool accumulate;  ///< add to the parameter gradients of an earlier pass
+  bool accumulate;  ///< whether to add to the parameter gradients of an earlier pass
 
   /// The gradient of parameter number `Index`, which backward overwrites, or adds to if `accumulate` is true.
   template <std::size_t Index> auto parameter_gradient() const {
@@ -210,14 +211,16 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
 template <class T> inline constexpr bool is_not_kept = false;
 template <class View> inline constexpr bool is_not_kept<not_kept<View>> = true;
 
-/// Types that a layer may use as an operand by mistake: its call, as in PyTorch, and an activation that is not kept.
+/// Types that a layer may use as an operand by mistake: the layer's call, as in PyTorch, and an activation that is not
+/// kept.
 template <class T> inline constexpr bool is_no_operand = is_not_kept<T>;
 template <class Layer, class In, class P, class Backend, class X, class Y>
 inline constexpr bool is_no_operand<call<Layer, In, P, Backend, X, Y>> = true;
 template <class Layer, class In, class P, class Backend, class X>
 inline constexpr bool is_no_operand<backward_call<Layer, In, P, Backend, X>> = true;
 
-/// The result of an operator on a call. A layer whose forward returns it is rejected, since forward returns void.
+/// The result of an operator on a call. A layer whose forward returns no_value is rejected, since forward must return
+/// void.
 struct no_value {};
 
 template <class A, class B> auto reject_operands() {
@@ -228,7 +231,7 @@ template <class A, class B> auto reject_operands() {
   return std::conditional_t<kept, no_value, float>{};  // a number, so that the rest of the expression compiles
 }
 
-// Not defined by a macro: compilers would print it in each message.
+// The operators are not defined by a macro, because compilers would print the macro in each message.
 template <class A, class B>
   requires(is_no_operand<A> || is_no_operand<B>)
 auto operator+(const A&, const B&) {

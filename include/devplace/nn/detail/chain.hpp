@@ -91,9 +91,9 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     return 2 * slot(batch, m, e) + inside;
   }
 
-  /// Does nothing at run time. Passes call this first, which instantiates the layers from here and shortens the
-  /// backtrace of errors in a user's layer. On clang no library function remains there, since clang instantiates
-  /// functions that return `auto` at once and their callees later.
+  /// Does nothing at run time. Passes call this function first. Layers are then instantiated from here, which shortens
+  /// the backtrace of errors in a user's layer. With clang no library function remains in the backtrace, since clang
+  /// instantiates functions that return `auto` at once and their callees later.
   using indices = std::make_index_sequence<n>;
   template <class Backend, class X, class P, bool Training, std::size_t... Index>
   static auto compile_layers(std::index_sequence<Index...>) {
@@ -131,7 +131,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
                         batch);
   }
 
-  /// Data that layers before `index` save in a training pass, besides activations.
+  /// Bytes of the data, besides activations, that layers before `index` save in a training pass.
   static constexpr std::size_t saved_before(std::size_t index, std::size_t batch, const element_sizes& e) {
     std::size_t at = 0, total = 0;
     ((total += at < index ? Plans::saved_bytes(batch, mode::train, sizes_at(at, e)) : 0, ++at), ...);
@@ -148,7 +148,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     return p.scratch + (id % 2) * slot(p.batch, mode::predict, sizes<X, P>);
   }
 
-  /// Returns layer `Index`'s pass: with its own parameters and parts of the workspace.
+  /// Returns the pass of layer `Index`, with the layer's parameters and parts of the workspace.
   template <std::size_t Index, class X, class P> static pass<P> inner(const pass<P>& p) {
     constexpr element_sizes e = sizes<X, P>;
     pass<P> result = list::template at_layer<Index>(p);

@@ -19,13 +19,13 @@ template <std::size_t N> struct chain_facts {
   std::array<bool, N + 1> raw{};  ///< whether activation i has the input's element type
 };
 
-/// Assigns the activations of a chain to storages. Storage 0 is the caller's input, the last one the caller's output;
-/// the workspace has the others.
+/// Assigns the activations of a chain to storages. Storage 0 is the caller's input, and the last storage is the
+/// caller's output; the other storages are in the workspace.
 template <std::size_t N> struct chain_layout {
   std::array<std::size_t, N + 1> storage{};       ///< storage of activation i
   std::array<std::size_t, N + 2> storage_size{};  ///< elements per sample
   std::array<bool, N + 2> raw{};                  ///< whether the storage has the input's element type
-  std::array<bool, N + 2> kept{};                 ///< whether some backward pass reads it
+  std::array<bool, N + 2> kept{};                 ///< whether a backward pass reads the storage
   std::size_t storages = 1;
   std::array<std::size_t, N + 1> gradient_slot{};  ///< gradients of activations 1 to N-1: alternating slots
 
@@ -60,8 +60,9 @@ template <std::size_t N> constexpr bool works_in_place(const chain_facts<N>& fac
   return facts.in_place[i] && facts.size[i] == facts.size[i + 1] && facts.raw[i] == facts.raw[i + 1];
 }
 
-/// Lays out a chain. A layer that works in place reuses its input's storage if no backward pass reads it afterwards; a
-/// layer that only reshapes always does. The chain's input is never overwritten, and its output is never the input.
+/// Lays out a chain. A layer that works in place reuses the storage of its input if no backward pass reads the input
+/// afterwards; a layer that only reshapes always reuses it. The chain never overwrites its input, and its output never
+/// shares storage with its input.
 template <std::size_t N> constexpr chain_layout<N> lay_out(const chain_facts<N>& facts, mode m) {
   chain_layout<N> layout;
   layout.storage_size[0] = facts.size[0];

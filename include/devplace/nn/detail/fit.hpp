@@ -17,7 +17,7 @@ struct shortcut;
 template <class... Steps> struct path;
 /// The extents that a layer takes, in error messages.
 template <class Extents> struct expects;
-/// Extents that a layer needs at least, in error messages.
+/// The smallest extents that a layer takes, in error messages.
 template <class Extents> struct at_least;
 /// Extents that a layer takes and that the received samples would have after nn::flatten, in error messages.
 template <class Extents> struct flattened;
@@ -35,7 +35,7 @@ struct parts_of_one_size;
 struct residual_of_one_size;
 ///@}
 
-/// Faults with their paths; a plan holds the first one. Either a layer does not take the previous layer's output, or
+/// Faults with their paths; a plan holds its first fault. Either a layer does not take the previous layer's output, or
 /// branches have outputs that do not fit each other.
 template <class Path, class Layer, class Expects, class Receives> struct misfit;
 template <class Path, class Rule, class First, class Other> struct unequal;
@@ -102,7 +102,7 @@ template <std::size_t... Sizes> consteval bool check_sizes() {
 template <class Layer>
 concept fixes_input = requires { typename Layer::input_extents; };
 
-/// A layer that restricts the extents of its samples: `takes<In>::type` is In if it fits, otherwise a stand-in that
+/// A layer that restricts the extents of its samples: `takes<In>::type` is In if In fits, otherwise a stand-in that
 /// fits; `takes<In>::expected` is for messages. `input_extents`, if any, apply to a network's first layer.
 template <class Layer, class In>
 concept fixes_part = requires { typename Layer::template takes<In>; };

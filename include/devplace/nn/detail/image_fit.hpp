@@ -28,10 +28,10 @@ template <std::size_t C, std::size_t L> struct image_or_series_fit<extents<C, L>
   using expected = type;
 };
 
-/// The input extents of a transposed convolution of `Channels` channels: `X` if they fit, else a stand-in. Also the
-/// axes of the convolution in the other direction, whose `in` is the layer's output.
+/// The input extents of a transposed convolution of `Channels` channels: `X` if they fit, else a stand-in. Also has the
+/// axes of the convolution in the other direction; their `in` is the extent of the layer's output.
 template <class Options, std::size_t Channels, class X> struct transposed_fit {
-  /// The axis for an input extent, `out`, and the options.
+  /// The axis for the options and the extent `out` of the layer's input.
   static constexpr devplace::detail::window_axis axis(std::size_t out, std::size_t reach, std::size_t size,
                                                       std::size_t stride, std::size_t padding, std::size_t dilation) {
     const std::size_t whole = (out - 1) * stride + reach;

@@ -17,7 +17,7 @@ struct in_place_layer {
 };
 
 /// Base of layers that apply a function to each element: `Layer::value` is an expression of the input, and
-/// `Layer::gradient` one of the output and its gradient.
+/// `Layer::gradient` an expression of the output and the output's gradient.
 template <class Layer> struct elementwise_layer : in_place_layer {
   static void forward(const auto& c) { assign_rounded(flat(c.output), Layer::value(computed(flat(c.input)))); }
   static void backward(const auto& c) {

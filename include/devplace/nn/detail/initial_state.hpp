@@ -17,7 +17,7 @@
 
 namespace devplace::nn::detail {
 
-/// Access to models for functions that make models from others, and for predictors.
+/// Access to models for predictors and for functions that make models from other models.
 struct model_access {
   template <class Model> static Model adopt(std::shared_ptr<typename Model::state_type> state) {
     return Model(std::move(state));
@@ -38,8 +38,8 @@ std::shared_ptr<runtime::model_state<S>> in_memory_of(std::shared_ptr<runtime::m
   return state;
 }
 
-/// Initialises replicas from the seed and the names of parameters and buffers: equal on all places and for any number
-/// of threads.
+/// Initialises replicas from the seed and the names of parameters and buffers. The values are equal on all places and
+/// for any number of threads.
 template <class Net, class S, class Backend>
 std::shared_ptr<runtime::model_state<S>> drawn_state(std::span<const int> ordinals, std::uint64_t seed) {
   using plan = runtime::network_plan<Net>;

@@ -18,8 +18,8 @@ namespace devplace::nn::detail {
 
 /// Functor of initial values. Every element uses its own Philox block, selected by the seed, the parameter's path and
 /// the element's index, so that values do not depend on device, number of threads or other parameters. Computes in
-/// double, so that a float model has the rounded values of a double one, with arithmetic that gives the same bits on
-/// every place.
+/// double, so that a float model has the rounded values of a double model. The arithmetic gives the same bits on every
+/// place.
 template <class T> struct initial_values {
   T* data;
   initialization how;

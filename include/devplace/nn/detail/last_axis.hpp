@@ -30,7 +30,7 @@ template <class X, std::size_t Width> struct last_axis {
   template <std::size_t Other> using with = decltype(replaced<Other>(std::make_index_sequence<type::rank - 1>{}));
 };
 
-/// Extents with one more axis, the last.
+/// `X` followed by an axis of extent `Width`.
 template <class X, std::size_t Width> struct with_axis_behind;
 template <std::size_t... Extent, std::size_t Width> struct with_axis_behind<extents<Extent...>, Width> {
   using type = extents<Extent..., Width>;

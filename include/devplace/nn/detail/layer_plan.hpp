@@ -35,7 +35,7 @@ struct arena_begin {
   std::size_t own, frozen;
 };
 
-/// A function of the name, the table's entry and the offset in the arena of each parameter, or of each buffer.
+/// A function that is called for each parameter, or each buffer, with its name, table entry and offset in the arena.
 using entry_visitor = devplace::detail::function_view<const std::string&, const parameter&, std::size_t>;
 /// Calls a visitor for the entries of a layer's table.
 inline void visit_table(const parameter* table, std::size_t count, const std::string& prefix, std::size_t offset,
@@ -45,7 +45,7 @@ inline void visit_table(const parameter* table, std::size_t count, const std::st
     offset += padded(entry->shape.size());
   }
 }
-/// A layer of a list; `visit` is null without entries.
+/// A layer of a list; `visit` is null if the layer has no entries.
 struct visited_layer {
   const char* own_name;
   std::size_t elements, frozen_elements;
@@ -75,8 +75,8 @@ template <class... Entries> struct entry_list {};
 template <class... A, class... B> entry_list<A..., B...> operator+(entry_list<A...>, entry_list<B...>);
 
 /// Sizes and passes of a network of one layer, for samples of extents `In`; `sequential`, `residual` and others
-/// specialise the template. Sizes of arenas are in elements, since arenas have the same layout in each role's type, and
-/// sizes of a pass's memory in bytes. Everything but the passes is constexpr.
+/// specialise the template. Sizes of arenas are in elements, since arenas of all element types have the same layout.
+/// Sizes of a pass's memory are in bytes. Everything but the passes is constexpr.
 template <class Layer, class In> struct layer_plan {
   using layer_type = Layer;
   using wrong_layer = void;  ///< the first type that is no layer; a stand-in replaces it
@@ -103,7 +103,7 @@ template <class Layer, class In> struct layer_plan {
     return padded_bytes(saved_per_sample<Layer, In>() * batch * e.accumulator) +
            padded_bytes(statistics_per_pass<Layer, In>() * e.accumulator);
   }
-  /// Includes parameter gradients of a frozen layer that computes them although they are not needed.
+  /// Includes memory for parameter gradients that a frozen layer computes although they are not needed.
   static constexpr std::size_t scratch_bytes(std::size_t batch, mode m, const element_sizes& e) {
     return own_scratch_bytes(batch, e) + (m == mode::train ? unused_gradients * e.accumulator : 0);
   }
@@ -174,7 +174,7 @@ template <class Layer, class In> struct layer_plan {
 
   /// Calls `f(prefix, plan)`, where `plan` is this type and `prefix` begins the names of its parameters.
   template <class F> static void visit_layers(const std::string& prefix, F&& f) { f(prefix, layer_plan{}); }
-  /// Whether the outputs' first axis is the channels; `of_inputs`: whether the inputs' is.
+  /// Whether the first axis of the outputs is the channels; `of_inputs` states the same about the inputs.
   static constexpr bool channels_first(bool of_inputs) {
     if constexpr (requires { Layer::gives_channels_first; })
       return Layer::gives_channels_first;
@@ -198,7 +198,7 @@ template <class Layer, class In> struct layer_plan {
 
   /// Whether the pass only makes plans and the layer does not declare plans_ahead.
   template <class P> static bool skipped(const pass<P>& p) { return p.planning && !plans_ahead_of<Layer>(); }
-  /// The pass with the layer's parameters, and the address of their gradients.
+  /// Return the pass with the addresses of the layer's parameters, and the address of the parameters' gradients.
   ///@{
   template <class P> static pass<P> own(pass<P> p) {
     if constexpr (frozen) {

@@ -12,7 +12,7 @@ template <std::size_t Index, class T> struct numbered {
 };
 
 /// A list of types, indexed by a single overload resolution: `typename decltype(Types::template find<2>())::type`. An
-/// alias template with the types as arguments, such as std::tuple_element_t, costs nvcc 13.0's front end time
+/// alias template with the types as arguments, such as std::tuple_element_t, makes nvcc 13.0's front end take time
 /// exponential in the length of the list.
 template <class Indices, class... T> struct numbered_types;
 template <std::size_t... Index, class... T>

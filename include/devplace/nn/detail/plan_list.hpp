@@ -58,12 +58,12 @@ template <class... Plans> struct plan_list {
     return total;
   }
 
-  /// Bytes of a layer's scratch memory, which in prediction also holds what training saves.
+  /// Bytes of a layer's scratch memory, which in prediction also holds the data that training saves for backward.
   template <class Plan> static constexpr std::size_t inner_bytes(std::size_t batch, mode m, const element_sizes& e) {
     return Plan::scratch_bytes(batch, m, e) + (m == mode::predict ? Plan::saved_bytes(batch, m, e) : 0);
   }
 
-  /// Returns layer `Index`'s pass: with its own parameters and the same workspace.
+  /// Returns the pass of layer `Index`, with the layer's parameters and the same workspace.
   template <std::size_t Index, class P> static pass<P> at_layer(const pass<P>& p) {
     pass<P> result = p;
     result.parameters = p.parameters + sum_before(plan_parameters, Index);
@@ -75,7 +75,7 @@ template <class... Plans> struct plan_list {
   }
 
   /// The first phase of a pass in which layer `Index` runs. Layers that reduce over the places run in several phases,
-  /// even without samples; others run in one, unless there are no samples.
+  /// even without samples. Other layers run in one phase, and only if there are samples.
   template <std::size_t Index, bool Backward> static constexpr std::size_t first_phase() {
     return Backward ? sum_before(plan_meetings, n) - sum_before(plan_meetings, Index + 1)
                     : sum_before(plan_meetings, Index);
@@ -145,7 +145,7 @@ template <class... Plans> struct plan_list {
     static constexpr visited_layer list[] = {visited<Plans, Buffers>()...};
     visit_list(list, n, prefix, begin, f);
   }
-  /// Whether the first axis of the last layer's outputs are channels.
+  /// Whether the first axis of the last layer's outputs is the channels.
   static constexpr bool channels_first(bool of_inputs) {
     ((of_inputs = Plans::channels_first(of_inputs)), ...);
     return of_inputs;

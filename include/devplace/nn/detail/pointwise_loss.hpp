@@ -12,13 +12,13 @@
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 
-// Losses that are sums over elements: a formula gives the loss of an output and its target, and the derivative with
-// respect to the output.
+// Losses that are sums over elements: a formula gives the loss of an output element and its target, and the loss's
+// derivative with respect to the output.
 namespace devplace::nn::detail {
 
 using devplace::detail::chosen;
 
-/// Functor of one sample's loss, the sum over its `n` elements, and its gradient, which may alias the output.
+/// Functor of one sample's loss, the sum over its `n` elements, and of the gradient, which may alias the output.
 template <class T, class Formula> struct pointwise_sample {
   static constexpr bool computes_much = true;
 
@@ -50,8 +50,9 @@ template <class T, class Formula> struct pointwise_sample {
   " Losses of class numbers are nn::cross_entropy and nn::nll."
 
 /// Computes the losses and the gradient of one place's part of a batch; the weight of a sample is its number of
-/// elements, or 1. Throws shape_error for different extents.
-// Returns auto, as each loss's into(): instantiated where it is called, so that nvcc's errors name the user's line.
+/// elements, or 1 if not `of_elements`. Throws shape_error for different extents.
+// Returns auto, like into() of every loss, to be instantiated where it is called: nvcc's errors then name the user's
+// line.
 template <class Sums, class Gradient, class Rows, class Output, class Target, class Formula>
 auto pointwise_into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
                     const Target& target, const Formula& formula, bool of_elements = true) {

@@ -11,7 +11,8 @@
 
 namespace devplace::nn::detail {
 
-/// Base of pooling layers, whose windows have one or two axes of one channel. They add `keeps` and the passes.
+/// Base of pooling layers, whose windows cover one or two axes of one channel. Derived layers add `keeps` and the
+/// passes.
 template <std::size_t Axes, class... Options> struct pooling_layer {
  private:
   using options = window_options<true, Options...>;

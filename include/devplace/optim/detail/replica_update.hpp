@@ -27,10 +27,10 @@ template <class Rule, class T, std::size_t Groups> struct replica_state {
   part range = {};
   std::array<devplace::detail::memory_block, max_state_arenas> arenas;
   devplace::detail::memory_block steps;
-  alignas(std::max_align_t) std::array<std::byte, step_memory_bytes * Groups> sent{};  ///< last sent to `steps`
+  alignas(std::max_align_t) std::array<std::byte, step_memory_bytes * Groups> sent{};  ///< bytes last sent to `steps`
 };
 
-/// The type of a step's arguments: `Base`, with the working copy of the parameters if the update rounds to it.
+/// The type of a step's arguments: `Base`, with the working copy of the parameters if the update also writes the copy.
 template <class Base, class S, bool Rounds> struct arguments_of {
   using type = Base;
 };
@@ -39,8 +39,8 @@ template <class Base, class S> struct arguments_of<Base, S, true> {
 };
 
 /// Updates a part of one replica's parameters. `divisor` is null or the sum of weights; `table` has the groups of
-/// `Options`, if any. If `Rounds`, also passes the working copy, if its type differs. Returns whether the update writes
-/// the working copy.
+/// `Options`, if any. If `Rounds` and the working copy has another type than the parameters, also passes the working
+/// copy. Returns whether the update writes the working copy.
 template <class Options, bool Rounds, class Rule, class T, class Backend, class S>
 bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, T, Options::count>& state,
             const devplace::detail::memory_block& table, const T* divisor, const runtime::step_factors<T>& factors,
