@@ -78,7 +78,7 @@ inline void check_prepared(bool prepared) {
   if (!prepared)
     throw argument_error(
         "communicator: a started collective needs more workspace than prepare(count, element_bytes) has allocated; "
-        "call that with the largest number of elements before the first start.");
+        "call prepare with the largest number of elements before the first start.");
 }
 
 }  // namespace devplace::parallel::detail
