@@ -12,7 +12,7 @@ namespace dp = devplace;
 using Catch::Matchers::Equals;
 using namespace dp::test;
 
-TEST_CASE("incomplete, wrong or contradictory variables are errors that name the fix", "[parallel]") {
+TEST_CASE("incomplete, wrong or contradictory variables are errors that name the fix", "[process]") {
   const std::string by_hand =
       " Set RANK and WORLD_SIZE for every process, as torchrun does, or unset both to start the program alone.";
   const std::string by_mpirun =

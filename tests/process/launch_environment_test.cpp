@@ -161,7 +161,7 @@ const std::vector<recorded> all_recorded = {
 
 }  // namespace
 
-TEST_CASE("the variables of each launcher are read", "[parallel]") {
+TEST_CASE("the variables of each launcher are read", "[process]") {
   for (const recorded& one : all_recorded) {
     INFO(one.what);
     const launch_environment found = read_launch(one.given);
@@ -177,13 +177,13 @@ TEST_CASE("the variables of each launcher are read", "[parallel]") {
   }
 }
 
-TEST_CASE("launch_environment reads this process's variables", "[parallel]") {
+TEST_CASE("launch_environment reads this process's variables", "[process]") {
   const auto found = launch_environment::of_process();
   const auto same = launch_environment::read([](const char* name) { return std::getenv(name); });
   CHECK(found.describe() == same.describe());
 }
 
-TEST_CASE("the port is DEVPLACE_PORT, or MASTER_PORT + 1, or is derived from the job", "[parallel]") {
+TEST_CASE("the port is DEVPLACE_PORT, or MASTER_PORT + 1, or is derived from the job", "[process]") {
   CHECK(read_launch({}).port() == 0);
   CHECK(read_launch(torchrun).port() == 34502);
   CHECK(read_launch(torchrun + variables{"DEVPLACE_PORT=1234"}).port() == 1234);
@@ -195,14 +195,14 @@ TEST_CASE("the port is DEVPLACE_PORT, or MASTER_PORT + 1, or is derived from the
   CHECK_FALSE(read_launch(variables{"SLURM_STEP_ID=1"} + srun).port() == of_job);  // another step
 }
 
-TEST_CASE("a torchrun restart is part of the job's name if all nodes count it", "[parallel]") {
+TEST_CASE("a torchrun restart is part of the job's name if all nodes count it", "[process]") {
   // A node's agent that only follows a restart of another node counts fewer restarts.
   CHECK(read_launch(variables{"TORCHELASTIC_RESTART_COUNT=0"} + torchrun).job() == read_launch(torchrun).job());
   CHECK_FALSE(read_launch(variables{"TORCHELASTIC_RESTART_COUNT=1"} + torchrun_virtual).job() ==
               read_launch(torchrun_virtual).job());
 }
 
-TEST_CASE("describe() lists the values found and their variables", "[parallel]") {
+TEST_CASE("describe() lists the values found and their variables", "[process]") {
   CHECK(read_launch({}).describe() ==
         "rank 0 of 1, started by no launcher: none of RANK, OMPI_COMM_WORLD_RANK, PMI_RANK and SLURM_STEP_ID is set");
   CHECK(read_launch(sbatch).describe() ==

@@ -30,13 +30,13 @@ void require(bool fact) {
 
 }  // namespace
 
-TEST_CASE("without a launcher there is one process", "[parallel][launch]") {
+TEST_CASE("without a launcher there is one process", "[process][launch]") {
   const dp::process_group alone = dp::launched_processes();
   CHECK(alone.size() == 1);
   CHECK(alone.is_main());
 }
 
-TEST_CASE("launched processes compute together", "[parallel][launch]") {
+TEST_CASE("launched processes compute together", "[process][launch]") {
   for (const int size : {2, 4}) {
     forked_ranks processes;
     start_as_torchrun(processes, size, size, [size] {
@@ -63,7 +63,7 @@ TEST_CASE("launched processes compute together", "[parallel][launch]") {
   }
 }
 
-TEST_CASE("launched processes on several hosts exchange small values", "[parallel][launch]") {
+TEST_CASE("launched processes on several hosts exchange small values", "[process][launch]") {
   const int local = GENERATE(1, 2);
   forked_ranks processes;
   start_as_torchrun(processes, 4, local, [local] {
@@ -97,7 +97,7 @@ TEST_CASE("launched processes on several hosts exchange small values", "[paralle
 }
 
 TEST_CASE("launched processes on several hosts cannot train on CPUs, and the error names the fix",
-          "[parallel][launch]") {
+          "[process][launch]") {
   forked_ranks processes;
   start_as_torchrun(processes, 2, 1, [] {
     auto options = dp::test::quick();
@@ -115,7 +115,7 @@ TEST_CASE("launched processes on several hosts cannot train on CPUs, and the err
   }
 }
 
-TEST_CASE("launched processes on several hosts must know the host of process 0", "[parallel][launch]") {
+TEST_CASE("launched processes on several hosts must know the host of process 0", "[process][launch]") {
   forked_ranks processes;
   start_as_torchrun(processes, 2, 1, [] {
     for (const char* const name : {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "GROUP_RANK"}) ::unsetenv(name);
@@ -136,7 +136,7 @@ TEST_CASE("launched processes on several hosts must know the host of process 0",
 }
 
 TEST_CASE("a failing process ends processes of other hosts, in a call of all and in a call of a part",
-          "[parallel][launch]") {
+          "[process][launch]") {
   const std::string how = GENERATE("killed", "exits", "throws", "leaves");
   const bool in_part = GENERATE(false, true);
   forked_ranks processes;
@@ -159,7 +159,7 @@ TEST_CASE("a failing process ends processes of other hosts, in a call of all and
   CHECK_THAT(ends[0].text, ContainsSubstring("rank 1 (host "));
 }
 
-TEST_CASE("a launched process that fails ends the others while they wait for it", "[parallel][launch]") {
+TEST_CASE("a launched process that fails ends the others while they wait for it", "[process][launch]") {
   const std::string how = GENERATE("killed", "exits", "throws", "leaves out a call", "makes a call more");
   forked_ranks processes;
   start_as_torchrun(processes, 3, 3, [&how] {
@@ -187,7 +187,7 @@ TEST_CASE("a launched process that fails ends the others while they wait for it"
   CHECK(ends[0].text.find('\n') + 1 == ends[0].text.size());
 }
 
-TEST_CASE("launched processes can get an exception when one of them fails", "[parallel][launch]") {
+TEST_CASE("launched processes can get an exception when one of them fails", "[process][launch]") {
   const std::string how = GENERATE("killed", "leaves out a call");
   forked_ranks processes;
   start_as_torchrun(processes, 3, 3, [&how] {

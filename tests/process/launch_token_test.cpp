@@ -75,7 +75,7 @@ std::string name_of_job(const std::vector<std::pair<const char*, std::string>>& 
 
 }  // namespace
 
-TEST_CASE("processes of several hosts need a token", "[parallel][launch]") {
+TEST_CASE("processes of several hosts need a token", "[process][launch]") {
   const bool is_short = GENERATE(false, true);
   const auto ends = meet([&](int) { ::setenv("DEVPLACE_JOB_TOKEN", is_short ? "fifteen letters" : "", 1); });
   for (const auto& one : ends) {
@@ -92,7 +92,7 @@ TEST_CASE("processes of several hosts need a token", "[parallel][launch]") {
   }
 }
 
-TEST_CASE("a process with another token takes no rank of the job", "[parallel][launch]") {
+TEST_CASE("a process with another token takes no rank of the job", "[process][launch]") {
   const int stranger = GENERATE(0, 1);
   auto options = dp::test::quick();
   options.init_timeout = 1;
@@ -114,7 +114,7 @@ TEST_CASE("a process with another token takes no rank of the job", "[parallel][l
   }
 }
 
-TEST_CASE("a token may be in a file readable only by the user", "[parallel][launch]") {
+TEST_CASE("a token may be in a file readable only by the user", "[process][launch]") {
   const support::temporary_folder folder;
   const std::string file = folder.file("token");
   for (const char* const end : {"", "\n", "\r\n"}) {
@@ -140,7 +140,7 @@ TEST_CASE("a token may be in a file readable only by the user", "[parallel][laun
   CHECK(refusal_of(file) == beginning(file) + "cannot be read: Is a directory." + fix);
 }
 
-TEST_CASE("another user's token file is rejected", "[parallel][launch]") {
+TEST_CASE("another user's token file is rejected", "[process][launch]") {
   if (::geteuid() != 0) DEVPLACE_SKIP("only root gives files to other users");
   const support::temporary_folder folder;
   const std::string file = folder.write("token", secret);
@@ -151,14 +151,14 @@ TEST_CASE("another user's token file is rejected", "[parallel][launch]") {
 }
 
 TEST_CASE("processes of one host need no token, and their socket's name does not depend on a token",
-          "[parallel][launch]") {
+          "[process][launch]") {
   const std::string without = name_of_job({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "4000"}});
   CHECK(without == "caught:  port 4001\n");
   CHECK(name_of_job({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "4000"}, {"DEVPLACE_JOB_TOKEN", secret}}) ==
         without);
 }
 
-TEST_CASE("processes started by hand need a port, which identifies their job", "[parallel][launch]") {
+TEST_CASE("processes started by hand need a port, which identifies their job", "[process][launch]") {
   CHECK_THAT(name_of_job({{"RANK", "0"}, {"WORLD_SIZE", "2"}}),
              ContainsSubstring("caught: devplace: launched_processes: the processes were started by hand without a "
                                "port, which tells the processes of different jobs apart. Set MASTER_PORT to "
@@ -168,7 +168,7 @@ TEST_CASE("processes started by hand need a port, which identifies their job", "
   CHECK(name_of_job({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"DEVPLACE_PORT", "4000"}}) == "caught:  port 4000\n");
 }
 
-TEST_CASE("jobs of MPICH's mpirun are identified by the helper that started them", "[parallel][launch]") {
+TEST_CASE("jobs of MPICH's mpirun are identified by the helper that started them", "[process][launch]") {
   int ends[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
   const auto with = [](int fd) {

@@ -67,7 +67,7 @@ class watched_transport final : public dp::parallel::transport {
 
 }  // namespace
 
-TEST_CASE("a process_group without a launcher is this process alone", "[parallel]") {
+TEST_CASE("a process_group without a launcher is this process alone", "[process]") {
   const dp::process_group alone;
   CHECK(alone.rank() == 0);
   CHECK(alone.size() == 1);
@@ -90,7 +90,7 @@ TEST_CASE("a process_group without a launcher is this process alone", "[parallel
   CHECK(alone.split(5).size() == 1);
 }
 
-TEST_CASE("collectives of small values give every process the same result", "[parallel]") {
+TEST_CASE("collectives of small values give every process the same result", "[process]") {
   for (const int processes : {1, 2, 3, 5})
     in_processes(processes, [processes](const dp::process_group& group) {
       const int rank = group.rank();
@@ -110,7 +110,7 @@ TEST_CASE("collectives of small values give every process the same result", "[pa
     });
 }
 
-TEST_CASE("a broadcast larger than a portion takes several portions", "[parallel]") {
+TEST_CASE("a broadcast larger than a portion takes several portions", "[process]") {
   in_processes(
       3,
       [](const dp::process_group& group) {
@@ -124,7 +124,7 @@ TEST_CASE("a broadcast larger than a portion takes several portions", "[parallel
       100);
 }
 
-TEST_CASE("broadcast accepts fixed-size arrays; all_gather accepts flags and large structs", "[parallel]") {
+TEST_CASE("broadcast accepts fixed-size arrays; all_gather accepts flags and large structs", "[process]") {
   in_processes(
       2,
       [](const dp::process_group& group) {
@@ -146,7 +146,7 @@ TEST_CASE("broadcast accepts fixed-size arrays; all_gather accepts flags and lar
       100);
 }
 
-TEST_CASE("split groups the processes by color, ordered by key", "[parallel]") {
+TEST_CASE("split groups the processes by color, ordered by key", "[process]") {
   in_processes(5, [](const dp::process_group& group) {
     const int rank = group.rank();
     const dp::process_group part = group.split(rank % 2, -rank);
@@ -158,7 +158,7 @@ TEST_CASE("split groups the processes by color, ordered by key", "[parallel]") {
   });
 }
 
-TEST_CASE("a process_scope is per thread, and scopes end in order", "[parallel]") {
+TEST_CASE("a process_scope is per thread, and scopes end in order", "[process]") {
   CHECK_THROWS_WITH(
       dp::parallel::current_processes("loader"),
       "devplace: loader: its placement lies across processes, and this thread has no process_scope. Make a "
@@ -184,7 +184,7 @@ TEST_CASE("a process_scope is per thread, and scopes end in order", "[parallel]"
   });
 }
 
-TEST_CASE("collective calls are announced to the group's monitor", "[parallel]") {
+TEST_CASE("collective calls are announced to the group's monitor", "[process]") {
   const auto transport = std::make_shared<watched_transport>();
   const dp::process_group group(transport);
   group.barrier();
@@ -196,7 +196,7 @@ TEST_CASE("collective calls are announced to the group's monitor", "[parallel]")
                                                            "broadcast of 20 x 8", "left", "split of 0 x 0", "left"});
 }
 
-TEST_CASE("a process_group rejects misuse by name", "[parallel]") {
+TEST_CASE("a process_group rejects misuse by name", "[process]") {
   dp::process_group group;
   CHECK_THROWS_WITH(group.broadcast(1, 1),
                     ContainsSubstring("the root of a broadcast is rank 1; give one from 0 to 0."));

@@ -164,7 +164,7 @@ std::ptrdiff_t entries(const char* folder, const char* part = "") {
 
 }  // namespace
 
-TEST_CASE("processes reduce through shared memory: all sizes, several buffers, in portions", "[parallel]") {
+TEST_CASE("processes reduce through shared memory: all sizes, several buffers, in portions", "[process]") {
   for (const std::size_t processes : {1U, 2U, 3U, 4U, 5U})
     CHECK(failures(in_connected(
               static_cast<int>(processes),
@@ -181,7 +181,7 @@ TEST_CASE("processes reduce through shared memory: all sizes, several buffers, i
               std::size_t{16'384})) == "");
 }
 
-TEST_CASE("streaming stores write exactly their range", "[parallel]") {
+TEST_CASE("streaming stores write exactly their range", "[process]") {
   std::vector<std::byte> from(2000), to(2200);
   for (std::size_t i = 0; i != from.size(); ++i) from[i] = static_cast<std::byte>(i % 251);
   for (std::size_t first = 0; first < 70; first += 3)
@@ -194,7 +194,7 @@ TEST_CASE("streaming stores write exactly their range", "[parallel]") {
     }
 }
 
-TEST_CASE("arrays of several default-size portions are reduced", "[parallel]") {
+TEST_CASE("arrays of several default-size portions are reduced", "[process]") {
   CHECK(failures(in_connected(2, [](const auto& via, int rank) {
           for (std::size_t round = 0; round != 8; ++round) {
             auto values = filled(static_cast<std::size_t>(rank), 1, 300'001, round);
@@ -204,7 +204,7 @@ TEST_CASE("arrays of several default-size portions are reduced", "[parallel]") {
         })) == "");
 }
 
-TEST_CASE("small buffers are reduced by all processes, bitwise like larger ones", "[parallel]") {
+TEST_CASE("small buffers are reduced by all processes, bitwise like larger ones", "[process]") {
   for (const std::size_t processes : {1U, 2U, 3U})
     CHECK(failures(in_connected(static_cast<int>(processes), [processes](const auto& via, int rank) {
             const std::vector<int> places{0};
@@ -245,7 +245,7 @@ TEST_CASE("small buffers are reduced by all processes, bitwise like larger ones"
           })) == "");
 }
 
-TEST_CASE("10,000 consecutive calls of processes that are out of step", "[parallel]") {
+TEST_CASE("10,000 consecutive calls of processes that are out of step", "[process]") {
   CHECK(failures(in_connected(3, [](const auto& via, int rank) {
           const dp::process_group group(via);
           for (int i = 0; i != 10'000; ++i) {
@@ -267,7 +267,7 @@ TEST_CASE("10,000 consecutive calls of processes that are out of step", "[parall
         })) == "");
 }
 
-TEST_CASE("a started call ends when the others have entered it, and no other call may precede its end", "[parallel]") {
+TEST_CASE("a started call ends when the others have entered it, and no other call may precede its end", "[process]") {
   support::meeting_point meeting(2);
   const auto ended = in_forked_processes(2, [&](int rank) {
     const auto via = connect(meeting, rank, 2);
@@ -297,7 +297,7 @@ TEST_CASE("a started call ends when the others have entered it, and no other cal
   for (const support::ended_process& process : ended) CHECK(process.how + process.output == "exit 0");
 }
 
-TEST_CASE("giving up a started call is reported to the other processes", "[parallel]") {
+TEST_CASE("giving up a started call is reported to the other processes", "[process]") {
   const auto ended = in_connected(2, [&](const auto& via, int rank) {
     std::vector<std::byte> values(64);
     std::byte* const buffer = values.data();
@@ -317,7 +317,7 @@ TEST_CASE("giving up a started call is reported to the other processes", "[paral
   for (const support::ended_process& process : ended) CHECK(process.how + process.output == "exit 0");
 }
 
-TEST_CASE("a large array is broadcast in portions", "[parallel]") {
+TEST_CASE("a large array is broadcast in portions", "[process]") {
   CHECK(failures(in_connected(
             3,
             [](const auto& via, int rank) {
@@ -331,7 +331,7 @@ TEST_CASE("a large array is broadcast in portions", "[parallel]") {
             std::size_t{4096})) == "");
 }
 
-TEST_CASE("a shared-memory group is split by color and key", "[parallel]") {
+TEST_CASE("a shared-memory group is split by color and key", "[process]") {
   CHECK(failures(in_connected(5, [](const auto& via, int rank) {
           const dp::process_group group(via);
           const dp::process_group part = group.split(rank % 2, -rank);
@@ -347,7 +347,7 @@ TEST_CASE("a shared-memory group is split by color and key", "[parallel]") {
         })) == "");
 }
 
-TEST_CASE("a part's calls are not announced to the whole group's monitor, but still check it", "[parallel]") {
+TEST_CASE("a part's calls are not announced to the whole group's monitor, but still check it", "[process]") {
   support::meeting_point meeting(2);
   const auto ended = in_forked_processes(2, [&](int rank) {
     const auto watch = std::make_shared<impatient_monitor>();
@@ -362,7 +362,7 @@ TEST_CASE("a part's calls are not announced to the whole group's monitor, but st
   CHECK(ended[0].output == "devplace: rank 1 does not answer.");
 }
 
-TEST_CASE("processes that make different calls are named", "[parallel]") {
+TEST_CASE("processes that make different calls are named", "[process]") {
   struct mistake {
     std::function<void(dp::parallel::transport&)> first, second;
     std::string message[2];
@@ -438,7 +438,7 @@ TEST_CASE("processes that make different calls are named", "[parallel]") {
   }
 }
 
-TEST_CASE("invalid boundaries are rejected before use", "[parallel]") {
+TEST_CASE("invalid boundaries are rejected before use", "[process]") {
   CHECK(failures(in_connected(
             2,
             [](const auto& via, int) {
@@ -461,7 +461,7 @@ TEST_CASE("invalid boundaries are rejected before use", "[parallel]") {
             std::size_t{4096})) == "");
 }
 
-TEST_CASE("a process that leaves its group while others wait is named", "[parallel]") {
+TEST_CASE("a process that leaves its group while others wait is named", "[process]") {
   support::meeting_point meeting(3);
   const auto ended = in_forked_processes(3, [&](int rank) {
     const auto via = connect(meeting, rank, 3);
@@ -483,7 +483,7 @@ TEST_CASE("a process that leaves its group while others wait is named", "[parall
   CHECK((ended[0].output + ended[1].output).find("devplace: rank 2 has left") != std::string::npos);
 }
 
-TEST_CASE("a waiting call checks the monitor, whose exception ends the call", "[parallel]") {
+TEST_CASE("a waiting call checks the monitor, whose exception ends the call", "[process]") {
   support::meeting_point meeting(2);
   const auto ended = in_forked_processes(2, [&](int rank) {
     const auto watch = std::make_shared<impatient_monitor>();
@@ -497,7 +497,7 @@ TEST_CASE("a waiting call checks the monitor, whose exception ends the call", "[
   CHECK(ended[1].how == "exit 7");
 }
 
-TEST_CASE("a child of fork does not end the group of its parent", "[parallel]") {
+TEST_CASE("a child of fork does not end the group of its parent", "[process]") {
   CHECK(failures(in_connected(2, [](auto via, int) {
           const auto child = support::in_forked_processes(1, [&](int) { via.reset(); }, 20);
           REQUIRE_HERE(child[0].how == "exit 0");
@@ -505,7 +505,7 @@ TEST_CASE("a child of fork does not end the group of its parent", "[parallel]") 
         })) == "");
 }
 
-TEST_CASE("shared memory leaves nothing behind: no file, no descriptor, no mapping", "[parallel]") {
+TEST_CASE("shared memory leaves nothing behind: no file, no descriptor, no mapping", "[process]") {
   support::meeting_point meeting(2);
   const auto ended = in_forked_processes(2, [&](int rank) {
     const std::ptrdiff_t descriptors = entries("/proc/self/fd");
@@ -531,7 +531,7 @@ TEST_CASE("shared memory leaves nothing behind: no file, no descriptor, no mappi
   CHECK(entries("/dev/shm", "devplace") == 0);
 }
 
-TEST_CASE("many processes use less shared memory each, and their sums are exact", "[parallel]") {
+TEST_CASE("many processes use less shared memory each, and their sums are exact", "[process]") {
   constexpr int processes = 16;
   CHECK(failures(in_connected(processes, [](const auto& via, int rank) {
           const std::size_t mapped = mapped_segments();
@@ -545,7 +545,7 @@ TEST_CASE("many processes use less shared memory each, and their sums are exact"
         })) == "");
 }
 
-TEST_CASE("float sums have the same bits for every portion, in rank order and by a ring", "[parallel]") {
+TEST_CASE("float sums have the same bits for every portion, in rank order and by a ring", "[process]") {
   const auto bits = [](std::size_t portion) {
     return in_connected(
         3,
@@ -577,7 +577,7 @@ TEST_CASE("float sums have the same bits for every portion, in rank order and by
   }
 }
 
-TEST_CASE("all processes get the reason why they cannot share memory", "[parallel]") {
+TEST_CASE("all processes get the reason why they cannot share memory", "[process]") {
   CHECK_THROWS_WITH(shared_memory_transport::connect(
                         {3, 4, 1, 2}, [](const void*, std::size_t, void*) {}, nullptr),
                     "devplace: shared_memory_transport: only 2 of the 4 processes are on the host of rank 3. Processes "
@@ -608,7 +608,7 @@ TEST_CASE("all processes get the reason why they cannot share memory", "[paralle
     for (const auto& process : ended) CHECK(process.output == sentence);
 }
 
-TEST_CASE("all processes get the failure to create a segment", "[parallel]") {
+TEST_CASE("all processes get the failure to create a segment", "[process]") {
   support::meeting_point meeting(2);
   const auto ended =
       in_forked_processes(2, [&](int rank) { static_cast<void>(connect(meeting, rank, 2, std::size_t{1} << 58)); });
@@ -617,7 +617,7 @@ TEST_CASE("all processes get the failure to create a segment", "[parallel]") {
                                    ContainsSubstring("Give the job more memory, or start fewer processes."));
 }
 
-TEST_CASE("the protocol runs under ThreadSanitizer with threads that share one mapping", "[parallel]") {
+TEST_CASE("the protocol runs under ThreadSanitizer with threads that share one mapping", "[process]") {
   constexpr std::size_t portion = 4096, processes = 3;
   const auto segment = std::make_shared<dp::parallel::detail::shared_segment>();
   segment->create(dp::parallel::shared_layout{processes, portion}.bytes());

@@ -72,7 +72,7 @@ class sleeping_child {
 
 }  // namespace
 
-TEST_CASE("a killed process is detected although its forked child is still alive", "[parallel][control_plane]") {
+TEST_CASE("a killed process is detected although its forked child is still alive", "[process][control_plane]") {
   for (const std::size_t killed : {std::size_t{0}, std::size_t{1}}) {
     sleeping_child child;
     // quick() has no heartbeat timeout, so only the closed connection ends the wait.
@@ -96,7 +96,7 @@ TEST_CASE("a killed process is detected although its forked child is still alive
 }
 
 TEST_CASE("a job's name is free after its processes have ended, although a forked child is still alive",
-          "[parallel][control_plane]") {
+          "[process][control_plane]") {
   const std::string token = dp::test::new_token();
   const bool complete = GENERATE(false, true);
   sleeping_child child;

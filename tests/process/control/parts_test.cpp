@@ -48,7 +48,7 @@ std::string text_of_all(const std::vector<forked_ranks::outcome>& ends) {
 
 }  // namespace
 
-TEST_CASE("a process that makes another call in a part is named", "[parallel][control_plane]") {
+TEST_CASE("a process that makes another call in a part is named", "[process][control_plane]") {
   const auto ends = run_group(dp::test::quick(), [](const dp::process_group& group) {
     group.barrier();
     const dp::process_group pair = group.split(group.rank() % 2, -group.rank());  // of ranks 3 and 1
@@ -60,7 +60,7 @@ TEST_CASE("a process that makes another call in a part is named", "[parallel][co
                                     ContainsSubstring(") makes all_gather #5 (1 x 4 bytes) where rank "));
 }
 
-TEST_CASE("a process that leaves out a call of a part is named", "[parallel][control_plane]") {
+TEST_CASE("a process that leaves out a call of a part is named", "[process][control_plane]") {
   const auto ends = run_group(dp::test::quick(), [](const dp::process_group& group) {
     const dp::process_group three = group.split(group.rank() == 0 ? 0 : 1);
     const dp::process_group same = three.split(0, -group.rank());  // a part of a part, in another order
@@ -77,7 +77,7 @@ TEST_CASE("a process that leaves out a call of a part is named", "[parallel][con
                                      "by split(), of ranks 1, 2, 3."));
 }
 
-TEST_CASE("a timed-out call of a part names the missing process", "[parallel][control_plane]") {
+TEST_CASE("a timed-out call of a part names the missing process", "[process][control_plane]") {
   auto options = dp::test::quick();
   options.op_timeout = 0.5;
   const auto ends = run_group(options, [](const dp::process_group& group) {
@@ -91,7 +91,7 @@ TEST_CASE("a timed-out call of a part names the missing process", "[parallel][co
              ContainsSubstring(") waits 0.5 s in all_gather #2 (1 x 4 bytes). Missing: rank 2 (host "));
 }
 
-TEST_CASE("a process that continues in the whole group is missing in its part", "[parallel][control_plane]") {
+TEST_CASE("a process that continues in the whole group is missing in its part", "[process][control_plane]") {
   auto options = dp::test::quick();
   options.op_timeout = 0.5;
   const auto ends = run_group(options, [](const dp::process_group& group) {
@@ -108,7 +108,7 @@ TEST_CASE("a process that continues in the whole group is missing in its part", 
 }
 
 TEST_CASE("a process that ends its part while another process is in a later call is named",
-          "[parallel][control_plane]") {
+          "[process][control_plane]") {
   const auto ends = run_group(dp::test::quick(), [](const dp::process_group& group) {
     {
       const dp::process_group pair = group.split(group.rank() / 2);
@@ -120,7 +120,7 @@ TEST_CASE("a process that ends its part while another process is in a later call
   CHECK_THAT(text_of_all(ends), ContainsSubstring(") left the group after barrier #1, and rank 3 (host "));
 }
 
-TEST_CASE("parts of all kinds can be made and destroyed", "[parallel][control_plane]") {
+TEST_CASE("parts of all kinds can be made and destroyed", "[process][control_plane]") {
   auto options = dp::test::quick();
   options.heartbeat = 0.002;
   const auto ends = run_group(options, [](const dp::process_group& group) {

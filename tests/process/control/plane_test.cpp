@@ -43,7 +43,7 @@ std::string only_sentence(const std::vector<forked_ranks::outcome>& ends, std::s
 
 }  // namespace
 
-TEST_CASE("processes connect and exchange connection data", "[parallel][control_plane]") {
+TEST_CASE("processes connect and exchange connection data", "[process][control_plane]") {
   for (const int size : {1, 2, 5}) {
     const auto ends = run_job(size, quick(), [size](control_plane& plane, int rank) {
       for (int round = 0; round != 20; ++round) {
@@ -68,7 +68,7 @@ TEST_CASE("processes connect and exchange connection data", "[parallel][control_
   }
 }
 
-TEST_CASE("a killed process ends its group", "[parallel][control_plane]") {
+TEST_CASE("a killed process ends its group", "[process][control_plane]") {
   const auto ends = run_job(4, quick(), [](control_plane& plane, int rank) {
     together(plane);
     together(plane, {"barrier", 0, 0});
@@ -82,7 +82,7 @@ TEST_CASE("a killed process ends its group", "[parallel][control_plane]") {
   CHECK_THAT(sentence, ContainsSubstring(": it was killed, crashed, or called exit. Its own output may say why.\n"));
 }
 
-TEST_CASE("a killed process 0 ends its group", "[parallel][control_plane]") {
+TEST_CASE("a killed process 0 ends its group", "[process][control_plane]") {
   const auto ends = run_job(4, quick(), [](control_plane& plane, int rank) {
     together(plane);
     if (rank == 0) {
@@ -98,7 +98,7 @@ TEST_CASE("a killed process 0 ends its group", "[parallel][control_plane]") {
 }
 
 TEST_CASE("a killed process 0 is named by one process even if process 1 ends at the same time",
-          "[parallel][control_plane]") {
+          "[process][control_plane]") {
   forked_ranks processes;
   dp::test::start_job(processes, 5, quick(), [](control_plane& plane, int) {
     together(plane);
@@ -116,7 +116,7 @@ TEST_CASE("a killed process 0 is named by one process even if process 1 ends at 
 }
 
 TEST_CASE("a failure says how many calls the others have made since the process was last heard from",
-          "[parallel][control_plane]") {
+          "[process][control_plane]") {
   auto options = quick();
   options.heartbeat = 30;  // only the state reported at the start is known
   for (const std::size_t culprit : {std::size_t{0}, std::size_t{1}}) {
@@ -141,7 +141,7 @@ TEST_CASE("a failure says how many calls the others have made since the process 
   }
 }
 
-TEST_CASE("a stopped process is named and killed", "[parallel][control_plane]") {
+TEST_CASE("a stopped process is named and killed", "[process][control_plane]") {
   for (const std::size_t stopped : {std::size_t{0}, std::size_t{1}}) {
     auto options = quick();
     options.heartbeat_timeout = 1;
@@ -158,7 +158,7 @@ TEST_CASE("a stopped process is named and killed", "[parallel][control_plane]") 
   }
 }
 
-TEST_CASE("a stopped process is killed also where the others get an exception", "[parallel][control_plane]") {
+TEST_CASE("a stopped process is killed also where the others get an exception", "[process][control_plane]") {
   auto options = quick();
   options.heartbeat_timeout = 1;
   options.failure = dp::on_failure::throw_;
@@ -178,7 +178,7 @@ TEST_CASE("a stopped process is killed also where the others get an exception", 
   }
 }
 
-TEST_CASE("a stopped process is killed even if a call times out before the heartbeat", "[parallel][control_plane]") {
+TEST_CASE("a stopped process is killed even if a call times out before the heartbeat", "[process][control_plane]") {
   auto options = quick();
   options.op_timeout = 0.3;
   options.heartbeat_timeout = 1.5;
@@ -198,7 +198,7 @@ TEST_CASE("a stopped process is killed even if a call times out before the heart
   CHECK_THAT(ends[0].text, ContainsSubstring(") waits 0.3 s in all_reduce #2 (100 x 4 bytes). Missing: rank 1 (host "));
 }
 
-TEST_CASE("a stopped process is killed after its failure was printed", "[parallel][control_plane]") {
+TEST_CASE("a stopped process is killed after its failure was printed", "[process][control_plane]") {
   auto options = quick();
   options.heartbeat_timeout = 0.5;
   dp::test::full_pipe pipe;
@@ -220,7 +220,7 @@ TEST_CASE("a stopped process is killed after its failure was printed", "[paralle
   CHECK(ends[0].end == "exit 75");
 }
 
-TEST_CASE("processes that are all suspended continue together", "[parallel][control_plane]") {
+TEST_CASE("processes that are all suspended continue together", "[process][control_plane]") {
   auto options = quick();
   options.heartbeat_timeout = 1;
   forked_ranks processes;
@@ -241,7 +241,7 @@ TEST_CASE("processes that are all suspended continue together", "[parallel][cont
   }
 }
 
-TEST_CASE("without a heartbeat timeout a process may be stopped for long", "[parallel][control_plane]") {
+TEST_CASE("without a heartbeat timeout a process may be stopped for long", "[process][control_plane]") {
   forked_ranks processes;
   dp::test::start_job(processes, 2, quick(), [](control_plane& plane, int) {
     for (int i = 0; i != 20; ++i) {
@@ -256,7 +256,7 @@ TEST_CASE("without a heartbeat timeout a process may be stopped for long", "[par
   for (const auto& one : processes.wait()) CHECK(one.end == "exit 0");
 }
 
-TEST_CASE("a process that exits too early ends its group", "[parallel][control_plane]") {
+TEST_CASE("a process that exits too early ends its group", "[process][control_plane]") {
   const auto ends = run_job(3, quick(), [](control_plane&, int rank) {
     if (rank == 1) std::_Exit(0);
     forked_ranks::sleep_for(20);
@@ -266,7 +266,7 @@ TEST_CASE("a process that exits too early ends its group", "[parallel][control_p
                                                        "collective call: it was killed, crashed, or called exit."));
 }
 
-TEST_CASE("an exception in one process ends its group", "[parallel][control_plane]") {
+TEST_CASE("an exception in one process ends its group", "[process][control_plane]") {
   for (const std::size_t thrower : {std::size_t{0}, std::size_t{2}}) {
     const auto ends = run_job(3, quick(), [thrower](control_plane& plane, int rank) {
       together(plane);
@@ -291,7 +291,7 @@ TEST_CASE("an exception in one process ends its group", "[parallel][control_plan
   }
 }
 
-TEST_CASE("a process that leaves out a collective call is named", "[parallel][control_plane]") {
+TEST_CASE("a process that leaves out a collective call is named", "[process][control_plane]") {
   for (const int culprit : {0, 1, 3}) {
     const auto ends = run_job(4, quick(), [culprit](control_plane& plane, int rank) {
       together(plane);
@@ -306,7 +306,7 @@ TEST_CASE("a process that leaves out a collective call is named", "[parallel][co
   }
 }
 
-TEST_CASE("different calls are found even after the processes have continued", "[parallel][control_plane]") {
+TEST_CASE("different calls are found even after the processes have continued", "[process][control_plane]") {
   const auto ends = run_job(2, quick(), [](control_plane& plane, int rank) {
     together(plane);
     together(plane, {"broadcast", rank == 0 ? 5u : 6u, 4});
@@ -316,7 +316,7 @@ TEST_CASE("different calls are found even after the processes have continued", "
   CHECK_THAT(only_sentence(ends, 2), ContainsSubstring(") makes broadcast #2 (6 x 4 bytes) where rank 0 (host "));
 }
 
-TEST_CASE("a process that makes one call more than the others is named", "[parallel][control_plane]") {
+TEST_CASE("a process that makes one call more than the others is named", "[process][control_plane]") {
   for (const int culprit : {0, 1}) {
     const auto ends = run_job(3, quick(), [culprit](control_plane& plane, int rank) {
       together(plane);
@@ -331,7 +331,7 @@ TEST_CASE("a process that makes one call more than the others is named", "[paral
   }
 }
 
-TEST_CASE("equal calls are never reported as different", "[parallel][control_plane]") {
+TEST_CASE("equal calls are never reported as different", "[process][control_plane]") {
   auto options = quick();
   options.heartbeat = 0.001;
   const auto ends = run_job(3, options, [](control_plane& plane, int rank) {
@@ -350,7 +350,7 @@ TEST_CASE("equal calls are never reported as different", "[parallel][control_pla
   }
 }
 
-TEST_CASE("a timed-out call names the missing process", "[parallel][control_plane]") {
+TEST_CASE("a timed-out call names the missing process", "[process][control_plane]") {
   auto options = quick();
   options.op_timeout = 0.5;
   const auto ends = run_job(3, options, [](control_plane& plane, int rank) {
@@ -363,7 +363,7 @@ TEST_CASE("a timed-out call names the missing process", "[parallel][control_plan
   CHECK_THAT(sentence, ContainsSubstring(") is after all_reduce #1 (100 x 4 bytes). process_options::op_timeout says"));
 }
 
-TEST_CASE("a call in which all processes wait also times out", "[parallel][control_plane]") {
+TEST_CASE("a call in which all processes wait also times out", "[process][control_plane]") {
   auto options = quick();
   options.op_timeout = 0.3;
   const auto ends = run_job(2, options, [](control_plane& plane, int) { wait_in(plane); });
@@ -371,7 +371,7 @@ TEST_CASE("a call in which all processes wait also times out", "[parallel][contr
              ContainsSubstring(". All processes are in this call. process_options::op_timeout"));
 }
 
-TEST_CASE("failures may be exceptions", "[parallel][control_plane]") {
+TEST_CASE("failures may be exceptions", "[process][control_plane]") {
   auto options = quick();
   options.failure = dp::on_failure::throw_;
   for (const std::size_t culprit : {std::size_t{0}, std::size_t{1}}) {
@@ -395,7 +395,7 @@ TEST_CASE("failures may be exceptions", "[parallel][control_plane]") {
   }
 }
 
-TEST_CASE("explain() throws the reason for a failure, if it is known", "[parallel][control_plane]") {
+TEST_CASE("explain() throws the reason for a failure, if it is known", "[process][control_plane]") {
   auto options = quick();
   options.failure = GENERATE(dp::on_failure::throw_, dp::on_failure::terminate);
   const auto ends = run_job(2, options, [](control_plane& plane, int rank) {
@@ -412,7 +412,7 @@ TEST_CASE("explain() throws the reason for a failure, if it is known", "[paralle
 }
 
 TEST_CASE("a process may wait again in a call that it has left, and only the new wait counts",
-          "[parallel][control_plane]") {
+          "[process][control_plane]") {
   auto options = quick();
   options.op_timeout = 1;
   const bool comes = GENERATE(false, true);
@@ -440,7 +440,7 @@ TEST_CASE("a process may wait again in a call that it has left, and only the new
   }
 }
 
-TEST_CASE("different programs are detected at the first exchange", "[parallel][control_plane]") {
+TEST_CASE("different programs are detected at the first exchange", "[process][control_plane]") {
   const auto other = run_job(2, quick(), [](control_plane& plane, int rank) {
     std::vector<char> own(rank == 0 ? 8 : 12), all(24);
     plane.all_gather(own.data(), own.size(), all.data());
@@ -458,7 +458,7 @@ TEST_CASE("different programs are detected at the first exchange", "[parallel][c
                                                           "rank 0 (host "));
 }
 
-TEST_CASE("a forked child does not act for its parent", "[parallel][control_plane]") {
+TEST_CASE("a forked child does not act for its parent", "[process][control_plane]") {
   const auto ends = run_job(2, quick(), [](control_plane& plane, int rank) {
     together(plane);
     if (rank == 1 && ::fork() == 0) throw std::runtime_error("unwinds the child's copy of the control plane");
@@ -471,7 +471,7 @@ TEST_CASE("a forked child does not act for its parent", "[parallel][control_plan
   CHECK_THAT(ends[1].text, ContainsSubstring("caught: unwinds the child's copy of the control plane"));
 }
 
-TEST_CASE("one job can form several groups in sequence", "[parallel][control_plane]") {
+TEST_CASE("one job can form several groups in sequence", "[process][control_plane]") {
   const std::string token = dp::test::new_token();
   forked_ranks processes;
   for (int rank = 0; rank != 3; ++rank)
@@ -487,7 +487,7 @@ TEST_CASE("one job can form several groups in sequence", "[parallel][control_pla
   }
 }
 
-TEST_CASE("jobs are isolated from each other", "[parallel][control_plane]") {
+TEST_CASE("jobs are isolated from each other", "[process][control_plane]") {
   forked_ranks processes;
   for (int job = 0; job != 3; ++job)
     dp::test::start_job(processes, 3, quick(), [job](control_plane& plane, int) {

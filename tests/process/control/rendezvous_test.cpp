@@ -56,7 +56,7 @@ template <class T> std::string bytes_of(const T& value) {
 }
 
 wire::control_hello hello_of(const std::string& token, int rank, int size) {
-  wire::control_hello hello{wire::control_token(token), rank, size, {4242, {}}, {}};
+  wire::control_hello hello{wire::control_token(token), rank, size, {4242, {}}, {}, 0};
   hello.from.host = "elsewhere";
   hello.version = dp::version;
   return hello;
@@ -96,7 +96,7 @@ std::vector<forked_ranks::outcome> start_with(const std::vector<std::pair<int, i
 
 }  // namespace
 
-TEST_CASE("an incomplete rendezvous names the missing processes", "[parallel][control_plane]") {
+TEST_CASE("an incomplete rendezvous names the missing processes", "[process][control_plane]") {
   const auto ends = start_with({{0, 4}, {1, 4}, {3, 4}}, 0.5, 0.3);
   for (const auto& one : ends) {
     CHECK(one.end == "exit 3");
@@ -111,7 +111,25 @@ TEST_CASE("an incomplete rendezvous names the missing processes", "[parallel][co
         "was not started, has ended, or its group is complete. This process is started by the test.\n");
 }
 
-TEST_CASE("processes started with different sizes get an error", "[parallel][control_plane]") {
+TEST_CASE("processes with different reactions to failures get an error", "[process][control_plane]") {
+  const std::string token = new_token();
+  forked_ranks processes;
+  for (const int rank : {0, 1})
+    processes.start([&, rank] {
+      auto options = quick();
+      options.failure = rank == 0 ? dp::on_failure::throw_ : dp::on_failure::terminate;
+      control_plane plane({token, rank, 2, "started by the test"}, {}, options);
+    });
+  for (const auto& one : processes.wait()) {
+    CHECK(one.end == "exit 3");
+    CHECK_THAT(one.text,
+               ContainsSubstring("devplace: rank 1 (host ") &&
+                   ContainsSubstring(") has on_failure::terminate and rank 0 (host ") &&
+                   ContainsSubstring(") has on_failure::throw_: give all processes the same process_options."));
+  }
+}
+
+TEST_CASE("processes started with different sizes get an error", "[process][control_plane]") {
   for (const auto& one : start_with({{0, 3}, {1, 3}, {2, 4}})) {
     CHECK(one.end == "exit 3");
     CHECK_THAT(one.text, ContainsSubstring("devplace: rank 2 (host "));
@@ -121,7 +139,7 @@ TEST_CASE("processes started with different sizes get an error", "[parallel][con
   }
 }
 
-TEST_CASE("two processes with one rank get an error", "[parallel][control_plane]") {
+TEST_CASE("two processes with one rank get an error", "[process][control_plane]") {
   for (const auto& one : start_with({{0, 3}, {1, 3}, {1, 3}}, 15, 0.3)) {
     CHECK(one.end == "exit 3");
     CHECK_THAT(one.text, ContainsSubstring("devplace: rank 1 (host "));
@@ -142,7 +160,7 @@ TEST_CASE("two processes with one rank get an error", "[parallel][control_plane]
 }
 
 TEST_CASE("a process that connects after process 0 has rejected the others gets the same error",
-          "[parallel][control_plane]") {
+          "[process][control_plane]") {
   const auto ends = start_with({{0, 4}, {1, 4}, {1, 4}, {2, 4}, {3, 4}});
   for (const auto& one : ends) {
     CHECK(one.end == "exit 3");
@@ -151,7 +169,7 @@ TEST_CASE("a process that connects after process 0 has rejected the others gets 
   CHECK_THAT(ends[0].text, ContainsSubstring(") have the same rank: each process needs its own RANK."));
 }
 
-TEST_CASE("control characters in foreign messages do not reach a terminal", "[parallel][control_plane]") {
+TEST_CASE("control characters in foreign messages do not reach a terminal", "[process][control_plane]") {
   const std::string token = new_token();
   forked_ranks processes;
   processes.start([&] { control_plane plane({token, 0, 2, ""}, {}, quick()); });
@@ -171,7 +189,7 @@ TEST_CASE("control characters in foreign messages do not reach a terminal", "[pa
   CHECK(refused.wait()[0].text == "caught: devplace: no?[2J????\n");
 }
 
-TEST_CASE("a process that ends during the rendezvous ends the rendezvous", "[parallel][control_plane]") {
+TEST_CASE("a process that ends during the rendezvous ends the rendezvous", "[process][control_plane]") {
   const std::string token = new_token();
   forked_ranks processes;
   auto options = quick();
@@ -188,7 +206,7 @@ TEST_CASE("a process that ends during the rendezvous ends the rendezvous", "[par
   }
 }
 
-TEST_CASE("foreign clients are rejected and disturb no process", "[parallel][control_plane]") {
+TEST_CASE("foreign clients are rejected and disturb no process", "[process][control_plane]") {
   const std::string token = new_token();
   forked_ranks processes;
   const bool complete = GENERATE(false, true);
@@ -245,7 +263,7 @@ TEST_CASE("foreign clients are rejected and disturb no process", "[parallel][con
   }
 }
 
-TEST_CASE("processes connect at an address and a port that the system chose", "[parallel][control_plane]") {
+TEST_CASE("processes connect at an address and a port that the system chose", "[process][control_plane]") {
   const std::string token = new_token();
   for (const char* const address : {"127.0.0.1", "localhost"}) {
     control_endpoint where;
@@ -277,7 +295,7 @@ TEST_CASE("processes connect at an address and a port that the system chose", "[
 }
 
 TEST_CASE("foreign clients use up few descriptors, and processes of the job are still admitted",
-          "[parallel][control_plane]") {
+          "[process][control_plane]") {
   const wire::control_token token(new_token());
   const wire::socket_address where = wire::address_of_job(token);
   wire::control_arrivals arrivals(wire::listen_at(where), token);
@@ -305,7 +323,7 @@ TEST_CASE("foreign clients use up few descriptors, and processes of the job are 
   CHECK(waited_for.size() == 1 + 64);
 }
 
-TEST_CASE("the network socket is closed once all processes are connected", "[parallel][control_plane]") {
+TEST_CASE("the network socket is closed once all processes are connected", "[process][control_plane]") {
   const std::string token = new_token();
   control_listener listener({token, 0, 2, ""}, {"127.0.0.1", 0});
   const control_endpoint where = listener.endpoint();
@@ -335,7 +353,7 @@ TEST_CASE("the network socket is closed once all processes are connected", "[par
   }
 }
 
-TEST_CASE("process 0 takes over a listener", "[parallel][control_plane]") {
+TEST_CASE("process 0 takes over a listener", "[process][control_plane]") {
   const std::string token = new_token();
   control_listener listener({token, 0, 2, ""}, {"127.0.0.1", 0});
   const control_endpoint where = listener.endpoint();
@@ -354,7 +372,7 @@ TEST_CASE("process 0 takes over a listener", "[parallel][control_plane]") {
   }
 }
 
-TEST_CASE("process 0 does not spin while no descriptor is available", "[parallel][control_plane]") {
+TEST_CASE("process 0 does not spin while no descriptor is available", "[process][control_plane]") {
   const wire::control_token token(new_token());
   forked_ranks processes;
   processes.start([&] {
@@ -390,7 +408,7 @@ TEST_CASE("process 0 does not spin while no descriptor is available", "[parallel
 // UndefinedBehaviorSanitizer, used together with AddressSanitizer, probes memory through a pipe, which also needs
 // descriptors.
 #if !DEVPLACE_TEST_ADDRESS_SANITIZER
-TEST_CASE("process 0 reports that no descriptor is available", "[parallel][control_plane]") {
+TEST_CASE("process 0 reports that no descriptor is available", "[process][control_plane]") {
   forked_ranks processes;
   const std::string job = new_token();
   processes.start([&] {
@@ -411,7 +429,7 @@ TEST_CASE("process 0 reports that no descriptor is available", "[parallel][contr
 }
 #endif
 
-TEST_CASE("unusable addresses are named", "[parallel][control_plane]") {
+TEST_CASE("unusable addresses are named", "[process][control_plane]") {
   CHECK_THROWS_WITH(control_listener({"", 0, 2, ""}, {"192.0.2.1", 0}),
                     ContainsSubstring("The address is not one of this host: MASTER_ADDR must be the host of RANK 0."));
   CHECK_THROWS_WITH(control_listener({"", 0, 2, ""}, {"127.0.0.1", 65536}), ContainsSubstring("65536 is no port"));
@@ -421,7 +439,7 @@ TEST_CASE("unusable addresses are named", "[parallel][control_plane]") {
   CHECK_THROWS_WITH(control_plane({"", 2, 2, ""}), ContainsSubstring("control_plane: rank 2 of 2 processes; ranks go"));
 }
 
-TEST_CASE("invalid process options are rejected", "[parallel][control_plane]") {
+TEST_CASE("invalid process options are rejected", "[process][control_plane]") {
   const auto message = [](const auto& change) {
     dp::process_options options;
     change(options);

@@ -5,7 +5,7 @@
 
 #include "support/catch.hpp"
 
-TEST_CASE("the first host and the tasks of a node are read from Slurm's lists", "[parallel]") {
+TEST_CASE("the first host and the tasks of a node are read from Slurm's lists", "[process]") {
   using devplace::parallel::detail::first_slurm_host;
   using devplace::parallel::detail::slurm_tasks_on_node;
   // The expected hosts are the first ones that `scontrol show hostnames` prints.

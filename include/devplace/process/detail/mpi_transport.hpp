@@ -212,7 +212,7 @@ class mpi_transport final : public transport {
   void choose_tag(call_kind kind, std::span<const std::size_t> begins) noexcept {
     if (kind == call_kind::collective)
       return;  // collectives have no tag, and processes may poll their progress a different number of times
-    std::size_t number = ++calls_;
+    std::uint64_t number = ++calls_;
     if (monitor_ != nullptr) {
       number += static_cast<std::size_t>(kind);
       for (const std::size_t begin : begins) devplace::detail::add_to_hash(number, begin);

@@ -45,7 +45,7 @@ constexpr collective_call sum{"all_reduce", 100, 4}, meeting{"barrier", 0, 0};
 
 }  // namespace
 
-TEST_CASE("the last call of a process is described in a few words", "[parallel][control_plane]") {
+TEST_CASE("the last call of a process is described in a few words", "[process][control_plane]") {
   simulated_processes two(2);
   CHECK(two.all[1].name() == "rank 1 (host h, pid 101)");
   CHECK(two.all[1].last() == "before its first collective call");
@@ -66,7 +66,7 @@ TEST_CASE("the last call of a process is described in a few words", "[parallel][
         "say why.");
 }
 
-TEST_CASE("processes at different calls are no error", "[parallel][control_plane]") {
+TEST_CASE("processes at different calls are no error", "[process][control_plane]") {
   const dp::process_options options;
   inner::control_call_checker checker(options);
   simulated_processes three(3);
@@ -79,7 +79,7 @@ TEST_CASE("processes at different calls are no error", "[parallel][control_plane
   CHECK(checker.find_fault(three.all, 10).empty());
 }
 
-TEST_CASE("once all calls are known, the minority's call is the different one", "[parallel][control_plane]") {
+TEST_CASE("once all calls are known, the minority's call is the different one", "[process][control_plane]") {
   const dp::process_options options;
   inner::control_call_checker checker(options);
   simulated_processes four(4);
@@ -94,7 +94,7 @@ TEST_CASE("once all calls are known, the minority's call is the different one", 
         "all processes of a group must make the same collective calls in the same order.");
 }
 
-TEST_CASE("a different call stays known after many later calls", "[parallel][control_plane]") {
+TEST_CASE("a different call stays known after many later calls", "[process][control_plane]") {
   const dp::process_options options;
   inner::control_call_checker checker(options);
   simulated_processes two(2);
@@ -109,7 +109,7 @@ TEST_CASE("a different call stays known after many later calls", "[parallel][con
              ContainsSubstring("rank 1 (host h, pid 101) makes barrier #1 where rank 0"));
 }
 
-TEST_CASE("a long list of missing processes is cut", "[parallel][control_plane]") {
+TEST_CASE("a long list of missing processes is cut", "[process][control_plane]") {
   const dp::process_options options;
   inner::control_call_checker checker(options);
   simulated_processes many(100);

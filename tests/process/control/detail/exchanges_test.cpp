@@ -52,7 +52,7 @@ struct hub {
 
 }  // namespace
 
-TEST_CASE("concurrent exchanges of all processes and of parts are independent", "[parallel][control_plane]") {
+TEST_CASE("concurrent exchanges of all processes and of parts are independent", "[process][control_plane]") {
   hub h;
   CHECK(h.take(0, message(1, {}, "a")));
   CHECK(h.take(3, message(2, {3, 1}, "d")));
@@ -70,7 +70,7 @@ TEST_CASE("concurrent exchanges of all processes and of parts are independent", 
 }
 
 TEST_CASE("only exchanges of equal size require the same number of bytes from each member",
-          "[parallel][control_plane]") {
+          "[process][control_plane]") {
   hub h;
   CHECK(h.take(0, message(1, {0, 1}, "", false)));
   CHECK(h.take(1, message(1, {0, 1}, "long", false)));
@@ -82,7 +82,7 @@ TEST_CASE("only exchanges of equal size require the same number of bytes from ea
 }
 
 TEST_CASE("a dead or late member of an exchange is named, unless a collective call reports it",
-          "[parallel][control_plane]") {
+          "[process][control_plane]") {
   hub h;
   for (const std::size_t r : {0u, 1u, 3u}) CHECK(h.take(r, message(1, {}, "x")));
   CHECK(h.serve(1).empty());
@@ -100,7 +100,7 @@ TEST_CASE("a dead or late member of an exchange is named, unless a collective ca
   CHECK_THAT(part.serve(1001), ContainsSubstring("waits for rank 2 ("));
 }
 
-TEST_CASE("messages that no process of the group would send are rejected", "[parallel][control_plane]") {
+TEST_CASE("messages that no process of the group would send are rejected", "[process][control_plane]") {
   hub h;
   CHECK_FALSE(h.take(1, bytes(3)));
   bytes cut = message(1, {0, 1}, "");

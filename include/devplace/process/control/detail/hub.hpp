@@ -70,6 +70,10 @@ class control_hub final : public control_role {
     if (hello.size != who_.size)
       return joining.name() + " was started for " + std::to_string(hello.size) + " processes and " + all_[0].name() +
              " for " + std::to_string(who_.size) + ": all must have the same WORLD_SIZE." + source();
+    const auto failure = [](bool throws) { return throws ? "throw_" : "terminate"; };
+    if ((hello.throws != 0) == terminates())  // of a failure either nobody or every process would print the sentence
+      return joining.name() + " has on_failure::" + failure(hello.throws != 0) + " and " + all_[0].name() +
+             " has on_failure::" + failure(!terminates()) + ": give all processes the same process_options.";
     if (hello.rank < 0 || hello.rank >= who_.size)
       return joining.name() + " is not one of the ranks 0 to " + std::to_string(who_.size - 1) + "." + source();
     const auto r = static_cast<std::size_t>(hello.rank);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -100,10 +101,11 @@ class control_link {
     return found::message;
   }
 
+  enum class status { open, ended, invalid };
+
   /// Sends and receives as much as the socket allows without waiting, and calls `handle(type, body)` for each message;
   /// `handle` returns false for an invalid message. Returns whether the connection is still open, has ended, or brought
   /// an invalid message.
-  enum class status { open, ended, invalid };
   template <class Handle> status read(std::size_t limit, const Handle& handle) {
     flush();
     const bool is_open = receive();

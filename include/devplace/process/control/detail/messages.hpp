@@ -85,6 +85,7 @@ struct control_hello {
   std::int32_t rank, size;
   control_address from;
   control_text<32> version;
+  std::uint64_t throws;  ///< whether process_options::failure is on_failure::throw_
 };
 
 /// A collective call; `number` counts from 1.

@@ -18,7 +18,7 @@ class control_spoke final : public control_role {
   control_spoke(const job_member& who, const control_endpoint& endpoint, const control_address& own,
                 const process_options& options)
       : control_role(who, options), endpoint_(endpoint) {
-    connect({control_token(who.token), who.rank, who.size, own, {}});
+    connect({control_token(who.token), who.rank, who.size, own, {}, terminates() ? 0U : 1U});
   }
 
  private:
@@ -76,6 +76,7 @@ class control_spoke final : public control_role {
                                   seconds_text(options_.init_timeout) + "." + source());
       ::pollfd polled = hub_.polled();
       ::poll(&polled, 1, poll_milliseconds(left));
+      hub_.flush();
       open = hub_.receive();
     }
   }
