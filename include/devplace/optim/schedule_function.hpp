@@ -27,9 +27,8 @@ class schedule_function {
   /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const { return base * call_(function_.get(), step); }
 
-  static constexpr const char* name = "schedule";  ///< begins messages about options
   /// Calls f(name, value) with the function's first factor, for comparison between processes.
-  static void for_each_option(auto& self, auto&& f) { f("first factor", self.rate(1, 0)); }
+  static void for_each_option(auto& self, auto&& f) { f("schedule's first factor", self.rate(1, 0)); }
 
  private:
   // Not std::function, whose header every program would include.

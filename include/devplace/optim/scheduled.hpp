@@ -73,7 +73,10 @@ template <class Rule, class Schedule> struct scheduled : Rule {
 
   /// Throws argument_error for invalid hyperparameters and options of the schedule.
   void validate() const {
-    optim::validate(static_cast<const Rule&>(*this));
+    if constexpr (requires(const Rule& rule) { rule.validate_step(std::int64_t{1}); })  // has a schedule of its own
+      Rule::validate();
+    else
+      optim::validate(static_cast<const Rule&>(*this));
     optim::validate(schedule);
     constexpr bool has_momentum =
         requires(Rule rule) { rule.momentum = 0.9; } || requires(Rule rule) { rule.beta1 = 0.9; };
