@@ -32,7 +32,7 @@ template <class Backend> class direct : public detail::streamed_collectives<dire
 
  public:
   /// Connects these devices, rank 0 first.
-  explicit direct(std::span<const int> ordinals) : base(ordinals, any_apart(ordinals)) {}
+  explicit direct(std::span<const int> ordinals) : base(ordinals, &any_apart) {}
   using base::size;
 
   /// Allocates the memory for copies of other devices' buffers, if copies are needed.

@@ -31,7 +31,7 @@ template <class Backend> class ring : public detail::streamed_collectives<ring<B
 
  public:
   /// Connects these devices, rank 0 first; each device receives from the previous one.
-  explicit ring(std::span<const int> ordinals) : base(ordinals, true) {}
+  explicit ring(std::span<const int> ordinals) : base(ordinals, [](std::span<const int>) { return true; }) {}
   using base::size;
 
   /// Allocates memory for one chunk of `count` elements on each device, unless the device has enough. Without this call

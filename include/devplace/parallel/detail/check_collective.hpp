@@ -17,7 +17,7 @@ namespace devplace::parallel::detail {
 /// all checks throw argument_error.
 class participants {
  public:
-  /// The participants of all processes, and those of this process.
+  /// The numbers of participants in all processes and in this process, and this process's first rank.
   ///@{
   int size() const { return processes_ * local_; }
   int first_rank() const { return process_ * local_; }

@@ -44,12 +44,13 @@ template <class Engine, class Backend> class streamed_collectives : public rank_
   ///@}
 
  protected:
-  /// `receives`: whether the devices need memory for elements of other devices.
-  streamed_collectives(std::span<const int> ordinals, bool receives)
+  /// `receives`: returns whether the devices need memory for elements of other devices. Called when the devices are
+  /// known to exist.
+  streamed_collectives(std::span<const int> ordinals, bool (*receives)(std::span<const int>))
       : rank_devices<Backend>(ordinals),
         streams_(devplace::detail::naming_bad_alloc("a communicator", [&] { return side_streams<Backend>(ordinals); })),
         received_(devplace::detail::naming_bad_alloc("a communicator", [&] {
-          return std::vector<devplace::detail::memory_block>(receives ? ordinals.size() : 0);
+          return std::vector<devplace::detail::memory_block>(receives(ordinals) ? ordinals.size() : 0);
         })) {}
 
   bool receives() const { return !received_.empty(); }
