@@ -9,6 +9,20 @@
 
 namespace dp = devplace;
 
+namespace {
+
+constexpr int overload(dp::element auto) { return 0; }
+constexpr int overload(dp::short_element auto) { return 1; }
+constexpr int overload(dp::floating_element auto) { return 2; }
+
+}  // namespace
+
+TEST_CASE("concepts of element types subsume `element` in overloads", "[tensor]") {
+  STATIC_REQUIRE(overload(1) == 0);
+  STATIC_REQUIRE(overload(dp::half{}) == 1);
+  STATIC_REQUIRE(overload(1.0) == 2);
+}
+
 TEST_CASE("there are seven element types, two of them for parameters", "[tensor]") {
   STATIC_REQUIRE(dp::element<float>);
   STATIC_REQUIRE(dp::element<double>);

@@ -14,11 +14,11 @@ concept element = detail::is_element<T>;
 
 /// Floating-point storage types of 16 bits; arithmetic is done in float.
 template <class T>
-concept short_element = detail::storage_element<T> && sizeof(T) == 2;
+concept short_element = element<T> && detail::storage_element<T> && sizeof(T) == 2;
 
 /// Element types that parameters and gradients can have.
 template <class T>
-concept floating_element = std::same_as<T, float> || std::same_as<T, double>;
+concept floating_element = element<T> && (std::same_as<T, float> || std::same_as<T, double>);
 
 namespace detail {
 
