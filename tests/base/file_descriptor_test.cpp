@@ -53,7 +53,8 @@ TEST_CASE("a child of fork() closes exactly the descriptors that are private to 
     of_parent = std::move(moved_from);
     if (again != closed_fd || of_parent.get() != fd) throw std::runtime_error("other numbers");
     if (::fork() == 0) {
-      if (!is_open(both.get()) || !is_open(again)) throw std::runtime_error("the child closed what it may have");
+      if (!is_open(both.get()) || !is_open(again))
+        throw std::runtime_error("the child closed a descriptor that it may keep");
       if (is_open(fd)) throw std::runtime_error("the child did not close it");
       if (of_parent || of_parent.get() != -1) throw std::runtime_error("the child has no such descriptor");
       const int of_child = ::dup(null);

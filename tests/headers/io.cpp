@@ -46,7 +46,7 @@ inline auto read(const std::string& path) { return dp::npz_file(path).read<float
 
 #include <devplace/io/output_file.hpp>
 
-inline void write(const std::string& path) { dp::detail::file_written_aside(path, "write").write("x", 1); }
+inline void write(const std::string& path) { dp::detail::output_file(path, "write").write("x", 1); }
 
 #include <devplace/io/parameters.hpp>
 
@@ -74,4 +74,4 @@ inline auto copy(const std::string& path, const dp::tensor<float, dp::extents<2,
 
 #include <devplace/io/stored_shape.hpp>
 
-static_assert(dp::detail::stored_types[0].bytes == 4);
+inline bool fits(std::span<const std::size_t> extents) { return dp::detail::stored_bytes(extents, 4).has_value(); }

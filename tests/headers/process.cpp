@@ -10,7 +10,7 @@ inline void bind(const dp::process_group& processes) { dp::bind_devices(processe
 
 #include <devplace/process/combine.hpp>
 
-static_assert(dp::parallel::detail::combine<int, dp::reduction::max>::both(1, 2) == 2);
+inline int larger(int a, int b) { return dp::parallel::detail::combine<int, dp::reduction::max>::both(a, b); }
 
 #include <devplace/process/control/endpoint.hpp>
 

@@ -81,7 +81,10 @@ inline bool is_batch_count(const safetensors_entry& entry) {
 /// Calls `f(T{})` for the floating-point type of this name. Returns whether the type exists.
 bool with_floating_type(std::string_view dtype, const auto& f) {
   const auto call = [&]<class T>(T x) {
-    return !std::is_integral_v<T> && dtype == dtype_of<T>->safetensors && (f(x), true);
+    if constexpr (std::is_integral_v<T>)
+      return false;
+    else
+      return dtype == dtype_of<T>->safetensors && (f(x), true);
   };
   return [&]<class... T>(const dtype_table<T...>&) { return (call(T{}) || ...); }(dtypes);
 }

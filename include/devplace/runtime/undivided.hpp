@@ -7,8 +7,7 @@
 /// The message for a program that scales the gradients of a loss or of parameters.
 #define DEVPLACE_DETAIL_UNDIVIDED                                                                                   \
   "gradients are sums over the samples, and the optimizer divides gradients of a mean by the samples' weights: do " \
-  "not "                                                                                                            \
-  "divide them again; scale the learning rate, or give weights to the loss."
+  "not divide them again; scale the learning rate, or give weights to the loss."
 
 namespace devplace::runtime {
 

@@ -84,6 +84,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   DEVPLACE_CONFIGURED trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule,
                               const Policy& policy = {}, accumulate<Batches> = {}) try
       : training(m, loss, rule, policy) {
+    const runtime::sole_use use(own_state());
     reset_mean_loss();
     if constexpr (scales_losses<P>) scale_losses({});
   } catch (const std::bad_alloc&) {

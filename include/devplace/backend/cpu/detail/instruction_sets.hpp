@@ -9,7 +9,7 @@
 
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
-#include <devplace/base/divided_up.hpp>
+#include <devplace/base/divided_up.hpp>  // for the included bodies
 #include <devplace/base/parallel_ranges.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>

@@ -10,7 +10,7 @@
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/backend/cpu/detail/short_product.hpp>
-#include <devplace/base/divided_up.hpp>
+#include <devplace/base/divided_up.hpp>  // for the included bodies
 #include <devplace/tensor/dtype.hpp>
 
 // Products and conversions of bf16 and half, compiled for each instruction set like the code of instruction_sets.hpp.
