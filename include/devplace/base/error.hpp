@@ -7,8 +7,8 @@
 
 namespace devplace {
 
-/// Base class of all exceptions of devplace. The message consists of whole sentences: operation, placements and shapes,
-/// the failing call and its own message if there is one, and the fix.
+/// Base class of all exceptions of devplace. The message consists of whole sentences. They name the operation,
+/// placements and shapes, the call that failed (if one did) with its own message, and the fix.
 class error : public std::runtime_error {
  public:
   /// Adds the prefix `devplace: `.

@@ -9,8 +9,8 @@
 
 namespace devplace::detail {
 
-/// A type-erased reference to a callable, which must outlive it: two pointers, no allocation. Loops over threads take a
-/// function_view, so that they are compiled once and not once per body.
+/// A type-erased reference to a callable, which must outlive the reference. Consists of two pointers; does not
+/// allocate. Loops over threads take a function_view, so that they are compiled once and not once per body.
 template <class... Arguments> class function_view {
  public:
   constexpr function_view() = default;

@@ -25,10 +25,10 @@ namespace devplace {
 ///   }
 /// };
 /// ```
-/// size() must not change between its call and the following run() on the same thread. Two threads may use a team
-/// concurrently only if run() allows it, as builtin_thread_team::run() does. A team may also have `keep_awake(bool)`,
-/// which team_region calls, and `is_awake()`: whether run() would begin at once, so that dividing work of a few
-/// microseconds is worthwhile.
+/// The value of size() must not change between a call of size() and the following run() on the same thread. Two threads
+/// may use a team concurrently only if run() allows it, as builtin_thread_team::run() does. A team may also have
+/// `keep_awake(bool)`, which team_region calls, and `is_awake()`: whether run() would begin at once, so that dividing
+/// work of a few microseconds is worthwhile.
 template <class Team>
 concept thread_team = requires(Team& team, detail::team_task task) {
   { team.size() } -> std::convertible_to<int>;

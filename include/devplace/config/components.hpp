@@ -33,7 +33,7 @@
   #define DEVPLACE_DEFLATE_READER <devplace/io/detail/deflate_absent.hpp>
 #endif
 
-// The headers of this translation unit's devices; an empty header where it has none.
+// The headers of this translation unit's devices; an empty header if it has no devices.
 #if defined(DEVPLACE_WITH_SIMULATED_CUDA)
   #define DEVPLACE_BACKENDS(name) <devplace/backend/simulated/kernels.hpp>
   #define DEVPLACE_DEVICES(name) <devplace/backend/simulated/name.hpp>

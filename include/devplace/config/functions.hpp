@@ -19,7 +19,7 @@
   #define DEVPLACE_HD
   /// Marks the bodies of kernels; the host calls them only in the tests' emulation of a GPU.
   #define DEVPLACE_DEVICE
-  /// Unrolls the next loop of a kernel's body, which keeps the arrays that it indexes in registers.
+  /// Unrolls the next loop of a kernel's body, so that arrays that the loop indexes stay in registers.
   #define DEVPLACE_DEVICE_UNROLL
   /// Allows a function template marked DEVPLACE_HD to call an argument that may be a host-only function.
   #define DEVPLACE_HD_CALLS_ANY

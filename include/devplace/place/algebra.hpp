@@ -8,7 +8,7 @@
 #include <devplace/place/placement.hpp>
 
 // The algebra of placements: computes the placement of an operation's result from its operands' placements. Operations
-// on distributed tensors (ops/) use it; docs/algebra.md tabulates it.
+// on distributed tensors (ops/) use the algebra; docs/algebra.md tabulates it.
 namespace devplace::detail {
 
 /// How an elementwise operation acts on summands. `pointwise` stands for all functions without an own enumerator.

@@ -76,9 +76,9 @@ class device_map {
     local_size_ = local_size;
   }
 
-  /// Freezes the map and returns the number of logical devices for `visible_count` visible ones. Messages name
-  /// `used_by`. Throws argument_error if the map names a visible device that does not exist. Without visible devices,
-  /// returns 0 and checks nothing: the same settings then work on a machine without devices.
+  /// Freezes the map and returns the number of logical devices for `visible_count` visible ones. Later messages name
+  /// `used_by` as the first use. Throws argument_error if the map names a visible device that does not exist. Without
+  /// visible devices, returns 0 and checks nothing: the same settings then work on a machine without devices.
   int use(int visible_count, const char* used_by, devices seen = devices::of_host) {
     if (frozen_.load(std::memory_order_acquire)) return count_;
     const std::lock_guard lock(mutex_);

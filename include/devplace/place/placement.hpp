@@ -195,9 +195,9 @@ template <class Where> inline constexpr bool host_accessible = false;
 template <place P> inline constexpr bool host_accessible<P> = place_traits<P>::host_accessible;
 ///@}
 
-/// The placement of a batch for a model on `Where`, and of a `loader<Where>`'s batches: on one place `Where` itself,
-/// otherwise split along axis 0 over the places. `on<cpu>` for a model in shared memory, where only parameters are
-/// shared.
+/// The placement of a batch for a model on `Where`, and of a `loader<Where>`'s batches: `Where` itself if it is one
+/// place, otherwise split along axis 0 over its places. `on<cpu>` for a model in shared memory, where only parameters
+/// are shared.
 template <placement Where>
 using batch_placement_t =
     std::conditional_t<std::is_same_v<Where, shared_memory>, cpu,

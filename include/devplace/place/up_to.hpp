@@ -10,7 +10,7 @@
 namespace devplace {
 
 /// As many GPUs as there are, at most N; a candidate of first_available and select. Stands for `replicated<0, ..., N -
-/// 1>`, `replicated<0, ..., N - 2>` and so on to `on<cuda<0>>`. The function is compiled for each of them.
+/// 1>`, `replicated<0, ..., N - 2>` and so on to `on<cuda<0>>`. The function is compiled for each of these placements.
 template <int N> struct up_to {};
 
 }  // namespace devplace

@@ -210,7 +210,8 @@ template <> struct implementation<backend::cpu, op::convolution_weight_gradient>
   }
 };
 
-/// Sums each plane in T (16-bit elements: in float), and the sums of the samples' planes in double.
+/// Sums the elements of each plane in T (in float if they have 16 bits), then adds the sums of the samples' planes in
+/// double.
 template <> struct implementation<backend::cpu, op::convolution_bias_gradient> {
   template <class T>
   static void run(int, const detail::convolution_bias_gradient_arguments<T>& g,

@@ -32,10 +32,10 @@ enum class attention_tensor : std::int64_t {
   one
 };
 
-/// Describes attention or its gradient to cuDNN as products, reductions and pointwise operations. Their order is that
-/// of NVIDIA's cudnn-frontend, which cuDNN's engines recognise. One product writes the gradient of the queries. Engines
-/// then store score gradients in their workspace and add them in a fixed order, instead of by atomic additions in
-/// varying order.
+/// Describes attention or its gradient to cuDNN as products, reductions and pointwise operations. Their order is the
+/// one that NVIDIA's cudnn-frontend uses, because cuDNN's engines recognise this order. One product writes the gradient
+/// of the queries. Engines then store score gradients in their workspace and add them in a fixed order, instead of by
+/// atomic additions in varying order.
 class attention_graph {
   using handle = cudnnBackendDescriptor_t;
   using name = attention_tensor;

@@ -23,8 +23,8 @@ inline void check_stream_at_exit(cudaStream_t stream, int ordinal, std::int64_t 
 }
 
 /// Writes one sentence for each device that failed and whose failure no call has thrown. Checks the devices that this
-/// process used, except in a forked child that inherited them. Waits one second in total, or device_timeout(): a kernel
-/// that fails does so early, and an endless kernel must not keep the program from exiting. Ignores other errors,
+/// process used, except in a forked child that inherited them. Waits one second in total, or device_timeout(): a
+/// failing kernel fails early, and an endless kernel must not keep the program from exiting. Ignores other errors,
 /// because CUDA may already have been shut down.
 inline cuda_exit_report::~cuda_exit_report() {
   if (made_in != fork_count()) return;

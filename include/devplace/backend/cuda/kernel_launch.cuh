@@ -11,7 +11,7 @@
 namespace devplace::detail {
 
 /// Returns the minimum number of blocks per multiprocessor: the kernel's member `least_blocks`, or 0 for the compiler's
-/// choice. It limits the registers per thread; the compiler spills the rest.
+/// choice. The minimum limits the registers per thread; the compiler spills the rest.
 template <class Kernel> constexpr unsigned least_blocks() {
   if constexpr (requires { Kernel::least_blocks; })
     return Kernel::least_blocks;

@@ -127,8 +127,8 @@ template <class T, class F> struct wide_pool_gradient {
   static bool input_is_aligned(const max_pool_gradient_functor<T>& of) { return is_aligned<width>(of.x); }
   static bool input_is_aligned(const average_pool_gradient_functor<T>&) { return true; }
 
-  /// Calls take(w, left, right, divisor) for each window w of 4. `left`, `right`: whether the window's left, right
-  /// element in the upper (or `lower`) row receives the window's gradient. `divisor` divides the gradient.
+  /// Calls take(w, left, right, divisor) for each window w of 4. `left` and `right` tell whether the left and the right
+  /// element of the window's upper row (lower row if `lower` is 1) receive the window's gradient, divided by `divisor`.
   template <class Thread, class Take>
   DEVPLACE_DEVICE static void each_share(const Thread& t, const max_pool_gradient_functor<T>& of, std::size_t at,
                                          unsigned lower, const Take& take) {

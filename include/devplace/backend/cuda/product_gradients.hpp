@@ -9,7 +9,7 @@
 namespace devplace::detail {
 
 /// Computes the product g = dY^T X + beta C (its A is dY as stored), and sums = column sums of dY + beta sums. If beta
-/// is 0, cuBLASLt's epilogue computes the sums along with the product; it cannot add to existing sums.
+/// is 0, cuBLASLt's epilogue computes the sums along with the product; the epilogue cannot add to existing sums.
 template <class T, class C, class Launch>
 void multiply_with_sums(int ordinal, const gemm_arguments<T, C>& g, C* sums, const Launch& launch) {
   const bool for_library = g.m > 1 && g.n > 1 && g.k > 1 && g.beta == 0;

@@ -16,7 +16,7 @@ namespace devplace::detail {
 
 /// A cuBLASLt product that is prepared once, with its descriptors and a fixed algorithm, so that repeated calls give
 /// the same bits. A row-major matrix is the transpose of a column-major one, so C = A B is passed as C^T = B^T A^T
-/// without copies: cuBLASLt's A is B here, and its m is n.
+/// without copies: what cuBLASLt calls A and m are B and n here.
 struct product_plan {
   cublaslt_operation operation;
   cublaslt_layout first;   ///< layout of B

@@ -60,8 +60,8 @@ class simt_thread {
   }
 
   // Communication between blocks: a block publishes and passes a barrier; then one of its threads fences, takes a
-  // ticket and fences. After another barrier the block may observe the values that blocks with earlier tickets
-  // published.
+  // ticket (a number from a counter of blocks) and fences. After another barrier the block may observe the values that
+  // blocks with earlier tickets published.
 
   /// Writes a value for other blocks to observe; at most once per address.
   template <class T> __device__ void publish(T* to, const T& value) const { *to = value; }

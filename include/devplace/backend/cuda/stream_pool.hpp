@@ -15,7 +15,8 @@
 namespace devplace::detail {
 
 /// The additional streams of one cuda place. Reuses returned streams and never destroys them: memory allocated on a
-/// stream may later be freed in its order, and CUDA may shut down before static objects are destroyed. Thread-safe.
+/// stream may later be freed in the stream's order, and CUDA may shut down before static objects are destroyed.
+/// Thread-safe.
 class cuda_stream_pool {
  public:
   static cuda_stream_pool& of(int ordinal) {

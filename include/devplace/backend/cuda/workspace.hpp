@@ -23,8 +23,8 @@ struct cuda_product_workspace {
   static constexpr std::size_t zeroed = 0;
 };
 
-/// Partial results that the blocks of a reduction pass to the last block: tickets, 0 between launches, followed by
-/// accumulators of at most 16 bytes.
+/// Partial results that the blocks of a reduction pass to the last block: tickets (counters of finished blocks, 0
+/// between launches), followed by accumulators of at most 16 bytes.
 struct cuda_reduction_workspace {
   static constexpr std::size_t ticket_bytes = most_partial_blocks * sizeof(unsigned);
   static constexpr std::size_t bytes = ticket_bytes + most_partial_blocks * most_block_columns * 16;

@@ -90,7 +90,7 @@ class simulated_devices {
       for (extra_worker& one : devices.extra_) one.worker.stop();
       devices.for_each_started([this](int ordinal, const simulated_device& device) {
         report(place_name(backend::cuda{}, ordinal), device.unthrown_failure([this](const std::exception_ptr& failure) {
-          bool thrown = false;  // by another device that needed this device's results and got a copy
+          bool thrown = false;  // by another device that needed this device's results and got the failure, too
           devices.for_each_started(
               [&](int, const simulated_device& other) { thrown = thrown || other.was_thrown(failure); });
           return thrown;

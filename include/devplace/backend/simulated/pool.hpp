@@ -30,9 +30,9 @@ namespace devplace::detail {
 
 /// The memory of the simulated devices. A logical device caches a freed block for its next request of the same rounded
 /// size. A device executes its work in the order of the calls, so the previous owner's work on the block is done before
-/// the next owner's. If another device uses a block, the program must order the two devices anyway. Cached blocks
-/// return to the host in the order of their device's work. All logical devices on one physical device share its limit.
-/// They also share the cache's bound: their peak memory in use, plus kept_bytes.
+/// the next owner's work begins. If another device uses a block, the program must order the two devices anyway. Cached
+/// blocks return to the host in the order of their device's work. All logical devices on one physical device share its
+/// limit. They also share a bound of their caches: the peak of their memory in use, plus kept_bytes.
 class simulated_pool {
  public:
   /// Size and alignment unit of blocks.

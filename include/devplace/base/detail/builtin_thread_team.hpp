@@ -303,8 +303,8 @@ class builtin_thread_team {
   std::int64_t interval_begin_ = 0;  // nanoseconds
   std::int64_t move_interval_ = 0;   // nanoseconds; 0 if the leader did not wait for workers in the last run
   std::vector<std::thread> workers_;
-  std::unique_ptr<last_begun[]> begun_;  // of each member
-  // On separate cache lines: workers spin on the first while workers that have finished write the second.
+  std::unique_ptr<last_begun[]> begun_;  // one element per member
+  // On separate cache lines: waiting workers read generation_ while workers that have finished write pending_.
   alignas(64) std::atomic<unsigned> generation_ = 0;
   alignas(64) std::atomic<int> pending_ = 0;
 

@@ -52,7 +52,7 @@ template <class T> struct attention_exponentials {
   T* maxima;
   double* sums;
   T* results;
-  std::size_t stride;  // of the rows of `results`
+  std::size_t stride;  // distance between rows of `results`
 
   void range(std::size_t begin, std::size_t end) const {
     for (std::size_t row = begin; row < end; ++row) {

@@ -3,9 +3,9 @@
 
 // Included by convolution_kernels.hpp only.
 //
-// Convolutions as products of the matrix engine (gemm_kernel_body.hpp). The operand of patches is read from the image
-// into the engine's packed panels, block by block ("implicit im2col"). The order of each sum depends on the extents
-// only, not on the ranges that threads compute.
+// Convolutions as products of the matrix engine (gemm_kernel_body.hpp). The operand that consists of patches is read
+// from the image into the engine's packed panels, block by block ("implicit im2col"). The order of each sum depends on
+// the extents only, not on the ranges that threads compute.
 
 /// Number of columns of a register tile.
 template <class T> inline constexpr std::size_t tile_columns_of = 2 * vector_bytes / sizeof(computed_t<T>);
@@ -37,8 +37,8 @@ DEVPLACE_TARGET inline void pack_rows(T* packed, const From* source, std::size_t
 }
 
 /// Packs rows [begin, begin + rows) of the weights of a transposed convolution in the layout of pack_rows. `s` is the
-/// transposed convolution's shape: its channels are the original's outputs, with taps in reverse order. Element (i, p)
-/// belongs to output p / taps.
+/// shape of the transposed convolution, whose channels are the original convolution's outputs and whose taps are in
+/// reverse order. Element (i, p) belongs to output p / taps.
 template <class T>
 DEVPLACE_TARGET inline void pack_mirrored_rows(T* packed, const convolution_shape& s, const T* weight,
                                                std::size_t begin, std::size_t rows, std::size_t p0, std::size_t depth,

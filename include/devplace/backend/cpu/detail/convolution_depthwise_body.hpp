@@ -190,7 +190,7 @@ DEVPLACE_TARGET void convolve_weight_depthwise(const convolution_weight_gradient
                                                std::size_t last, computed_t<T>* sum, computed_t<T> beta, void* buffer) {
   using sum_type = computed_t<T>;
   constexpr std::size_t lanes = vector_bytes / sizeof(sum_type);
-  constexpr std::size_t most = convolution_block_depth * lanes;  // elements that are summed in vectors
+  constexpr std::size_t most = convolution_block_depth * lanes;  // at most this many elements are summed in vectors
   constexpr std::size_t room = depthwise_depth + 9;
   const convolution_shape& s = g.shape;
   sum_type* const image = static_cast<sum_type*>(buffer);

@@ -140,7 +140,7 @@ DEVPLACE_TARGET inline void pack_weights(T* to, const convolution_shape& s, cons
 }
 
 /// Computes rows [begin, end) of outputs, numbered by group, then by sample, then by row. `Mirrored`: g is a transposed
-/// convolution, whose channels are the original outputs, with taps in reverse order.
+/// convolution, whose channels are the original convolution's outputs and whose taps are in reverse order.
 template <class T, bool Mirrored>
 DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T, computed_t<T>>& g, const direct_convolution& d,
                                    std::size_t begin, std::size_t end, void* buffer) {

@@ -28,9 +28,9 @@ inline constexpr std::size_t depthwise_narrow = 16;
 struct depthwise_convolution {
   std::size_t row_phases, column_phases;
   std::size_t extra_rows, extra_columns;  ///< rows (columns) of a phase minus rows (columns) of the outputs
-  std::size_t pitch;                      ///< elements of a row
+  std::size_t pitch;                      ///< number of elements of a row
   std::size_t rows;                       ///< output rows per segment
-  std::size_t plane;                      ///< elements of a segment, plus those that vectors read beyond it
+  std::size_t plane;                      ///< elements of a segment, plus elements beyond it that vectors read
   bool is_faster;                         ///< whether groups are small and segments fit
 
   /// Elements that vectors may read and write beyond the last row: one vector of any instruction set.
@@ -48,7 +48,7 @@ struct depthwise_convolution {
            s.column_of(t) * s.columns.dilation / s.columns.stride;
   }
   ///@}
-  /// The first row of phases that contains input, and the number of rows from it to the last row with input.
+  /// The first row of phases that contains input, and the number of rows from this row to the last row with input.
   ///@{
   static constexpr std::size_t first_row(const convolution_shape& s) { return s.rows.padding / s.rows.stride; }
   static constexpr std::size_t rows_of_input(const convolution_shape& s) {

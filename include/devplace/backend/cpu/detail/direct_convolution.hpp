@@ -29,7 +29,7 @@ inline constexpr std::size_t direct_depth = convolution_depth;
 struct direct_convolution {
   /// Widths of register tiles: in pixels of an output row, and in patch elements of the weight's gradient.
   std::size_t pixel_tile_width, patch_tile_width;
-  std::size_t phases, phase, row, plane;  ///< phases of a row; elements of a phase, of a row and of a channel
+  std::size_t phases, phase, row, plane;  ///< number of phases of a row; elements per phase, row and channel
   std::size_t channels;                   ///< channels copied at a time
   std::size_t rows;                       ///< output rows per segment
   std::size_t segments;                   ///< segments copied at a time

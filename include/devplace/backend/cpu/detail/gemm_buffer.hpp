@@ -14,7 +14,7 @@ namespace devplace::detail {
 
 /// A thread's memory for packed blocks, of one size for all products. Allocated at the thread's first product (or by
 /// gemm_prepare) and freed when the thread ends. Products in destructors of objects with static storage duration run
-/// after that and allocate the memory anew. Throws out_of_memory.
+/// after the memory was freed and allocate it anew. Throws out_of_memory.
 class gemm_buffer {
  public:
   gemm_buffer(const gemm_buffer&) = delete;

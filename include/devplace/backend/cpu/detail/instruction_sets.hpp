@@ -34,8 +34,8 @@ template <class T> struct gemm_kernels {
 // A fit the 16 registers of x86-64 and the 32 of NEON.
 namespace generic {
 
-inline constexpr std::size_t vector_bytes = 16;  // of the vectors of a register tile
-inline constexpr std::size_t pack_bytes = 16;    // of the rows of a transposed block
+inline constexpr std::size_t vector_bytes = 16;  // size of a vector of a register tile
+inline constexpr std::size_t pack_bytes = 16;    // size of a row of a transposed block
 inline constexpr std::size_t tile_rows = 4;
 #define DEVPLACE_TARGET
 #if defined(__AVX__)

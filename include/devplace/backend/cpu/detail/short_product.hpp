@@ -37,7 +37,7 @@ static_assert(4 * ((192 + 256) * 256 + 192 * 256) <= gemm_buffer_bytes);
 /// Computes the rows and columns of `range`, with `buffer` (gemm_buffer_bytes, 64-byte aligned) for packed blocks.
 /// `Kernel` packs and multiplies for one instruction set:
 /// - `rows`, `columns`: size of a tile; `few_rows`: height of a smaller tile for the last rows of C;
-/// - `pairs`: numbers in a unit; `depth_step`: zeros pad packed units along k to a multiple of it;
+/// - `pairs`: numbers in a unit; `depth_step`: zeros pad packed units along k to a multiple of depth_step;
 /// - `pack_rows<Rows>(to, from, stride_i, stride_p, count, depth)`, `pack_columns<Columns>(...)`: `count` rows of A or
 ///   columns of B, `depth` numbers along k;
 /// - `sums<Rows>(depth, a, b, to)`: a tile [Rows][columns] of sums over `depth` units;

@@ -21,7 +21,7 @@ template <class T, unsigned Columns, class Thread> struct attention_gradient_til
   const T* k;
   const T* v;
   const T* dy;
-  std::size_t stride;  // of q, k and v
+  std::size_t stride;  // distance between rows of q, k and v
 
   DEVPLACE_DEVICE attention_gradient_tile(Thread& t, const attention_gradient_arguments<T>& arguments,
                                           std::size_t which)

@@ -66,9 +66,9 @@ template <class Thread, unsigned Threads> class block_group {
 template <class Thread, unsigned Lanes>
 using thread_group = std::conditional_t<(Lanes <= 32), lane_group<Thread, Lanes>, block_group<Thread, Lanes>>;
 
-/// Returns whether the block is the last of `blocks` blocks that call this with `ticket`. The ticket must be 0 before
-/// the first call and is 0 after the last. The last block can observe all values that the other blocks published. All
-/// threads of the block must call it.
+/// Returns whether the block is the last of `blocks` blocks that call this function with the counter `ticket`. The
+/// counter must be 0 before the first call and is 0 after the last. The last block can observe all values that the
+/// other blocks published. All threads of the block must call it.
 template <class Thread> DEVPLACE_DEVICE bool is_last_block(Thread& t, unsigned* ticket, unsigned blocks) {
   const auto is_last = t.template shared<unsigned, 1, 1>();
   t.sync();  // the whole block has published

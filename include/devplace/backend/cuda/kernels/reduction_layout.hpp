@@ -21,8 +21,9 @@ inline constexpr std::size_t most_block_columns = 32;
 /// type. It determines the order of summation, so the bits depend neither on the GPU nor on addresses.
 ///
 /// A group of columns * lanes threads computes adjacent results: one result, or one pack of results, per column. The
-/// lanes of a column share its elements. A set is a block's groups, as many as fit. If there are too few sets to fill a
-/// GPU, the elements are cut into chunks, one per block, and the last block of a set merges the results of its chunks.
+/// lanes of a column share the column's elements. A set is a block's groups, as many as fit. If there are too few sets
+/// to fill a GPU, the elements are cut into chunks, one per block, and the last block of a set merges the results of
+/// its chunks.
 struct reduction_layout {
   unsigned columns = 1;    ///< a power of two
   unsigned lanes = 1;      ///< a power of two; columns * lanes <= reduction_threads
@@ -38,7 +39,8 @@ struct reduction_layout {
 };
 
 /// Returns the layout for outer x count x inner elements. A thread takes `width` adjacent elements at a time. If inner
-/// is 1, they are adjacent along the reduced axis; otherwise they are columns, and inner is a multiple of `width`.
+/// is 1, these elements are adjacent along the reduced axis; otherwise they are columns, and inner is a multiple of
+/// `width`.
 constexpr reduction_layout reduction_layout_of(std::size_t outer, std::size_t count, std::size_t inner,
                                                unsigned width) {
   constexpr std::size_t warp = 32, few_per_lane = 8, enough_sets = most_partial_blocks / 2;
