@@ -17,7 +17,7 @@ namespace devplace {
 enum class memory_purpose : unsigned char {
   tensors,          ///< the program's own tensors, and everything else
   parameters,       ///< parameters and buffers of models
-  gradients,        ///< their gradients
+  gradients,        ///< gradients of parameters
   optimizer_state,  ///< moments and other state of optimizers
   activations,      ///< data that forward saves for backward, and the gradients between layers
   workspace         ///< scratch memory of operations and of communication
@@ -74,7 +74,7 @@ inline memory_counters& counters(any_device, int ordinal) {
 }
 
 /// Count an allocation or a release; called for all memory of data, workspaces and packing buffers. Overloads without
-/// counters use the CPU's.
+/// counters use the CPU's counters.
 ///@{
 inline void count_allocation(memory_counters& c, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   const std::size_t now = c.allocated.fetch_add(bytes, std::memory_order_relaxed) + bytes;

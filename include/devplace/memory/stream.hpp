@@ -87,7 +87,7 @@ template <place P> class stream<P> {
   }
 
   /// This thread's current stream for the place, as torch.cuda.current_stream: the stream of the innermost
-  /// stream_scope, or the place's own. Returns a non-owning handle; the stream of the scope must outlive it.
+  /// stream_scope, or the place's own. Returns a non-owning handle; the scope's stream must outlive the handle.
   DEVPLACE_CONFIGURED static stream current() {
     if constexpr (std::is_same_v<backend_of_t<P>, backend::device>)
       if (void* const scoped = detail::current_stream(place_traits<P>::ordinal); scoped != nullptr)
@@ -114,8 +114,8 @@ template <place P> class stream<P> {
     if constexpr (same_place) e.before(*this);
   }
 
-  /// Returns the cudaStream_t for the program's own kernels and CUDA calls; convert it by `static_cast<cudaStream_t>`.
-  /// Null on the cpu and on simulated devices.
+  /// Returns the CUDA stream for the program's own kernels and CUDA calls; convert the result by
+  /// `static_cast<cudaStream_t>`. Null on the cpu and on simulated devices.
   void* native_handle() const { return handle_.get(); }
 
  private:

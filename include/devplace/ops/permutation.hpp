@@ -38,10 +38,10 @@ struct permutation_plan {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Writes a random permutation of 0 to n-1, where n is the size of `order`, a rank-1 tensor or view of int64. Its place
-/// computes the permutation, in the order of its current stream, with the same result on every place. For stream 0 the
-/// result equals permutation(n, seed). For `sampler::stream(epoch)` the result is the order of a sampler's epoch.
-/// Scratch memory is allocated on the place and counted as workspace.
+/// Writes a random permutation of 0 to n-1, where n is the size of `order`, a rank-1 tensor or view of int64. The place
+/// of `order` computes the permutation, in the order of the place's current stream, with the same result on every
+/// place. For stream 0 the result equals permutation(n, seed). For `sampler::stream(epoch)` the result is the order of
+/// a sampler's epoch. Scratch memory is allocated on the place and counted as workspace.
 template <tensor_like Order> void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
   constexpr bool on_one_place = detail::none_distributed<Order>;
   static_assert(on_one_place,

@@ -40,7 +40,7 @@ template <class T> struct max_pool_functor {
     });
     to[i] = best;
   }
-  /// Elements from..until - 1, whole planes.
+  /// Computes the elements with indices in [from, until), which are whole planes.
   void range(std::size_t from, std::size_t until) const {
     for_each_line(s, from / s.windows(), until / s.windows(), [this](const window_line& line) {
       T buffer[window_line::most];
@@ -73,7 +73,7 @@ template <class T> struct max_pool_gradient_functor {
     });
     dx[i] = static_cast<T>(sum);
   }
-  /// Elements from..until - 1, whole planes.
+  /// Computes the elements with indices in [from, until), which are whole planes.
   void range(std::size_t from, std::size_t until) const
     requires floating_element<T>
   {
@@ -134,7 +134,7 @@ template <class T> struct average_pool_functor {
                        [&](std::size_t at) { sum += static_cast<computed_t<T>>(image[at]); });
     to[i] = static_cast<T>(sum / static_cast<computed_t<T>>(s.taps()));
   }
-  /// Elements from..until - 1, whole planes.
+  /// Computes the elements with indices in [from, until), which are whole planes.
   void range(std::size_t from, std::size_t until) const
     requires floating_element<T>
   {
@@ -166,7 +166,7 @@ template <class T> struct average_pool_gradient_functor {
     });
     dx[i] = static_cast<T>(sum);
   }
-  /// Elements from..until - 1, whole planes.
+  /// Computes the elements with indices in [from, until), which are whole planes.
   void range(std::size_t from, std::size_t until) const
     requires floating_element<T>
   {

@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// to [planes, factor rows, factor columns] = x [planes, rows, columns] with each element repeated factor x factor
+/// to [planes, factor * rows, factor * columns] = x [planes, rows, columns] with each element repeated factor * factor
 /// times.
 template <class T> struct upsample_functor {
   std::size_t columns, factor;

@@ -82,7 +82,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
       : tensor(extents, divided_by(extents, parts)) {}
 
   /// Uninitialised elements of a tensor split across processes. `extents` are those of the whole tensor. Allocates only
-  /// the parts of `of`, this process's participants. Throws argument_error if `of` has too few participants.
+  /// the parts of this process, whose participants are given by `of`. Throws argument_error if all processes together
+  /// have too few participants.
   DEVPLACE_CONFIGURED tensor(const Extents& extents, split::rule rule, const devplace::participants& of)
     requires(divided && mesh::spans_processes)
       : tensor(extents, divided_by(extents, rule, of)) {}
@@ -260,7 +261,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   std::array<detail::memory_block, places> blocks_;
   [[no_unique_address]] Extents extents_;
   [[no_unique_address]] division_type division_;
-  mutable const parallel::batch_note* note_ = nullptr;  ///< set by the loader that made this batch; null in clones
+  mutable const parallel::batch_note* note_ = nullptr;  ///< set by a loader in its batches; null in clones
 };
 
 }  // namespace devplace

@@ -24,7 +24,7 @@ namespace devplace {
 /// A handle with which another process of this host opens a tensor of a cuda place. Made by exported::handle(); send
 /// its bytes by a pipe or by process_group::broadcast.
 template <element T, extents_like Extents> struct ipc_handle {
-  char name[24];  ///< of the segment through which the processes communicate; ends with 0
+  char name[24];  ///< name of the segment through which the processes communicate; ends with 0
 };
 
 namespace detail {
@@ -127,10 +127,10 @@ template <class T, class Extents, class P> exported(tensor<T, Extents, P>) -> ex
 
 /// Opens a tensor that another process exported, on P: `auto x = open_ipc<cuda<0>>(handle)`. The result can be read and
 /// written. Its destructor waits for this place's work; the exporter does not free the memory earlier. Work on the
-/// current stream is ordered after the exporter's (see exported::handle). The place's device must stay the same in both
-/// processes. Throws argument_error, with the first difference, if the type, the extents, the version of devplace or
-/// the GPU (by its UUID) differ. Also throws argument_error if the exporter has freed the tensor, and in the exporting
-/// process; use the tensor itself there.
+/// current stream is ordered after the exporter's work (see exported::handle). The place's device must stay the same in
+/// both processes. Throws argument_error, with the first difference, if the type, the extents, the version of devplace
+/// or the GPU (by its UUID) differ. Also throws argument_error if the exporter has freed the tensor, and in the
+/// exporting process; use the tensor itself there.
 template <single_place P, element T, extents_like Extents>
 DEVPLACE_CONFIGURED [[nodiscard]] tensor<T, Extents, P> open_ipc(const ipc_handle<T, Extents>& handle) {
   using functions = decltype(detail::ipc_of<P>());

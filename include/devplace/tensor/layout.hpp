@@ -92,7 +92,7 @@ template <std::size_t... Axis> constexpr bool all_different() {
   return true;
 }
 
-/// The extents of the axes in the sequence, in its order.
+/// The extents of the axes in the sequence, in the sequence's order.
 template <std::size_t... E, std::size_t... Axis>
 constexpr auto extents_of_axes([[maybe_unused]] const extents<E...>& e, std::index_sequence<Axis...>) {
   using result = extents<extents<E...>::static_extent(Axis)...>;

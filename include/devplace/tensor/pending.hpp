@@ -72,7 +72,7 @@ template <place P> class copy_in_flight {
   bool in_flight_ = false;
 };
 
-/// The value of a pending copy into an existing tensor, which returns no tensor.
+/// Held in place of a tensor by a pending copy into an existing tensor, because that copy returns no tensor.
 struct no_value {};
 
 template <class Value, class P> inline constexpr bool is_on_place = false;

@@ -29,7 +29,7 @@ namespace detail {
 template <class T> struct uniform_roles {
   using input = T;       ///< samples at a network's input; the model rounds them to activations
   using parameter = T;   ///< parameters, which optimizers update, and buffers
-  using working = T;     ///< the copy of the parameters that layers read; no copy if it is `parameter`
+  using working = T;     ///< the copy of the parameters that layers read; if equal to `parameter`, no copy
   using activation = T;  ///< outputs of layers and their gradients
   using gradient = T;    ///< gradients of the parameters
   using state = T;       ///< state of the optimizer

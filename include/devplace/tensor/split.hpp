@@ -26,7 +26,7 @@ inline constexpr rule even = rule::even;
 /// last part may be smaller, and the last places may get nothing: 9 over 4 places is 3, 3, 3, 0.
 inline constexpr rule torch = rule::torch;
 
-/// A size for each place: `split::sizes{3, 3, 1}`. They must add up to the axis's extent.
+/// A size for each place: `split::sizes{3, 3, 1}`. The sizes must add up to the axis's extent.
 template <std::size_t Places> struct sizes {
   /// The sizes in the order of the places.
   std::array<std::size_t, Places> values{};
@@ -75,7 +75,8 @@ constexpr std::size_t split_begin(split::rule rule, std::size_t size, std::size_
   return chunk == 0 || part > size / chunk ? size : part * chunk;
 }
 
-/// Divides an axis; returns the parts of this process's participants `of`, by default of all participants.
+/// Divides an axis among all participants; returns the parts of this process. `of` gives this process's participants:
+/// by default, all.
 template <std::size_t Places>
 constexpr part_begins<Places> divide(std::size_t size, split::rule rule, const participants& of = {0, Places}) {
   if (of.count < Places || of.first > of.count - Places)

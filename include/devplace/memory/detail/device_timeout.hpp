@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// Parses a value of DEVPLACE_DEVICE_TIMEOUT, a whole number of seconds. Returns 0, which means for ever, for null.
+/// Parses a value of DEVPLACE_DEVICE_TIMEOUT, a whole number of seconds. If `text` is null, returns 0: no limit.
 inline int parse_device_timeout(const char* text) {
   if (text == nullptr) return 0;
   const std::string_view given = text;
@@ -25,7 +25,7 @@ inline int parse_device_timeout(const char* text) {
 }
 
 /// The longest time in seconds that a call waits for one piece of a device's work, before it treats the device as lost;
-/// 0: for ever.
+/// 0: no limit.
 inline int device_timeout() {
   static const int seconds = parse_device_timeout(std::getenv("DEVPLACE_DEVICE_TIMEOUT"));
   return seconds;

@@ -14,8 +14,8 @@ namespace devplace::op {
 
 /// Memory of a backend's devices that other processes open. `device(ordinal)` names the device in all processes.
 /// `message_bytes(bytes)` is the size of the message that a segment passes to the other processes. `allocate(ordinal,
-/// bytes, segment)` allocates and writes the message. `record(ordinal, block)` marks the work after which other
-/// processes may use the memory. `open(ordinal, bytes, segment)` opens the memory in another process.
+/// bytes, segment)` allocates memory and writes the message to the segment. `record(ordinal, block)` marks the work
+/// after which other processes may use the memory. `open(ordinal, bytes, segment)` opens the memory in another process.
 struct ipc {};
 
 }  // namespace devplace::op

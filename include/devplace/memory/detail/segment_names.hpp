@@ -18,7 +18,7 @@
 
 namespace devplace::detail {
 
-/// The folder of POSIX shared memory on Linux: shm_open("/name") opens the file `name` in it.
+/// The folder of POSIX shared memory on Linux: shm_open("/name") opens the file `name` in this folder.
 inline constexpr const char* segment_folder = "/dev/shm";
 
 /// The beginning of the file names of this user's segments.
@@ -66,7 +66,7 @@ inline int open_segment_file(const std::string& path, struct ::stat& found) noex
   return opened;
 }
 
-/// Returns why a file must not be locked, mapped or removed as a segment of this user; null if it may be. Other users
+/// Returns why a file must not be locked, mapped or removed as a segment of this user, otherwise null. Other users
 /// who can open a segment could lock it for ever, or truncate it while it is mapped.
 inline const char* foreign_file(const struct ::stat& found) noexcept {
   if (found.st_mode == 0) return nullptr;

@@ -76,8 +76,8 @@ void copy_rows(T* to, std::size_t row_stride, Stride stride, const T* from, cons
 /// The axis along which consecutive rows lie. An array of one axis has one row.
 template <std::size_t Rank> inline constexpr std::size_t axis_of_rows = Rank > 1 ? Rank - 2 : 0;
 
-/// Holds an operand's elements for a block of `count` elements of the result, gathered from *from in the result's
-/// order. Reused while the operand repeats these elements.
+/// Holds an operand's elements for a block of `count` elements of the result, gathered in the result's order.
+/// `from` is the address of the first gathered element. Reused while the operand repeats these elements.
 struct gathered_block {
   static constexpr std::size_t most = 256;
   const void* from = nullptr;

@@ -38,7 +38,7 @@ struct attention_shape {
 template <class T> struct attention_dropout {
   philox_key key{};
   std::uint64_t first_sample = 0;  ///< index, in the whole batch, of sample 0
-  std::uint64_t threshold = 0;     ///< a random 32-bit word below it drops a probability; 0: no dropout
+  std::uint64_t threshold = 0;     ///< a random 32-bit word below the threshold drops a probability; 0: no dropout
   T scale = 1;
 
   DEVPLACE_HD constexpr bool drops() const { return threshold != 0; }

@@ -54,8 +54,8 @@ template <int N, class T> [[gnu::always_inline]] DEVPLACE_HD constexpr T erf_ser
     return erf_series<N + 1>(square) * square + term;
 }
 
-/// exp(-x^2 / 2) within 3 ulp for |x| <= normal_constants::limit, where it is 0. Corrects the rounding error of x^2,
-/// which exp magnifies by x^2 / 2.
+/// exp(-x^2 / 2) within 3 ulp for |x| <= normal_constants::limit; at the limit, the result is 0. Corrects the rounding
+/// error of x^2, which exp magnifies by x^2 / 2.
 template <class T> [[gnu::always_inline]] DEVPLACE_HD inline T gaussian(T x) {
   using bits = typename exponential_constants<T>::bits;
   const T high = same_bits<T>(same_bits<bits>(x) & -(bits{1} << normal_constants<T>::low_bits));

@@ -118,7 +118,7 @@ constexpr expression<Where, F, Operands...>&& without_lazy(expression<Where, F, 
 template <class Where> inline constexpr bool over_several_places = false;
 template <placement Where> inline constexpr bool over_several_places<Where> = !single_place<Where>;
 
-/// Whether X is a const temporary. It cannot be moved from, so nothing could keep its elements alive.
+/// Whether X is a const temporary. An expression cannot take over its memory, so nothing would keep the elements alive.
 template <class X> inline constexpr bool is_const_temporary = std::is_const_v<X>;
 template <class X> inline constexpr bool is_const_temporary<X&> = false;
 

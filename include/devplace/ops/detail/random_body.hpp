@@ -202,7 +202,7 @@ template <class T> struct dropout_body {
   std::size_t columns;
   std::uint64_t first_sample;
   philox_key key;
-  std::uint64_t threshold;  // a random 32-bit word below it drops an element
+  std::uint64_t threshold;  // a random 32-bit word below the threshold drops an element
   computed_t<T> scale;
 
   DEVPLACE_HD constexpr T element(T x, std::uint32_t word) const {
@@ -210,7 +210,7 @@ template <class T> struct dropout_body {
     return static_cast<T>(word < threshold ? value{0} : static_cast<value>(x) * scale);
   }
 
-  /// The words for columns 4 group to 4 group + 3.
+  /// The words for columns 4 * group to 4 * group + 3.
   DEVPLACE_HD constexpr philox_block words(std::size_t row, std::size_t group) const {
     return of_sample(row).block(group);
   }

@@ -20,7 +20,7 @@ struct take_rows {};
 
 namespace detail {
 
-/// Copies row `indices[i]` (of `rows`) to row i (of `count`); rows have `columns` elements.
+/// Copies row `indices[i]` to row i for every i below `count`. The source has `rows` rows of `columns` elements.
 template <class T, class Index> struct row_taker {
   const T* from;
   const Index* indices;

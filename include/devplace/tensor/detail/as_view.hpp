@@ -72,8 +72,8 @@ template <class X> constexpr auto as_view(X&& x) { return as_row_major(as_any_vi
 
 }  // namespace detail
 
-/// Deduced for `tensor a = x.slice(0, 8)`, which does not compile: the message of that constructor names the functions
-/// that copy.
+/// Deduced for `tensor a = x.slice(0, 8)`, which does not compile: the message of the tensor's constructor names the
+/// functions that copy.
 template <class T, class Extents, class Where, class Layout>
 tensor(const view<T, Extents, Where, Layout>&) -> tensor<std::remove_const_t<T>, Extents, Where>;
 

@@ -29,7 +29,7 @@ struct distributed_access {
   DEVPLACE_CONFIGURED static Result split_like(const Extents& extents, const Source& source) {
     return Result(extents, source.division_);
   }
-  /// Returns the note of the loader that made this batch; null for other tensors.
+  /// Returns the batch_note of a batch that a loader made; null for other tensors.
   template <class Tensor> static auto& note(const Tensor& x) { return x.note_; }
   /// Moves the k-th place's block into a tensor on that place.
   template <class To, class T, class Extents, class Where>

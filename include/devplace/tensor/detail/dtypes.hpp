@@ -13,8 +13,8 @@
 
 namespace devplace::detail {
 
-/// An element type at run time: what files and libraries call it. MPI has no column, because its handles need not be
-/// constants (parallel/detail/mpi_types.hpp).
+/// An element type at run time: its names and codes in files and libraries. MPI has no column, because MPI's handles
+/// need not be constants (parallel/detail/mpi_types.hpp).
 struct dtype {
   const char* name;              ///< dtype_name()
   std::size_t bytes;             ///< of an element

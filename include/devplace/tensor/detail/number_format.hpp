@@ -108,7 +108,7 @@ template <class T> std::vector<std::string> format_numbers(const std::vector<T>&
         texts.push_back(not_finite(x));
         continue;
       }
-      // numpy fills the common width with more digits of the number before an exponent, otherwise with blanks.
+      // As numpy, fills the common width of fractions: with further digits if exponents follow, otherwise with blanks.
       const printed_number printed = scientific ? rounded(x, true, fraction) : shortest(x, false, print_precision);
       std::string text = padded_left(printed.whole, whole) + "." + printed.fraction;
       text.append(fraction - printed.fraction.size(), scientific ? '0' : ' ');
