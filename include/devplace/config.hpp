@@ -94,8 +94,8 @@
   #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(no_cuda)
 #endif
 
-// nvcc copies member templates in each instantiation of their class template and then warns about the attribute. The
-// mangled names have the tag nevertheless.
+// nvcc copies member templates in each instantiation of their class template and then warns about the attribute
+// abi_tag. The mangled names have the tag nevertheless.
 #if defined(__CUDACC__)
   #pragma nv_diag_suppress 2648, 2651
 #endif

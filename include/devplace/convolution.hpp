@@ -3,7 +3,7 @@
 #pragma once
 
 // Layers of images and signals: convolutions, poolings and normalisations of channels. Not part of all.hpp or nn.hpp,
-// because the CPU's code for each instruction set takes compile time in every file that includes it.
+// because the CPU's code for each instruction set takes compile time in every file that includes these layers.
 #include <devplace/nn/avg_pool1d.hpp>
 #include <devplace/nn/avg_pool2d.hpp>
 #include <devplace/nn/batch_norm.hpp>

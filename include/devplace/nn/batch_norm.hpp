@@ -72,8 +72,8 @@ struct batch_norm {
   static constexpr bool refuses_one = std::is_same_v<OfOne, refuse_one>;
   static constexpr double momentum = detail::number_of<Momentum>, epsilon = detail::number_of<Epsilon>;
 
-  // Layout of the statistics: if joint, two integers and two keys for each channel, which are reduced over the places.
-  // Then follow three numbers of channel_scales and two means for backward.
+  // Layout of the statistics: with over_all_places, two integers and two keys for each channel, which are reduced over
+  // the places. Then follow three numbers of channel_scales and two means for backward.
   template <class F>
   static constexpr std::size_t numbers_of_statistics = joint ? 4 * Channels * sizeof(std::int64_t) / sizeof(F) : 0;
 
@@ -191,9 +191,9 @@ struct batch_norm {
     }
   }
 
-  /// Computes the sums of backward, and the gradients of weight and bias. If joint, the first place's gradients are the
-  /// sums over all places, and the gradients of other places are zeros. Returns false while a reduction over the places
-  /// is pending.
+  /// Computes the sums of backward, and the gradients of weight and bias. With over_all_places, the first place's
+  /// gradients are the sums over all places, and the gradients of other places are zeros. Returns false while a
+  /// reduction over the places is pending.
   template <class Call> static bool compute_gradients(const Call& c, const devplace::detail::channel_shape& shape) {
     using T = typename Call::value_type;
     using F = statistic<Call>;

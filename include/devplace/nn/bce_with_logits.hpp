@@ -62,7 +62,7 @@ struct bce_with_logits {
   static constexpr bool takes_logits = true;
 
   std::vector<double> pos_weight = {};  ///< factors of positive targets: one per element of a sample, or one for all
-  std::vector<double> weights = {};     ///< factors of losses, as many as in pos_weight; not in the mean's divisor
+  std::vector<double> weights = {};     ///< factors of losses, one per element or one for all; not in a mean's divisor
   reduction reduce = reduction::mean;   ///< sum, or the mean over all elements
 
   /// Lists the options for comparison between processes.

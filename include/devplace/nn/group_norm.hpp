@@ -14,7 +14,7 @@
 namespace devplace::nn {
 
 /// Computes w (x - mean) / sqrt(variance + epsilon) + b for `Channels` channels, a sample's first axis:
-/// torch.nn.GroupNorm. Mean and variance are those of each of `Groups` groups of neighbouring channels of a sample.
+/// torch.nn.GroupNorm. Mean and variance are computed for each of `Groups` groups of neighbouring channels of a sample.
 /// `weight` w starts as ones and `bias` b as zeros, both [Channels]; epsilon is a std::ratio.
 template <std::size_t Groups, std::size_t Channels, class EpsilonRatio = std::ratio<1, 100000>> struct group_norm {
   static_assert(detail::check_sizes<Groups, Channels>());

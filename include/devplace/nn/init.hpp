@@ -85,7 +85,7 @@ constexpr initialization xavier_normal(std::size_t fan_in, std::size_t fan_out, 
 }
 ///@}
 
-/// Returns `of_others`, but with 0 for `count` elements from `first` on.
+/// Returns the initialisation `of_others`, but with 0 for the `count` elements that begin with element `first`.
 constexpr initialization with_zeros(initialization of_others, std::size_t first, std::size_t count) {
   of_others.first_zero = first;
   of_others.zeros = count;

@@ -83,8 +83,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   using input_extents = typename plan::input;
   using output_extents = typename plan::output;
   ///@}
-  /// The placement of a loader's batches: `on<P>` itself, or split over several places. A batch may also be replicated
-  /// like the model.
+  /// The placement of a loader's batches: `Where` itself if it is one place (`on<cpu>` for shared memory), otherwise
+  /// split over the places. A batch may also be replicated like the model.
   using batch_placement_type = batch_placement_t<Where>;
   /// The result of backward for a loader's batch.
   using gradient_type = gradients<Net, gradient_placement_t<Where>, P>;
@@ -206,7 +206,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
     }
   }
 
-  /// Like backward, but adds to the gradients of an earlier backward. Both must be partial, or both whole.
+  /// Like backward, but adds to the gradients of an earlier backward. Both gradients must be partial, or both whole.
   template <class Saved, class Loss, class EarlierWhere>
   DEVPLACE_CONFIGURED auto backward(Saved&& saved, const Loss& loss, gradients<Net, EarlierWhere, P>&& earlier) {
     if constexpr (nn::detail::accepts_backward<model, Saved, Loss, EarlierWhere>()) {

@@ -45,7 +45,7 @@ template <class Net, placement Where, precision P> class model_parameters {
   using state_type = runtime::model_state<typename roles::storage>;
 
   /// Copies the parameters and buffers of `other`'s first replica, on any placement, to every place of this model. This
-  /// model's trainers and optimizers continue with the copied values. Keeps seed and step count. Complete when it
+  /// model's trainers and optimizers continue with the copied values. Keeps seed and step count. Complete when the call
   /// returns.
   template <class From> DEVPLACE_CONFIGURED void assign(const model<Net, From, P>& other) {
     auto& state = *live();
@@ -67,7 +67,7 @@ template <class Net, placement Where, precision P> class model_parameters {
 
   /// Returns a view of parameter number `Index` on place k. The view is read-only for a const model. It is also
   /// read-only on several places, where replicas must stay equal; `assign(other)` writes to all replicas. In mixed
-  /// precision, before writing after a pass, get the view again, so that the next pass rounds the parameters again.
+  /// precision, to write after a pass, first get the view again, so that the next pass rounds the parameters again.
   ///@{
   template <std::size_t Index = nn::detail::no_index> auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
     if constexpr (single_place<Where>)

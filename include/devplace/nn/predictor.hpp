@@ -52,7 +52,7 @@ template <class Net, placement Where, precision P = float> class predictor {
   ///@}
 
   /// Copies the parameters and buffers of a model on any placement and in any precision, rounded as by `to<Where,
-  /// P>(from)`. `largest` is a `batch<N>`. Complete when it returns.
+  /// P>(from)`. `largest` is a `batch<N>`. The copy is complete when the constructor returns.
   template <placement From, precision FromP, class... Largest>
   DEVPLACE_CONFIGURED predictor(const model<Net, From, FromP>& from, Largest... largest)
       : predictor(tile_of(largest...), to<Where, P>(from)) {}
@@ -85,7 +85,7 @@ template <class Net, placement Where, precision P = float> class predictor {
   }
 
   /// Copies the parameters and buffers of a model on any placement, for example after further training. Allocates
-  /// nothing on the places. Complete when it returns; no predictions may run concurrently.
+  /// nothing on the places. Complete when the call returns; no predictions may run concurrently.
   template <class From> DEVPLACE_CONFIGURED void assign(const model<Net, From, P>& other) { model_.assign(other); }
 
   /// Returns the parameters as a model to read from: `save_parameters(p.as_model(), file)`, `to<Where>(p.as_model())`

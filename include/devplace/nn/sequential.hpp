@@ -75,7 +75,7 @@ struct chain_plans<Index, In, std::tuple<Done...>, Layer, Rest...> {
 };
 
 // The first wrong layer and the first misfit of a chain, void if there is none. Only chains with a fault are searched,
-// because nvcc's front end takes time exponential in the number of layers for it.
+// because nvcc's front end takes time exponential in the number of layers for the search.
 template <bool Whole, class Plans> struct wrong_layer_in {
   using type = void;
 };

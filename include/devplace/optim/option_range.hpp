@@ -18,7 +18,7 @@ namespace devplace::optim {
 /// Finite numbers for which a function returns true.
 struct number_range {
   bool (*contains)(double);  ///< whether a finite number is in the range
-  const char* text;          ///< ends the message "it must be"
+  const char* text;          ///< follows "it must be" in the message
 
   /// Throws argument_error for a number outside of the range.
   void require(double value, const char* owner, const char* name) const {

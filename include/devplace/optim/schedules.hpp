@@ -33,8 +33,9 @@ struct constant {
   }
 };
 
-/// Changes the factor of the rule's learning rate linearly from `from`, in the first step, to `to`, in step `steps` and
-/// later steps: PyTorch's LinearLR. A warm-up is `optim::linear{.steps = 500}.then(optim::cosine{.steps = 9500})`.
+/// Multiplies the rule's learning rate by a factor that changes linearly, PyTorch's LinearLR: the factor has the value
+/// `from` in the first step, and the value `to` in step `steps` and later steps. A warm-up is
+/// `optim::linear{.steps = 500}.then(optim::cosine{.steps = 9500})`.
 struct linear {
   std::int64_t steps = 0;  ///< at least 1
   double from = 1.0 / 3;   ///< at least 0
@@ -75,7 +76,7 @@ struct cosine {
   }
 };
 
-/// Multiplies the learning rate by `factor` after every `every` steps: PyTorch's StepLR.
+/// Multiplies the learning rate by `factor` whenever another `every` steps are done: PyTorch's StepLR.
 struct step_decay {
   std::int64_t every = 0;  ///< at least 1
   double factor = 0.1;     ///< at least 0
@@ -153,8 +154,8 @@ struct one_cycle {
   }
 };
 
-/// Follows the schedule `first` for `until` steps and then `second`, whose steps count from 0 again: PyTorch's
-/// SequentialLR. `optim::sequence{optim::cosine{.steps = 100}, 100, optim::constant{}}`.
+/// Follows the schedule `first` before step `until`, and the schedule `second` from this step on; the steps of `second`
+/// count from 0 again. PyTorch's SequentialLR: `optim::sequence{optim::cosine{.steps = 100}, 100, optim::constant{}}`.
 template <class First, class Second> struct sequence {
   static constexpr bool has_schedules = detail::has_rate<First> && detail::has_rate<Second>;  ///< named in the message
   static_assert(

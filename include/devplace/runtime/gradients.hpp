@@ -32,10 +32,10 @@ struct gradient_access;
 
 /// A lease of a model's gradient arenas, from `model.backward`. Move-only. While the lease exists, another backward is
 /// an error, unless it receives the lease and accumulates. `Where` is the gradients' placement. For a replicated model
-/// and a split batch it is `partial` until `synchronize` makes the gradients whole; optimizers do not accept partial
-/// gradients. For a replicated batch, whose whole gradient every place computes, it is `replicated`. Gradients are sums
-/// over the samples; the optimizer divides by the sum of the samples' weights, which follows the gradients in the
-/// arena. Only one thread at a time may use the lease.
+/// and a split batch, `Where` is `partial` until `synchronize` makes the gradients whole; optimizers do not accept
+/// partial gradients. For a replicated batch, whose whole gradient every place computes, `Where` is `replicated`.
+/// Gradients are sums over the samples; the optimizer divides by the sum of the samples' weights, which follows the
+/// gradients in the arena. Only one thread at a time may use the lease.
 template <class Net, placement Where, precision P> class [[nodiscard]] gradients : public runtime::undivided {
   using T = typename precision_traits<P>::gradient;
 

@@ -16,7 +16,7 @@ namespace runtime {
 
 /// The compile-time properties of a network; nn defines them for its networks (nn/sequential.hpp):
 /// - `parameter_elements` and `buffer_elements`: elements of the arenas of trained parameters and of buffers;
-///   `arena_elements`: elements of trained and `frozen_elements` together;
+///   `arena_elements`: `parameter_elements` plus `frozen_elements`, the elements of frozen parameters;
 /// - `parameter_count`, `parameter_at<Index>` (extents and offset), and the trained parameters' `offsets`, `ranks` and
 ///   `learning_rates` (factors of the optimizer's learning rate);
 /// - `for_each_parameter` with names; `visit_parameters` and `visit_buffers` with values in place of types;

@@ -54,12 +54,12 @@ template <class S> struct replica {
 template <class S> struct model_state {
   std::vector<replica<S>> replicas;
   std::vector<int> ordinals;         ///< ordinals of the replicas' devices
-  std::size_t trained_elements = 0;  ///< elements of an arena of parameters, without frozen ones
+  std::size_t trained_elements = 0;  ///< number of trained elements in an arena of parameters
   std::uint64_t seed = 0;
   std::uint64_t step = 0;             ///< number of training passes so far; keys random layers
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients
   std::uint64_t updates = 0;          ///< optimizer steps and assignments so far; each makes saved activations stale
-  std::uint64_t failures = 0;         ///< failures of its devices before its construction; later ones make it unusable
+  std::uint64_t failures = 0;         ///< failures of devices before construction; later ones make the model unusable
   void (*check_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/wait_for_model.hpp
   bool working_copies_are_old = true;              ///< whether passes round the parameters first
   std::mutex renewal;                              ///< protects working_copies_are_old and the rounding
@@ -67,7 +67,7 @@ template <class S> struct model_state {
   bool gradients_out = false;                      ///< whether a lease of the gradient arenas exists
   kept_workspaces workspaces;                      ///< workspaces of predictions
   std::atomic<bool> in_use = false;                ///< whether a call holds sole_use
-  std::atomic<const char*> unusable = nullptr;     ///< why the model can no longer be used; null if it can
+  std::atomic<const char*> unusable = nullptr;     ///< why the model can no longer be used; null if usable
 };
 
 /// Lock of a call that trains or changes a model; throws if a call of another thread holds the lock. Calls that only

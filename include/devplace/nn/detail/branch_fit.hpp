@@ -41,7 +41,7 @@ struct unequal_outputs
     : first_fault<std::conditional_t<Join::template fits<First, Others>(), void,
                                      unequal<path<>, typename Join::rule, gives<First>, gives<Others>>>...> {};
 
-/// Adds the first faults to the plan of branches `Base`: a fault within a branch (`Fits`) or else `Unequal`.
+/// Adds the first faults to `Base`, the plan of the branches: a fault within a branch (`Fits`) or else `Unequal`.
 template <class Base, class Unequal, class... Fits> struct checked_branches : Base {
   using wrong_layer = typename first_fault<typename Fits::wrong_layer...>::type;
   using first_misfit = typename first_fault<typename Fits::first_misfit..., typename Unequal::type>::type;

@@ -61,8 +61,8 @@ template <std::size_t N> constexpr bool works_in_place(const chain_facts<N>& fac
 }
 
 /// Lays out a chain. A layer that works in place reuses the storage of its input if no backward pass reads the input
-/// afterwards; a layer that only reshapes always reuses it. The chain never overwrites its input, and its output never
-/// shares storage with its input.
+/// afterwards; a layer that only reshapes always reuses this storage. The chain never overwrites its input, and the
+/// chain's output never shares storage with the chain's input.
 template <std::size_t N> constexpr chain_layout<N> lay_out(const chain_facts<N>& facts, mode m) {
   chain_layout<N> layout;
   layout.storage_size[0] = facts.size[0];

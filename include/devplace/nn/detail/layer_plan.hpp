@@ -164,15 +164,15 @@ template <class Layer, class In> struct layer_plan {
        ...);
     }(std::make_index_sequence<table_of<Layer, false>().size()>{});
   }
-  /// Calls a visitor for every parameter or buffer. Passes values in place of types, so that it compiles once for all
-  /// layers.
+  /// Calls a visitor for every parameter or buffer. Passes values in place of types, so that the visitor compiles
+  /// once for all layers.
   template <bool Buffers>
   static void visit(const std::string& prefix, const arena_begin& begin, const entry_visitor& f) {
     static constexpr auto table = table_of<Layer, Buffers>();
     visit_table(table.data(), table.size(), prefix, frozen && !Buffers ? begin.frozen : begin.own, f);
   }
 
-  /// Calls `f(prefix, plan)`, where `plan` is this type and `prefix` begins the names of its parameters.
+  /// Calls `f(prefix, plan)`, where `plan` is this type and `prefix` begins the names of the layer's parameters.
   template <class F> static void visit_layers(const std::string& prefix, F&& f) { f(prefix, layer_plan{}); }
   /// Whether the first axis of the outputs is the channels; `of_inputs` states the same about the inputs.
   static constexpr bool channels_first(bool of_inputs) {

@@ -150,7 +150,7 @@ template <class... Plans> struct plan_list {
     ((of_inputs = Plans::channels_first(of_inputs)), ...);
     return of_inputs;
   }
-  /// Calls `f(prefix, plan)` for each layer; the input of a residual does not count.
+  /// Calls `f(prefix, plan)` for each layer; the input of a residual is not a layer.
   template <class F> static void visit_layers(const std::string& prefix, F&& f) {
     std::size_t index = 0;
     ((Plans::layers == 0 ? void() : Plans::visit_layers(child_prefix(prefix, index, Plans::own_name), f), ++index),
