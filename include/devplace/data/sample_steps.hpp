@@ -122,7 +122,7 @@ template <std::size_t Channels> struct normalize_channels {
 /// as torchvision's RandomCrop with padding.
 struct random_crop {
   std::size_t padding = 0;  ///< at least 1
-  double fill = 0;          ///< of pixels from outside
+  double fill = 0;          ///< value of the pixels from outside
 
   /// Changes an image; lists the options; throws argument_error unless the options fit the images.
   ///@{

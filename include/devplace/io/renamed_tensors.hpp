@@ -68,7 +68,7 @@ class renamed_tensors {
     if (found.dtype != wanted.dtype || found.extents != wanted.extents)
       append(described(tensors_[at]) + " is " + type_and_shape(found) + " instead of " + type_and_shape(wanted));
   }
-  /// Reports all tensors that were not required as not in the `owner`, except where `left_out(entry)`.
+  /// Adds a difference, "is not in the <owner>", for each tensor that was not required, unless `left_out(entry)`.
   template <class LeftOut> void refuse_others(const char* owner, const LeftOut& left_out) {
     for (const tensor& t : tensors_)
       if (!t.wanted && !left_out(*t.entry)) append(described(t) + " is not in the " + owner);

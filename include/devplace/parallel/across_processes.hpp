@@ -127,7 +127,7 @@ template <class Backend, summation Order> class across_processes : public detail
 
   /// Calls `start()`, which starts a collective after all earlier work of the devices. Then finishes the collective.
   template <class F> void complete(const F& start) {
-    finish();  // also discards unused marks, which would precede the devices' latest work
+    finish();  // also discards unused marks, so that start() uses the marks of the next line
     for (std::size_t k = 0; k != work_.parts.local(); ++k) mark_ready(k);
     try {
       start();

@@ -14,7 +14,7 @@
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Copies the parameters and buffers of a model's first place to the other places. Across processes it copies from rank
-/// 0, for programs in which one process reads a file. All processes of this thread's process_scope call it. They also
+/// 0, for programs in which one process reads a file. All processes of this thread's process_scope call it, and all
 /// get rank 0's seed and number of passes, which determine dropout's random numbers. Complete when the call returns.
 /// Invalidates activations saved by forward; optimizers keep their state. Throws error if there is no process_scope. It
 /// also throws failures of places and processes; some parameters may then be overwritten already.

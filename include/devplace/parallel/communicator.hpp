@@ -55,8 +55,8 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
 /// execution.
 ///
 /// - `prepare(count, element_bytes)` is called before the first start.
-/// - `mark_ready(k)`: records a mark after all work enqueued so far by participant `k` of this process, counted from 0.
-///   Asynchronous.
+/// - `mark_ready(k)`: records a mark: the point after all work enqueued so far by participant `k` of this process,
+///   counted from 0. Asynchronous.
 /// - `start_all_reduce(buffers, count, op)`, `start_reduce(buffers, count, op, root)`, `start_reduce_scatter(buffers,
 ///   begins, op)`: start the collective after the oldest unused mark of each participant of this process, and use up
 ///   these marks. They do not wait. Later work of the devices may run concurrently and must not use the buffers.
@@ -81,8 +81,8 @@ concept overlapping_communicator =
       { c.abandon() } noexcept;
     };
 
-/// Whether an engine's communicators themselves connect participants of several processes: true if it has a member
-/// `static constexpr bool spans_processes = true`.
+/// Whether an engine's communicators themselves connect participants of several processes: true if the engine has a
+/// member `static constexpr bool spans_processes = true`.
 template <class Engine> inline constexpr bool spans_processes = requires { requires Engine::spans_processes; };
 /// Whether an engine connects the processes of a process_scope: `connect_across<Backend>(ordinals, processes)`.
 template <class Engine, class Backend>

@@ -20,7 +20,7 @@ namespace devplace {
 ///
 /// - `all_reduce`: 2 (n - 1) S in total; each participant receives and sends 2 (n - 1) / n S;
 /// - `sharded_all_reduce`: as many bytes, half of them for parameters. If the trainer clips, it moves `clipping` bytes
-///   more; in mixed<half> they are part of `gradients`, because such trainers always check all gradients;
+///   more; in mixed<half> these bytes are part of `gradients`, because such trainers always check all gradients;
 /// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first participant, which gets sums slice by slice; across
 ///   processes only (n - 1) S, but the first participant also sends the loss. The first participant then sends the
 ///   parameters n - 1 times, in mixed<half> with the scale of losses.

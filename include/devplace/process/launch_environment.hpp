@@ -46,7 +46,7 @@ class launch_environment {
   int local_rank() const { return values_.local.rank; }
   int local_size() const { return values_.local.size; }
   ///@}
-  /// The number of this host among the job's hosts, from 0; empty for Open MPI and MPICH, which do not set it.
+  /// The number of this host among the job's hosts, from 0; empty for Open MPI and MPICH, which do not set this number.
   std::optional<int> node() const { return values_.process.node; }
 
   /// The name or address of rank 0's host: MASTER_ADDR, 127.0.0.1 if all processes are on one host, or the first host

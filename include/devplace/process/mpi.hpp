@@ -85,8 +85,8 @@ class mpi_runtime {
   mpi_runtime(const mpi_runtime&) = delete;
   mpi_runtime& operator=(const mpi_runtime&) = delete;
   /// Finalizes MPI, except after an exception: MPI_Finalize waits for all processes, and would deadlock if only this
-  /// one has failed. If this process ends without MPI_Finalize, the launcher ends the others. Does nothing in a child
-  /// of fork().
+  /// process has failed. If this process ends without MPI_Finalize, the launcher ends the others. Does nothing in a
+  /// child of fork().
   ~mpi_runtime() {
     const bool finalizes =
         initialised_in_ == devplace::detail::fork_count() && std::uncaught_exceptions() == exceptions_;
@@ -94,7 +94,8 @@ class mpi_runtime {
   }
 
  private:
-  unsigned initialised_in_ = 0;  ///< fork_count() of the process that initialised MPI here; 0 if the program did
+  /// The fork_count() of the process in which this object initialised MPI; 0 if the program has initialised MPI.
+  unsigned initialised_in_ = 0;
   int exceptions_ = std::uncaught_exceptions();
 };
 

@@ -29,8 +29,8 @@ struct process_options {
   /// killed if all processes are on one host. Suspension of the watching process itself does not count. 0 switches this
   /// off, for example to stop a process in a debugger.
   double heartbeat_timeout = 5;
-  /// The process that detects a failure waits this long for the other processes to end; at the start, for them to
-  /// connect and be refused.
+  /// The process that detects a failure waits this long for the other processes to end. If the rendezvous fails,
+  /// process 0 waits this long for processes that connect later, to send them the reason.
   double exit_grace = 5;
   /// The reaction to a failure.
   on_failure failure = on_failure::terminate;

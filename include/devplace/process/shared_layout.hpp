@@ -12,10 +12,11 @@ namespace devplace::parallel {
 
 namespace detail {
 
-/// Allocates an offset for the data of each call. Each process writes to its own memory, all at the same offset, which
-/// they compute from the same sizes. Data of two consecutive calls does not overlap. Offsets advance through four
-/// portions before they start again: writing a line that is still in another processor's second-level cache costs
-/// several times as much. Small data, whose latency matters, cycles through a few pages instead.
+/// Allocates an offset for the data of each call. Each process writes to its own memory. The offset is the same in all
+/// processes, because all compute it from the same sizes. Data of two consecutive calls does not overlap. Offsets
+/// advance through four portions before they start again: writing a line that is still in another processor's
+/// second-level cache costs several times as much. Small data, whose latency matters, cycles through a few pages
+/// instead.
 class shared_offsets {
  public:
   explicit shared_offsets(std::size_t portion) : portion_(portion) {}
@@ -45,7 +46,7 @@ class shared_offsets {
 }  // namespace detail
 
 /// The layout of the memory that the processes of a host share (shared_memory_transport): the shared_arrival of each
-/// process, then the memory of each.
+/// process, then the memory of each process.
 struct shared_layout {
   std::size_t processes;  ///< number of processes
   std::size_t portion;    ///< maximum number of bytes of a call

@@ -182,7 +182,7 @@ class shared_memory_transport final : public transport {
   }
 
   /// Receives the data of each other process, from the next rank on, when the process has arrived at the call. Returns
-  /// false if one has not arrived and `blocking` is false.
+  /// false if a process has not arrived and `blocking` is false.
   bool receive(bool blocking) {
     try {
       for (; received_ != processes(); ++received_) {
@@ -275,7 +275,7 @@ class shared_memory_transport final : public transport {
   bool broken_ = false;
   std::uint32_t number_ = detail::shared_arrival::no_call;  ///< number of the latest call
   detail::shared_call call_;
-  std::size_t received_;  ///< number of processes, including this one, whose data of that call is here
+  std::size_t received_;  ///< number of processes, including this one, whose data of the latest call is here
   // The data of the present call.
   std::vector<const std::byte*> summands_;
   std::byte* result_ = nullptr;

@@ -74,7 +74,7 @@ class transport {
   /// Maximum size of a process's buffers, in bytes, for which collect_everywhere() is faster than collect() and
   /// distribute(); 0 if it never is.
   virtual std::size_t most_everywhere() const noexcept { return 0; }
-  /// Collects all of the buffers of all processes, `bytes` each; the result may be stored in this process's first
+  /// Collects the whole buffers of all processes, `bytes` bytes each; the result may be stored in this process's first
   /// buffer.
   ///@{
   collected collect_everywhere(std::span<std::byte* const> buffers, std::size_t bytes) {

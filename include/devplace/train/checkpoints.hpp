@@ -57,7 +57,7 @@ class checkpoints {
   DEVPLACE_CONFIGURED void save(Trainer& step, const training_position& at, Extras&... extras) const {
     if constexpr (train::detail::has_checkpoints<Trainer>()) {
       const bool writes = !spans_processes<typename Trainer::model_type::placement_type> || is_main_process();
-      if (writes) folder_.keep(keep_);  // a killed program may have left one too many
+      if (writes) folder_.keep(keep_);  // a killed program may have left one checkpoint too many
       save_checkpoint(step, at, folder_.next_path(), extras...);
       if (writes) folder_.keep(keep_);
     }

@@ -18,7 +18,7 @@ namespace devplace {
 
 /// Options of early_stopping.
 struct early_stopping_options {
-  std::int64_t patience = 5;  ///< number of successive metrics without improvement that stops; at least 1
+  std::int64_t patience = 5;  ///< stops after this number of successive metrics without improvement; at least 1
   double min_delta = 0;       ///< an improvement differs from the best metric by more than this
   bool maximize = false;      ///< true: larger metrics are better (accuracies); false: smaller metrics (losses)
 
@@ -32,7 +32,7 @@ struct early_stopping_options {
 
 /// The state of early_stopping without the best parameters, for checkpoints.
 struct early_stopping_state {
-  double best = 0;            ///< the best metric; meaningless before the first one
+  double best = 0;            ///< the best metric; meaningless before the first metric
   std::int64_t best_at = -1;  ///< index of the best metric, from 0; -1: none
   std::int64_t told = 0;      ///< number of metrics so far
 

@@ -133,7 +133,7 @@ template <class Net, class Where, class P, std::size_t Samples, class Processes>
  public:
   /// The parameters' arena, including padding between parameters.
   static constexpr std::size_t parameters = plan::arena_elements * sizeof(typename roles::parameter);
-  /// The part of this arena with frozen parameters, which have no gradients and no optimizer state.
+  /// The part of the parameters' arena for frozen parameters, which have no gradients and no optimizer state.
   static constexpr std::size_t frozen = plan::frozen_elements * sizeof(typename roles::parameter);
   /// The working copy of the parameters, if layers read another type.
   static constexpr std::size_t working_copy =
@@ -166,7 +166,7 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy, Processes
  public:
   /// 0: only training allocates gradients.
   static constexpr std::size_t gradients = 0;
-  /// The workspace of a tile.
+  /// The workspace of a tile, the samples that a prediction computes at a time.
   static constexpr std::size_t activations = runtime::tile_bytes<Net, P>(base::rows);
   /// Sums of losses, which every model has.
   static constexpr std::size_t sums = runtime::loss_sums_bytes;
@@ -183,7 +183,7 @@ struct memory_plan<predictor<Net, Where, P>, batch<Samples>, void, Policy, Proce
   static constexpr std::size_t packed = runtime::packed_tile_bytes<Net, P>(base::rows);
 
  public:
-  /// The workspace of a tile.
+  /// The workspace of a tile, the samples that a prediction computes at a time.
   static constexpr std::size_t activations = base::activations + packed;
   /// The total.
   static constexpr std::size_t bytes = base::bytes + packed;

@@ -106,7 +106,7 @@ template <class Model> class moving_average {
     of_model(model_);
     of_number("updates", updates_);
   }
-  /// load_checkpoint calls it, since the loaded average includes all updates of the model.
+  /// load_checkpoint calls this function, since the loaded average includes all updates of the model.
   void follow(std::uint64_t model_updates) { seen_ = model_updates; }
 
  private:

@@ -38,7 +38,7 @@ template <class X> kept_t<X> kept(X&& x) {
     return as_view(x);
 }
 
-/// The images of a loader that refers to them: an image_set in a variable.
+/// Refers to the images of a loader: an image_set, which must be a variable, because the loader does not copy it.
 class referenced_images {
  public:
   template <class Data>

@@ -103,7 +103,7 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
     }
   }
 
-  /// Enqueues a copy of a part's rows from the whole.
+  /// Enqueues a copy of the rows of a part, which begin at row `first` of the whole batch.
   template <class Part, class Whole>
   DEVPLACE_CONFIGURED static void copy_rows(const Part& part, const Whole& whole, std::size_t first) {
     const void* const from = whole.data() + first * whole.extents().stride(0);

@@ -73,12 +73,12 @@ template <class Loader> class epoch_range {
     if (current_ == nullptr && number_ == first_) fetch();
     return iterator(*this);
   }
-  /// After the last batch.
+  /// The end of the range, behind the last batch.
   std::default_sentinel_t end() const { return {}; }
 
   /// Whether all batches have been read.
   bool ended() const { return number_ >= loader_->size(); }
-  /// Number of batches, including those before the first one.
+  /// Number of batches of the epoch, including the batches before the range's first one.
   std::size_t size() const { return loader_->size(); }
 
  private:

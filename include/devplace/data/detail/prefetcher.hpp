@@ -157,11 +157,11 @@ class prefetcher {
   std::mutex mutex_;
   std::condition_variable work_;
   std::condition_variable done_;
-  std::size_t batches_ = 0;   // of the current epoch
+  std::size_t batches_ = 0;   // number of batches of the current epoch
   std::size_t next_ = 0;      // first batch that no worker has taken
-  std::size_t released_ = 0;  // batches that the reader has released
-  std::size_t read_ = 0;      // batches that the reader has received
-  std::size_t making_ = 0;    // workers that are making a batch now
+  std::size_t released_ = 0;  // number of batches that the reader has released
+  std::size_t read_ = 0;      // number of batches that the reader has received
+  std::size_t making_ = 0;    // number of workers that are making a batch now
   bool ending_ = false;
   std::vector<result> results_;  // one for each slot
   std::vector<std::thread> workers_;

@@ -56,7 +56,7 @@ struct dlpack_request {
   dlpack::device device;
   std::string place;
   std::size_t alignment;
-  std::span<const std::size_t> extents;  ///< dyn: any
+  std::span<const std::size_t> extents;  ///< dyn accepts any extent
   std::string (*extents_text)();
   bool writable;
   bool row_major;

@@ -45,7 +45,7 @@ static_assert(std::endian::native == std::endian::little,
               "devplace: safetensors files are read and written on little-endian machines only; this machine is "
               "big-endian, so do not include devplace/io/safetensors.hpp.");
 
-/// An element type of safetensors files: `elements` of them take `bytes` bytes.
+/// An element type of safetensors files: `elements` elements of the type take `bytes` bytes.
 struct safetensors_type {
   std::string_view name;
   std::size_t elements, bytes;

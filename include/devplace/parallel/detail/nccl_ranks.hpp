@@ -53,7 +53,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     if (!failed()) abort();
   }
 
-  /// Records a mark after all work enqueued on device `k` so far.
+  /// Records a mark, which is an event, after all work enqueued on device `k` so far.
   void mark(std::size_t k) {
     lane& l = lanes_.at(k);
     on_device(k, [&] {
@@ -236,7 +236,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   std::atomic<std::thread::id> thread_{};  // thread of the last collective; no other thread uses the other members
   const char* last_ = "";                  // the last collective
   std::function<void()> next_;             // enqueues the next part of the last collective
-  std::size_t used_ = 0;                   // marks of each device that start() has used
+  std::size_t used_ = 0;                   // number of marks that start() has used, of each device
   bool in_progress_ = false;               // whether NCCL may still be enqueueing the last collective
   bool unordered_ = false;                 // whether the devices' later work may overtake the collectives
   int exceptions_ = std::uncaught_exceptions();

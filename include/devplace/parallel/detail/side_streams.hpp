@@ -15,15 +15,15 @@
 namespace devplace::parallel::detail {
 
 /// Has a side stream for each of several devices. Work on a side stream runs concurrently with the current stream,
-/// after marked points of the current stream. Memory must not be allocated or freed on side streams. Streams and events
-/// are created on first use. Does nothing on the CPU, which has no pending work.
+/// after marks recorded on the current stream. Memory must not be allocated or freed on side streams. Streams and
+/// events are created on first use. Does nothing on the CPU, which has no pending work.
 template <class Backend> class side_streams {
  public:
   explicit side_streams(std::span<const int> ordinals) : lanes_(ordinals.size()) {
     for (std::size_t k = 0; k != lanes_.size(); ++k) lanes_[k].ordinal = ordinals[k];
   }
 
-  /// Records a mark after all work enqueued on device `k` so far.
+  /// Records a mark, which is an event, after all work enqueued on device `k` so far.
   void mark(std::size_t k) {
     lane& l = lanes_.at(k);
     if (!std::exchange(l.made, true))

@@ -208,10 +208,10 @@ class mpi_transport final : public transport {
 
   /// Chooses a tag from 0 to 32767, the range that every MPI supports. With a monitor the tag depends on the call and
   /// its boundaries, so that messages of different calls do not match: the monitor then names the process that makes
-  /// another call. If the messages matched, MPICH would end the program at one that is too long.
+  /// another call. If the messages matched, MPICH would end the program at a message that is too long.
   void choose_tag(call_kind kind, std::span<const std::size_t> begins) noexcept {
     if (kind == call_kind::collective)
-      return;  // collectives have no tag, and processes may poll their progress a different number of times
+      return;  // collectives have no tag, and each process may poll them a different number of times
     std::uint64_t number = ++calls_;
     if (monitor_ != nullptr) {
       number += static_cast<std::size_t>(kind);

@@ -12,9 +12,10 @@
 
 namespace devplace::parallel::detail {
 
-/// Copies a process's data to memory that other processes read. Uses normal stores if all share a last-level cache.
-/// Otherwise a normal store would first fetch the line from the other cache, which is ten times slower than memory;
-/// streaming stores bypass the caches. Which case holds depends on the processors, and changes when processes migrate.
+/// Copies a process's data to memory that other processes read. Uses normal stores if all processes share a last-level
+/// cache. Otherwise a normal store would first fetch the line from the other cache, which is ten times slower than
+/// memory; streaming stores bypass the caches. Which case holds depends on the processors, and changes when processes
+/// migrate.
 /// Therefore normal stores are timed and compared with streaming stores, whose cost is constant.
 class shared_writer {
  public:

@@ -27,15 +27,15 @@
 namespace devplace::train::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Ensures that the processes of a training take equal steps: compares the trainings before the first step, and the
-/// marks of step_mark.hpp in every step.
+/// steps, by a step_mark, in every step.
 template <class Training> struct equal_steps {
   using network = typename Training::model_type::network_type;
   using backend = typename Training::backend_type;
   static constexpr bool compares = Training::connection_type::compares;
 
-  /// Marks the step with the `batches`-th batch of an update, before the step's passes. The mark includes a checksum of
-  /// a 64th of the parameters, or of all parameters in the first step of an epoch. On devices, where a checksum needs a
-  /// launch, only every 64th mark includes a checksum, of all parameters.
+  /// Makes the step_mark of a step before the step's passes; the step's batch is the `batches`-th batch since the last
+  /// update. The mark includes a checksum of a 64th of the parameters, or of all parameters in the first step of an
+  /// epoch. On devices, where a checksum needs a launch, only every 64th mark includes a checksum, of all parameters.
   static void mark(Training& t, std::size_t batches) {
     std::uint64_t hash = batches;
     devplace::detail::add_to_hash(hash, t.optimizer_.steps());
@@ -58,7 +58,7 @@ template <class Training> struct equal_steps {
       memory.mark = {t.tail(k), hash, sums ? memory.checksum() : nullptr, scale, first + k, participants};
     }
   }
-  /// Marks the update of flush(), after its passes.
+  /// Makes the step_mark of flush(), after the passes of the update, and stores its elements.
   static void mark_flush(Training& t) {
     t.note_ = nullptr;
     mark(t, t.accumulation_.batches);

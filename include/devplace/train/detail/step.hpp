@@ -31,8 +31,9 @@
 
 namespace devplace::train::detail {
 
-/// Stores a batch's sums of losses and weights in one launch. They go behind the gradients, with the step's mark, for
-/// the update, and to `pending` for the mean loss. `add`: adds to the sums of earlier batches since the last update.
+/// Stores a batch's sums of losses and weights in one launch: for the update, behind the gradients and followed by
+/// the elements of the step_mark; for the mean loss, in `pending`. `add`: adds to the sums of earlier batches since the
+/// last update.
 /// `counts`: first adds the pending sums to the totals, since an update has used their batches.
 template <class Gradient, class Sum> struct loss_functor {
   runtime::tail_functor<Gradient, Sum> tail;

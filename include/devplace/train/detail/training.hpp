@@ -125,7 +125,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
   template <class> friend struct equal_steps;
 
   const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
-  /// The elements behind the gradients: the sums of weights and losses, and the step's mark.
+  /// The elements behind the gradients: the sums of weights and losses, and the step_mark's elements.
   T* tail(std::size_t k) const { return replica(k).gradient_data() + plan::parameter_elements; }
 
   state_type& own_state() const {

@@ -71,7 +71,7 @@ class control_hub final : public control_role {
       return joining.name() + " was started for " + std::to_string(hello.size) + " processes and " + all_[0].name() +
              " for " + std::to_string(who_.size) + ": all must have the same WORLD_SIZE." + source();
     const auto failure = [](bool throws) { return throws ? "throw_" : "terminate"; };
-    if ((hello.throws != 0) == terminates())  // of a failure either nobody or every process would print the sentence
+    if ((hello.throws != 0) == terminates())  // such processes disagree on who prints a failure
       return joining.name() + " has on_failure::" + failure(hello.throws != 0) + " and " + all_[0].name() +
              " has on_failure::" + failure(!terminates()) + ": give all processes the same process_options.";
     if (hello.rank < 0 || hello.rank >= who_.size)
@@ -188,7 +188,7 @@ class control_hub final : public control_role {
     all_[r].left = true;
     links_[r].close();
     if (control_read<leaving>(body.data()) == leaving::by_exception) {
-      // A launcher that sees this process end may end all: the failed process needs time to print its exception.
+      // A launcher that sees this process end may end all others: the failed process needs time to print its exception.
       if (terminates()) ::poll(nullptr, 0, poll_milliseconds(std::min(0.5, options_.exit_grace)));
       fail(exception_text(all_[r]));
     }

@@ -123,8 +123,8 @@ struct control_part {
 /// Whether and how a process leaves the group; the body of a goodbye.
 enum class leaving : std::uint32_t { no, in_order, by_exception };
 
-/// Precedes a contribution to an exchange. The ranks of the members follow, unless they are all processes. Exchanges
-/// between different members have different keys.
+/// Precedes a contribution to an exchange. The ranks of the members follow, unless all processes are members.
+/// Exchanges between different members have different keys.
 struct control_gather {
   std::uint64_t key;
   std::uint32_t members;  ///< number of the ranks that follow; 0: all processes

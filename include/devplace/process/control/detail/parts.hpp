@@ -56,7 +56,7 @@ class own_parts {
   template <class Send> void report(double now, const Send& send) {
     const std::lock_guard lock(mutex_);
     std::erase_if(parts_, [&](const std::shared_ptr<part_calls>& one) {
-      const bool closed = one->closed.load(std::memory_order_acquire);  // read before the calls, to miss none
+      const bool closed = one->closed.load(std::memory_order_acquire);  // read before the calls, so that none is missed
       control_state state = one->calls.read();
       update_waited(state, one->reported, one->since, now);
       const bool waits = state.entered != state.left;

@@ -179,7 +179,7 @@ class control_spoke final : public control_role {
     hub_.send(control_message::heartbeat, self().state);
   }
 
-  /// Sends the goodbye once. True until process 0 has closed the link in answer, at most for exit_grace.
+  /// Sends the goodbye once. Returns true until process 0 has closed the link in answer, at most for exit_grace.
   bool say_goodbye(double now, leaving how) {
     if (goodbye_deadline_ == 0) {
       goodbye_deadline_ = now + options_.exit_grace;
