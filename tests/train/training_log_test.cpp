@@ -142,7 +142,7 @@ TEST_CASE("a row that does not fit on the disk is an error and is not logged", "
   const rlimit small{26, old.rlim_max};  // 3 bytes of the second row
   const auto handler = ::signal(SIGXFSZ, SIG_IGN);
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
-  CHECK_THROWS_WITH(log.append({{"step", 2}, {"loss", 0.5}}), ContainsSubstring("the row is not in it"));
+  CHECK_THROWS_WITH(log.append({{"step", 2}, {"loss", 0.5}}), ContainsSubstring("the log does not have this row"));
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &old) == 0);
   ::signal(SIGXFSZ, handler);
   CHECK(support::contents(path) == "step,loss,accuracy\n1,,\n");

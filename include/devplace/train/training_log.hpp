@@ -185,7 +185,7 @@ class training_log {
     if (written == static_cast<ssize_t>(text.size())) return;
     const int reason = written < 0 ? errno : ENOSPC;
     if (written > 0 && end >= 0) cut(static_cast<std::size_t>(end));
-    fail("cannot be written", reason, "Free space; the row is not in it.");
+    fail("cannot be written", reason, "Free space; the log does not have this row.");
   }
 
   void cut(std::size_t bytes) {
