@@ -163,8 +163,11 @@ DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_argume
   const std::size_t depths = divided_up(s.outputs, convolution_block_depth);
   const T* const dy = g.dy + (sample * s.groups + group) * s.outputs * pixels;
   const std::size_t at = (sample * s.groups + group) * s.channels * s.plane();
-  sum_type* image = g.floats.sums + at;
-  if constexpr (std::is_same_v<T, sum_type>) image = g.dx + at;
+  sum_type* image;
+  if constexpr (std::is_same_v<T, sum_type>)
+    image = g.dx + at;
+  else
+    image = g.floats.sums + at;
   for (std::size_t c = begin; c < end; ++c)
     fill_run(image + c * s.plane(), g.bias == nullptr ? sum_type{0} : g.bias[group * s.channels + c], s.plane());
 
