@@ -387,7 +387,7 @@ TEST_CASE("save_checkpoint rejects the state of another network", "[train]") {
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   dp::trainer other_step{other, nn::cross_entropy{}, dp::optim::adam{}};
   const temporary_folder folder;
-  const std::string why = ": the state is another network's; give that of this network's trainer.";
+  const std::string why = ": the state belongs to another network; give the state of a trainer of this network.";
   CHECK_THROWS_WITH(dp::save_checkpoint(step, other_step.state(), {}, folder.file("file")),
                     "devplace: save_checkpoint" + why);
   CHECK_THROWS_WITH(step.restore(other_step.state()), "devplace: trainer" + why);

@@ -74,7 +74,7 @@ inline void check_mpi_runs(const char* what) {
   if (mpi_finalised())
     throw communication_error(operation +
                               ": MPI is finalized. Processes can communicate until MPI_Finalize is called, or until "
-                              "the scope of the mpi_session ends; end the use of their group before.");
+                              "the scope of the mpi_session ends; destroy their groups first.");
   if (!mpi_initialised())
     throw communication_error(operation +
                               ": MPI is not initialised. Call MPI_Init_thread(..., MPI_THREAD_FUNNELED, ...) first, or "

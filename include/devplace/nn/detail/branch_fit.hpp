@@ -12,7 +12,8 @@
 
 namespace devplace::nn::detail {
 
-/// The plan of a branch, and the branch's first faults with paths from outside the branch; void if there are none.
+/// The plan of a branch, and the branch's first faults, void if there are none. Paths of faults begin outside the
+/// branch.
 template <class Step, class Layer, class In> struct branch_fit {
   using plan = layer_plan<Layer, typename taken_by<Layer, In>::type>;
   using wrong_layer = typename plan::wrong_layer;

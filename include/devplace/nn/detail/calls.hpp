@@ -123,7 +123,8 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
     return samples<accumulator_type, extents<scratch_per_sample<Layer, In>()>>(pass_, pass_.scratch);
   }
 
-  /// If activations have 16 bits, float memory of layers with `sums`: for the parameters, and for each sample.
+  /// Return float memory for the parameters and for each sample. Layers with `sums` have this memory if activations
+  /// have 16 bits.
   ///@{
   accumulator_type* float_parameters() const {
     void* const behind =

@@ -28,8 +28,9 @@ template <std::size_t C, std::size_t L> struct image_or_series_fit<extents<C, L>
   using expected = type;
 };
 
-/// The input extents of a transposed convolution of `Channels` channels: `X` if they fit, else a stand-in. Also has the
-/// axes of the convolution in the other direction; their `in` is the extent of the layer's output.
+/// The input extents of a transposed convolution of `Channels` channels: `X` if they fit, else a stand-in. The
+/// layer computes the gradient of a convolution: `axis` is an axis of this convolution, whose `in` is the extent of the
+/// layer's output.
 template <class Options, std::size_t Channels, class X> struct transposed_fit {
   /// The axis for the options and the extent `out` of the layer's input.
   static constexpr devplace::detail::window_axis axis(std::size_t out, std::size_t reach, std::size_t size,

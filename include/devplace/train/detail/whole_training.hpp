@@ -79,7 +79,8 @@ template <class Net, class Rule, class T> void require_fit(const training_state<
   bool fits = whole.parameters.size() == plan::arena_elements && whole.buffers.size() == plan::buffer_elements;
   for (const auto& arena : whole.optimizer.arenas) fits = fits && arena.size() == plan::parameter_elements;
   if (!fits)
-    throw argument_error(std::string(what) + ": the state is another network's; give that of this network's trainer.");
+    throw argument_error(std::string(what) +
+                         ": the state belongs to another network; give the state of a trainer of this network.");
 }
 
 /// Restores an idle training of these types, on any placement, from a state.
