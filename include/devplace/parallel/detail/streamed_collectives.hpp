@@ -44,13 +44,13 @@ template <class Engine, class Backend> class streamed_collectives : public rank_
   ///@}
 
  protected:
-  /// `receives`: returns whether the devices need memory for elements of other devices. Called when the devices are
+  /// `needs_memory`: returns whether the devices need memory for elements of other devices. Called when the devices are
   /// known to exist.
-  streamed_collectives(std::span<const int> ordinals, bool (*receives)(std::span<const int>))
+  streamed_collectives(std::span<const int> ordinals, bool (*needs_memory)(std::span<const int>))
       : rank_devices<Backend>(ordinals),
         streams_(devplace::detail::naming_bad_alloc("a communicator", [&] { return side_streams<Backend>(ordinals); })),
         received_(devplace::detail::naming_bad_alloc("a communicator", [&] {
-          return std::vector<devplace::detail::memory_block>(receives(ordinals) ? ordinals.size() : 0);
+          return std::vector<devplace::detail::memory_block>(needs_memory(ordinals) ? ordinals.size() : 0);
         })) {}
 
   bool receives() const { return !received_.empty(); }
