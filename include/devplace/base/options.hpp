@@ -6,12 +6,16 @@
 
 namespace devplace::detail {
 
+/// Takes an option and does nothing. nvcc's front end accepts no generic lambda in the requirements below.
+struct ignored_option {
+  void operator()(const char*, const auto&, const auto&...) const {}
+};
+
 /// A type that lists its options: `static void for_each_option(auto& self, auto&& f)` calls f(name, self.member) or
 /// f(name, self.member, range) for each option. The function is static and takes the object as an argument, so that one
 /// list reads const objects and writes other objects.
 template <class T>
-concept has_options =
-    requires(T& object) { T::for_each_option(object, [](const char*, const auto&, const auto&...) {}); };
+concept has_options = requires(T& object) { T::for_each_option(object, ignored_option{}); };
 
 /// Calls f(name, value) for each option of an object; does nothing for types without options.
 template <class T, class F> void for_each_option(T& object, const F& f) {
@@ -24,7 +28,7 @@ template <class T, class F> void for_each_option(T& object, const F& f) {
       f(name, std::forward<decltype(value)>(value));
     });
   } else {
-    constexpr bool lists_members = requires { object.for_each_option([](const char*, const auto&) {}); };
+    constexpr bool lists_members = requires { object.for_each_option(ignored_option{}); };
     static_assert(!lists_members,
                   "devplace: for_each_option is static and takes the object: static void for_each_option(auto& self, "
                   "auto&& f) { f(\"factor\", self.factor); }");

@@ -47,14 +47,6 @@ inline constexpr number_range decay_rate{[](double x) { return x >= 0 && x < 1; 
 inline constexpr number_range proportion{[](double x) { return x >= 0 && x <= 1; }, "between 0 and 1"};
 ///@}
 
-namespace detail {
-
-struct ignored_option {
-  void operator()(const char*, const auto&) const {}
-};
-
-}  // namespace detail
-
 /// Throws argument_error for an option outside of its range, then calls the object's own `validate()`. Takes rules,
 /// schedules, and options of training such as clip_norm and loss_scaling.
 template <class Options> void validate(const Options& options) {
@@ -65,7 +57,7 @@ template <class Options> void validate(const Options& options) {
   // The address instantiates the list, whose form is checked. Without a name there are no ranges, and a call would only
   // allocate the names of the options.
   [[maybe_unused]] constexpr auto checked_list =
-      &devplace::detail::for_each_option<const Options, detail::ignored_option>;
+      &devplace::detail::for_each_option<const Options, devplace::detail::ignored_option>;
   if constexpr (requires { options.validate(); }) options.validate();
 }
 
