@@ -31,6 +31,7 @@
 #include <devplace/place/device_info.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/first_available.hpp>
+#include <devplace/place/kind.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/place/select.hpp>

@@ -6,7 +6,7 @@ namespace dp = devplace;
 
 #include <devplace/place/algebra.hpp>
 
-static_assert(dp::detail::kind_rules<dp::split_along<1>>::split);
+static_assert(dp::detail::row_function_result<1, dp::sharded<dp::axis<0>, 0, 1>>::why == dp::detail::mismatch::none);
 
 #include <devplace/place/availability.hpp>
 
@@ -50,6 +50,10 @@ inline std::string map_devices() {
 inline int choose_first() {
   return dp::first_available<dp::on<dp::cpu>>([](auto) { return 1; });
 }
+
+#include <devplace/place/kind.hpp>
+
+static_assert(dp::split_along<1>::is_split && dp::summands<dp::reduction::mean>::is_linear);
 
 #include <devplace/place/place.hpp>
 

@@ -22,7 +22,7 @@ constexpr dp::extents<5, 3> shape;
 template <class X, class T> void check_values(const X& x, const std::vector<T>& whole) {
   for (std::size_t k = 0; k < X::places; ++k) {
     if constexpr (requires { x.part_begin(k); }) {
-      constexpr std::size_t axis = dp::detail::rules_of<typename X::placement_type>::axis;
+      constexpr std::size_t axis = dp::detail::kind_of<typename X::placement_type>::axis;
       CHECK(values_of(x.local(k)) == part_of(whole, shape, axis, x.part_begin(k), x.part_begin(k + 1)));
     } else {
       CHECK(values_of(x.only_on(k)) == whole);

@@ -44,7 +44,7 @@ template <class Extents> std::vector<float> small_numbers(const Extents& extents
 /// Makes a tensor of small numbers; the summands of a partial tensor differ.
 template <placement Where, class Extents> auto distributed_numbers(const Extents& extents, std::size_t key) {
   auto x = distributed_from<Where>(extents, small_numbers(extents, key));
-  if constexpr (devplace::detail::rules_of<Where>::partial)
+  if constexpr (devplace::detail::kind_of<Where>::is_summands)
     for (std::size_t k = 0; k != x.places; ++k) set_values(x.only_on(k), small_numbers(extents, key + 3 * k));
   return x;
 }
@@ -52,13 +52,13 @@ template <placement Where, class Extents> auto distributed_numbers(const Extents
 /// Returns the value of a distributed tensor: its parts in order, its first copy, or the summands combined by
 /// `combine(total, summand)`. Checks that copies are equal.
 template <class Tensor, class Combine> auto value_of(const Tensor& x, Combine combine) {
-  using rules = devplace::detail::rules_of<typename Tensor::placement_type>;
+  using kind = devplace::detail::kind_of<typename Tensor::placement_type>;
   auto values = values_of(x.only_on(0));
   for (std::size_t k = 1; k != x.places; ++k) {
     const auto part = values_of(x.only_on(k));
-    if constexpr (rules::split)
+    if constexpr (kind::is_split)
       values.insert(values.end(), part.begin(), part.end());
-    else if constexpr (rules::partial)
+    else if constexpr (kind::is_summands)
       for (std::size_t i = 0; i != values.size(); ++i) values[i] = combine(values[i], part[i]);
     else if (part != values)
       values.clear();

@@ -35,7 +35,7 @@ template <class To, class Where, class T> void check_reduce(std::size_t size, bo
 
 template <class To, class Where, class T, class Extents, class Split>
 void check_reduce_scatter(const Extents& extents, const Split& how, bool whole_numbers) {
-  constexpr std::size_t axis = dp::detail::rules_of<To>::axis;
+  constexpr std::size_t axis = dp::detail::kind_of<To>::axis;
   const auto begins = dp::detail::divide<dp::local_place_count<To>>(extents.extent(axis), how);
   auto x = random_summands<Where, T>(extents, whole_numbers);
   const auto before = values_of(x.summands.only_on(0));

@@ -57,7 +57,7 @@ template <class T, class Extents, class Where> struct summands_and_value {
 /// A partial tensor of integers or real numbers, and its value.
 template <class Where, class T, class Extents>
 summands_and_value<T, Extents, Where> random_summands(const Extents& extents, bool whole_numbers) {
-  auto values = random_values_of_summands<T>(devplace::detail::rules_of<Where>::op, devplace::local_place_count<Where>,
+  auto values = random_values_of_summands<T>(devplace::detail::kind_of<Where>::op, devplace::local_place_count<Where>,
                                              extents.size(), whole_numbers);
   devplace::tensor<T, Extents, Where> summands(extents);
   for (std::size_t k = 0; k < values.summands.size(); ++k) set_values(summands.only_on(k), values.summands[k]);

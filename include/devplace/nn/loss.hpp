@@ -153,7 +153,7 @@ auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets
     using sum = detail::sum_of_t<T>;
     using batch = typename Output::placement_type;
     constexpr bool one_placement = std::is_same_v<batch, typename Targets::placement_type>,
-                   whole = !devplace::detail::rules_of<batch>::partial;
+                   whole = !devplace::detail::kind_of<batch>::is_summands;
     static_assert(one_placement,
                   "devplace: the loss's output and targets lie on different placements; move one with to<Where>, or "
                   "scatter<Where> the targets like the batch.");

@@ -28,7 +28,7 @@ template <class T> using sum_of_t = std::conditional_t<floating_element<T>, T, f
 template <class T, class Batch>
 using loss_sums_t =
     tensor<sum_of_t<T>, extents<2>,
-           std::conditional_t<devplace::detail::rules_of<Batch>::split, gradient_placement_t<Batch>, Batch>>;
+           std::conditional_t<devplace::detail::kind_of<Batch>::is_split, gradient_placement_t<Batch>, Batch>>;
 
 /// The result of scaling the gradient of a loss; its use is an error.
 template <class X> struct scaled_gradient {
@@ -43,7 +43,7 @@ namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION {
 template <class T, class Batch> std::array<double, 2> total_sums(const loss_sums_t<T, Batch>& sums) {
   std::array<double, 2> total{};
   constexpr std::size_t summands =
-      devplace::detail::rules_of<Batch>::split ? local_place_count<Batch> : 1;  // every replica has the whole sums
+      devplace::detail::kind_of<Batch>::is_split ? local_place_count<Batch> : 1;  // every replica has the whole sums
   for (std::size_t k = 0; k < summands; ++k) {
     const auto part = devplace::detail::local_part(sums, k);
     sum_of_t<T> here[2];

@@ -56,7 +56,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   using typename base::plan;
   using typename base::roles;
   using mesh = detail::mesh_of<Where>;
-  static_assert(std::is_same_v<typename placement_traits<Where>::kind, copies>,
+  static_assert(detail::kind_of<Where>::is_whole,
                 "devplace: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
   static_assert(mesh::one_backend, "devplace: the places of one model must be of one kind, all cpu or all cuda.");
   static_assert(mesh::in_own_memory, DEVPLACE_DETAIL_NOT_IN_OWN_MEMORY);

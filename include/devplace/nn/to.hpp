@@ -21,7 +21,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 template <placement Where, class To = void, class Net, placement From, precision P>
 [[nodiscard]] auto to(const model<Net, From, P>& source) {
   using result = model<Net, Where, std::conditional_t<std::is_void_v<To>, P, To>>;
-  constexpr bool has_copies = std::is_same_v<typename placement_traits<Where>::kind, copies>;
+  constexpr bool has_copies = detail::kind_of<Where>::is_whole;
   static_assert(has_copies,
                 "devplace: to: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
   if constexpr (!std::is_void_v<To> && std::is_same_v<From, shared_memory>) {

@@ -55,15 +55,15 @@ template <element T, extents_like Extents, placement Where> struct creation {
   /// Draws random elements. Every place draws the same elements, or the host draws one tensor and each place gets a
   /// part.
   template <class Write> static type once(const Write& write, const Extents& extents) {
-    constexpr form distribution = form_of<Where>;
+    using kind = kind_in_process<Where>;
     static_assert(is_floating_or_short<T>,
                   "devplace: random: random numbers are float, double, bf16 or half; convert them with cast<T>(x).");
-    static_assert(distribution != form::summands,
+    static_assert(!kind::is_summands,
                   "devplace: random numbers as summands would add up to another distribution; make them on one place, "
                   "or replicated.");
-    if constexpr (!is_floating_or_short<T> || distribution == form::summands) {
+    if constexpr (!is_floating_or_short<T> || kind::is_summands) {
       return type(extents);
-    } else if constexpr (distribution == form::parts) {
+    } else if constexpr (kind::is_split) {
       tensor<T, Extents, on<cpu>> whole(extents);
       write(whole.view());
       type result(extents);
@@ -77,9 +77,7 @@ template <element T, extents_like Extents, placement Where> struct creation {
 
 /// Rejects filling a partial tensor, unless its operation (max, min) leaves equal summands unchanged.
 template <class Where> constexpr void require_equal_elements() {
-  using kind = typename placement_traits<Where>::kind;
-  constexpr bool one_value = form_of<Where> != form::summands || std::is_same_v<kind, summands<reduction::max>> ||
-                             std::is_same_v<kind, summands<reduction::min>>;
+  constexpr bool one_value = keeps_equal_summands<kind_in_process<Where>>;
   static_assert(one_value,
                 "devplace: full: the value of a partial tensor is the reduction of its summands, and equal summands "
                 "reduce to another value; make zeros, or a replicated tensor.");
@@ -149,7 +147,7 @@ template <class T, class Where, class... Size> auto ones(const Size&... sizes) {
 /// Zeros with the element type, extents, placement and split of a tensor or view.
 template <tensor_like X> auto zeros_like(const X& x) {
   using T = typename X::value_type;
-  if constexpr (detail::form_of_tensor<X> == detail::form::parts) {
+  if constexpr (detail::kind_of<typename X::placement_type>::is_split) {
     tensor<T, typename X::extents_type, typename X::placement_type> result(x.extents(), x.split_sizes());
     for (std::size_t k = 0; k < X::places; ++k) fill(result.only_on(k), T{0});
     return result;

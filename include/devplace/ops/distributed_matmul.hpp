@@ -65,7 +65,7 @@ concept distributed_matrix_pair = (distributed_matrix<A> && (distributed_matrix<
 
 /// Returns the operand that determines a product's split: the split operand, if one is split.
 template <class A, class B> const auto& split_operand(const A& a, const B& b) {
-  if constexpr (rules_of<typename B::placement_type>::split) {
+  if constexpr (kind_of<typename B::placement_type>::is_split) {
     static_cast<void>(a);
     return b;
   } else {
@@ -113,7 +113,7 @@ template <class P, class A, class B> auto make_distributed_product(const A& a, c
                     "transposed(x) for an operand that is stored the other way round.");
       if constexpr (inner) {
         const auto whole = product_extents(a.extents(), b.extents());
-        if constexpr (rules_of<typename of_a::placement>::split && rules_of<typename of_b::placement>::split)
+        if constexpr (kind_of<typename of_a::placement>::is_split && kind_of<typename of_b::placement>::is_split)
           require_same_split("matmul", of_a::matrix(a), of_b::matrix(b));
         auto c = make_like<value, typename rule::type>(whole, split_operand(of_a::matrix(a), of_b::matrix(b)));
         using own = own_precision<P, value>;

@@ -21,11 +21,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// current stream. A tensor on one place, or a replicated one, has no summands and does not compile: reduction would
 /// multiply its values.
 template <tensor_like From> auto all_reduce(From&& source) {
-  using detail::form;
   using from_type = std::remove_cvref_t<From>;
-  constexpr form from = detail::form_of_tensor<From>;
-  constexpr bool over_several = from != form::one_place, not_copies = from != form::copies,
-                 not_parts = from != form::parts;
+  using kind = detail::kind_in_process<typename from_type::placement_type>;
+  constexpr bool over_several = kind::is_distributed, not_copies = !kind::is_copies, not_parts = !kind::is_split;
   static_assert(over_several,
                 "devplace: all_reduce: the value is whole, on one place; there is nothing to combine. "
                 "broadcast<replicated<0, 1>>(x) copies it to several.");
@@ -36,13 +34,13 @@ template <tensor_like From> auto all_reduce(From&& source) {
   static_assert(not_parts,
                 "devplace: all_reduce: the places have parts, not summands; all_gather(x) puts them together on every "
                 "place.");
-  if constexpr (from == form::summands) {
+  if constexpr (kind::is_summands) {
     using where = typename from_type::placement_type;
     if constexpr (parallel::detail::check_elements<from_type>()) {
       auto x = parallel::detail::owned_summands(std::forward<From>(source));
       const auto buffers = parallel::detail::buffers_of(x);
       parallel::direct<typename from_type::backend_type>(detail::mesh_of<where>::ordinals)
-          .all_reduce(std::span<typename from_type::value_type* const>(buffers), x.size(), detail::rules_of<where>::op);
+          .all_reduce(std::span<typename from_type::value_type* const>(buffers), x.size(), detail::kind_of<where>::op);
       return detail::distributed_access::as<detail::with_kind_t<where, copies>>(std::move(x));
     }
   } else {

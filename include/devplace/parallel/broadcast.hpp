@@ -15,8 +15,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// on -> replicated: a full copy of a tensor or view on every place of `To`: `broadcast<replicated<0, 1>>(x)`. Complete
 /// when the call returns. The source may be on any place.
 template <class To = void, tensor_like From> auto broadcast(const From& source) {
-  constexpr bool to_copies = detail::form_of<To> == detail::form::copies;
-  constexpr bool from_one = detail::form_of_tensor<From> == detail::form::one_place;
+  constexpr bool to_copies = detail::kind_in_process<To>::is_copies;
+  constexpr bool from_one = detail::is_on_one_place<From>;
   static_assert(to_copies,
                 "devplace: broadcast: the result must be replicated, as in broadcast<replicated<0, 1>>(x); for parts "
                 "use scatter<sharded<axis<0>, 0, 1>>(x), for one copy to<on<P>>(x).");

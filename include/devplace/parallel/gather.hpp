@@ -14,11 +14,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// sharded -> on: concatenates the parts of a split tensor on any one place: `gather<on<cpu>>(x)`. Complete when
 /// the call returns.
 template <class To = void, tensor_like From> auto gather(const From& source) {
-  using detail::form;
   constexpr bool to_one = single_place<To>;
-  constexpr form from = detail::form_of_tensor<From>;
-  constexpr bool over_several = from != form::one_place, not_copies = from != form::copies,
-                 not_summands = from != form::summands;
+  using kind = detail::kind_in_process<typename From::placement_type>;
+  constexpr bool over_several = kind::is_distributed, not_copies = !kind::is_copies, not_summands = !kind::is_summands;
   static_assert(to_one,
                 "devplace: gather: the result lies on one place, as in gather<on<cpu>>(x); all_gather(x) gives every "
                 "place the whole value.");
@@ -28,7 +26,7 @@ template <class To = void, tensor_like From> auto gather(const From& source) {
                 "to<on<P>>(x.local(cuda<0>{})).");
   static_assert(not_summands,
                 "devplace: gather: the places have summands, not parts; reduce<on<P>>(x) combines them on one place.");
-  if constexpr (to_one && from == form::parts) {
+  if constexpr (to_one && kind::is_split) {
     tensor<typename From::value_type, typename From::extents_type, To> result(source.extents());
     detail::copy_from_parts(result.view(), source);
     return result;

@@ -77,7 +77,7 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
   using where = typename Input::placement_type;
   using model_type = std::remove_cvref_t<First>;
   using mesh = typename detail::mesh_of<where>::local;
-  constexpr bool split = std::is_same_v<typename placement_traits<where>::kind, split_along<0>>;
+  constexpr bool split = std::is_same_v<detail::kind_of<where>, split_along<0>>;
   constexpr bool on_mesh = parallel::detail::are_on_mesh<mesh, First, Rest...>;
   constexpr bool equal_outputs = parallel::detail::have_equal_outputs<model_type, Rest...>;
   static_assert(

@@ -68,12 +68,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// in the order of each place's current stream. Throws argument_error if given sizes do not add up to the extent.
 template <class To = void, tensor_like From, split_rule Split = split::rule>
 auto reduce_scatter(From&& source, const Split& how = split::even) {
-  using detail::form;
   using from_type = std::remove_cvref_t<From>;
-  constexpr bool to_parts = detail::form_of<To> == form::parts;
-  constexpr form from = detail::form_of_tensor<From>;
-  constexpr bool over_several = from != form::one_place, not_copies = from != form::copies,
-                 not_parts = from != form::parts;
+  constexpr bool to_parts = detail::kind_in_process<To>::is_split;
+  using kind = detail::kind_in_process<typename from_type::placement_type>;
+  constexpr bool over_several = kind::is_distributed, not_copies = !kind::is_copies, not_parts = !kind::is_split;
   static_assert(to_parts,
                 "devplace: reduce_scatter: the result is sharded, as in reduce_scatter<sharded<axis<0>, 0, 1>>(x); "
                 "all_reduce(x) gives every place the whole value.");
@@ -84,7 +82,7 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
                 "devplace: reduce_scatter: every place has the whole value already, and adding the copies up would "
                 "multiply it; scatter<To>(x.local(cuda<0>{})) splits one of them.");
   static_assert(not_parts, "devplace: reduce_scatter: the value is split already; use x itself.");
-  if constexpr (to_parts && from == form::summands) {
+  if constexpr (to_parts && kind::is_summands) {
     using where = typename from_type::placement_type;
     constexpr bool one_mesh =
         std::is_same_v<typename placement_traits<To>::mesh, typename placement_traits<where>::mesh>;
@@ -107,8 +105,8 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
             detail::mesh_of<where>::ordinals, parallel::detail::buffers_of(std::as_const(source)), writable,
             parallel::detail::buffers_of(result),
             detail::reduction_extents_of(detail::sizes_of(source.extents()),
-                                         detail::reduced_axes<from_type::rank>(axis<detail::rules_of<To>::axis>{})),
-            begins, detail::rules_of<where>::op);
+                                         detail::reduced_axes<from_type::rank>(axis<detail::kind_of<To>::axis>{})),
+            begins, detail::kind_of<where>::op);
       });
       return result;
     }

@@ -21,12 +21,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// summands on the first place, waits and copies the result. Reduces a temporary in place, other arguments through
 /// copies. NaN propagates, as in all_reduce. To reduce along axes use `sum` and the like (ops/reduce.hpp).
 template <class To = void, tensor_like From> auto reduce(From&& source) {
-  using detail::form;
   using from_type = std::remove_cvref_t<From>;
   constexpr bool to_one = single_place<To>;
-  constexpr form from = detail::form_of_tensor<From>;
-  constexpr bool over_several = from != form::one_place, not_copies = from != form::copies,
-                 not_parts = from != form::parts;
+  using kind = detail::kind_in_process<typename from_type::placement_type>;
+  constexpr bool over_several = kind::is_distributed, not_copies = !kind::is_copies, not_parts = !kind::is_split;
   static_assert(to_one,
                 "devplace: reduce: the result lies on one place, as in reduce<on<cuda<0>>>(x); all_reduce(x) gives it "
                 "to every place, reduce_scatter<sharded<axis<0>, 0, 1>>(x) splits it.");
@@ -38,7 +36,7 @@ template <class To = void, tensor_like From> auto reduce(From&& source) {
       "take one copy with to<on<P>>(x.local(cuda<0>{})).");
   static_assert(not_parts,
                 "devplace: reduce: the places have parts, not summands; gather<on<P>>(x) puts them together.");
-  if constexpr (to_one && from == form::summands) {
+  if constexpr (to_one && kind::is_summands) {
     using where = typename from_type::placement_type;
     if constexpr (parallel::detail::check_elements<from_type>()) {
       constexpr std::size_t position = detail::position_in<primary_place_t<To>, typename detail::mesh_of<where>::local>;
@@ -47,7 +45,7 @@ template <class To = void, tensor_like From> auto reduce(From&& source) {
       auto x = parallel::detail::owned_summands(std::forward<From>(source));
       const auto buffers = parallel::detail::buffers_of(x);
       parallel::direct<typename from_type::backend_type>(detail::mesh_of<where>::ordinals)
-          .reduce(std::span<typename from_type::value_type* const>(buffers), x.size(), detail::rules_of<where>::op,
+          .reduce(std::span<typename from_type::value_type* const>(buffers), x.size(), detail::kind_of<where>::op,
                   static_cast<int>(root));
       if constexpr (is_among_places) {
         return detail::distributed_access::take<To>(std::move(x), root);

@@ -16,7 +16,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Complete when the call returns.
 template <class Where = void, class Net, placement From, precision P>
 auto replicate(const model<Net, From, P>& source) {
-  constexpr bool has_copies = detail::form_of<Where> == detail::form::copies || single_place<Where>;
+  constexpr bool has_copies = detail::kind_in_process<Where>::is_copies || single_place<Where>;
   static_assert(
       has_copies,
       "devplace: replicate: the copies' places are given as replicated<...>; batches are sharded, not models.");

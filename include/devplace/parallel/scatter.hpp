@@ -27,8 +27,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// source may be on any place. Throws argument_error if given sizes do not add up to the extent.
 template <class To = void, tensor_like From, class Split = split::rule>
 auto scatter(const From& source, const Split& how = split::even) {
-  constexpr bool to_parts = detail::form_of<To> == detail::form::parts;
-  constexpr bool from_one = detail::form_of_tensor<From> == detail::form::one_place;
+  constexpr bool to_parts = detail::kind_in_process<To>::is_split;
+  constexpr bool from_one = detail::is_on_one_place<From>;
   static_assert(
       to_parts,
       "devplace: scatter: the result must be sharded, as in scatter<sharded<axis<0>, 0, 1>>(x); for a copy on every "
@@ -40,7 +40,7 @@ auto scatter(const From& source, const Split& how = split::even) {
   static_assert(is_rule,
                 "devplace: scatter: the second argument is a rule: split::even, split::torch or split::sizes{3, 7}; "
                 "the number of parts is the number of places in the type.");
-  constexpr bool has_axis = !to_parts || detail::operand_rules<To>::axis < std::remove_cvref_t<From>::rank;
+  constexpr bool has_axis = !to_parts || detail::kind_of<To>::axis < std::remove_cvref_t<From>::rank;
   static_assert(has_axis, "devplace: scatter: the tensor does not have the axis that is split; axes count from 0.");
   constexpr bool all_given = !to_parts || !detail::is_split_sizes<Split> || detail::gives_sizes<Split, To>;
   static_assert(all_given,

@@ -178,7 +178,7 @@ void make_whole(const Policy& policy, const runtime::model_state<S>& state) {
 /// Placements whose gradients can be reduced. On one place the reduction does nothing.
 template <class Where>
 concept can_be_reduced =
-    single_place<Where> || std::is_same_v<typename placement_traits<Where>::kind, summands<reduction::sum>>;
+    single_place<Where> || std::is_same_v<devplace::detail::kind_of<Where>, summands<reduction::sum>>;
 
 }  // namespace devplace::parallel::inline DEVPLACE_CONFIGURATION
 

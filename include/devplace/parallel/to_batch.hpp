@@ -40,16 +40,15 @@ template <placement Where, tensor_like From> auto to_batch(From&& source) {
 /// and the first place's copy for a replicated tensor. Complete when the call returns. For summands use reduce<cpu>(x)
 /// or synchronize.
 template <tensor_like From> auto to_host(From&& source) {
-  using detail::form;
-  constexpr form from = detail::form_of_tensor<From>;
-  static_assert(from != form::summands,
+  using kind = detail::kind_in_process<typename std::remove_cvref_t<From>::placement_type>;
+  static_assert(!kind::is_summands,
                 "devplace: to_host: the places have summands, not the value; combine them with reduce<cpu>(x), or with "
                 "all_reduce(x) on every place.");
-  if constexpr (from == form::one_place)
+  if constexpr (!kind::is_distributed)
     return to<cpu>(std::forward<From>(source));
-  else if constexpr (from == form::parts)
+  else if constexpr (kind::is_split)
     return gather<cpu>(source);
-  else if constexpr (from == form::copies)
+  else if constexpr (kind::is_whole)
     return to<cpu>(source.local(0));
 }
 

@@ -46,25 +46,6 @@ template <mismatch Why> struct refused {
 template <mismatch Why, class Where>
 using result_unless = std::conditional_t<Why == mismatch::none, placed_on<Where>, refused<Why>>;
 
-/// Properties of a kind of placement. Numbers and views at here<...> have the properties of whole values.
-template <class Kind> struct kind_rules {
-  static constexpr bool whole = true, split = false, partial = false, linear = false;
-  static constexpr std::size_t axis = static_cast<std::size_t>(-1);
-  static constexpr reduction op = reduction::sum;
-};
-template <std::size_t Axis> struct kind_rules<split_along<Axis>> : kind_rules<void> {
-  static constexpr bool whole = false, split = true;
-  static constexpr std::size_t axis = Axis;
-};
-template <reduction Op> struct kind_rules<summands<Op>> : kind_rules<void> {
-  static constexpr bool whole = false, partial = true, linear = Op == reduction::sum || Op == reduction::mean;
-  static constexpr reduction op = Op;
-};
-template <class Where> using rules_of = kind_rules<typename placement_traits<Where>::kind>;
-
-template <class Where> struct operand_rules : kind_rules<void> {};
-template <placement Where> struct operand_rules<Where> : rules_of<Where> {};
-
 /// Whether two placements have the same places. One place and a mesh of this one place differ.
 template <class A, class B> inline constexpr bool same_places = false;
 template <placement A, placement B>
@@ -74,19 +55,19 @@ inline constexpr bool same_places<A, B> =
 
 /// Why an operand and a number or a whole value have no common result; `flipped`: `X` is the right operand.
 template <class X> constexpr mismatch why_not_with_whole(arithmetic op, X, bool flipped) {
-  if (!X::partial) return mismatch::none;
-  if (X::linear && (op == arithmetic::product || (op == arithmetic::quotient && !flipped))) return mismatch::none;
-  return X::linear && op == arithmetic::additive ? mismatch::counted_repeatedly : mismatch::nonlinear;
+  if (!X::is_summands) return mismatch::none;
+  if (X::is_linear && (op == arithmetic::product || (op == arithmetic::quotient && !flipped))) return mismatch::none;
+  return X::is_linear && op == arithmetic::additive ? mismatch::counted_repeatedly : mismatch::nonlinear;
 }
 
 /// Why two operands on the same places have no common result.
 template <class A, class B> constexpr mismatch why_not_elementwise(arithmetic op, A a, B b) {
-  if (B::whole) return why_not_with_whole(op, a, false);
-  if (A::whole) return why_not_with_whole(op, b, true);
-  if (A::partial != B::partial) return mismatch::partial_and_split;
-  if (A::split) return A::axis == B::axis ? mismatch::none : mismatch::split_axes;
+  if (B::is_whole) return why_not_with_whole(op, a, false);
+  if (A::is_whole) return why_not_with_whole(op, b, true);
+  if (A::is_summands != B::is_summands) return mismatch::partial_and_split;
+  if (A::is_split) return A::axis == B::axis ? mismatch::none : mismatch::split_axes;
   if (A::op != B::op) return mismatch::reductions;
-  if ((A::linear && op == arithmetic::additive) || (A::op == reduction::max && op == arithmetic::larger) ||
+  if ((A::is_linear && op == arithmetic::additive) || (A::op == reduction::max && op == arithmetic::larger) ||
       (A::op == reduction::min && op == arithmetic::smaller))
     return mismatch::none;
   return op == arithmetic::product ? mismatch::partial_product : mismatch::nonlinear;
@@ -94,19 +75,20 @@ template <class A, class B> constexpr mismatch why_not_elementwise(arithmetic op
 
 /// The result of two operands; void stands for a number.
 template <arithmetic Op, class A, class B> constexpr auto elementwise_of_two() {
-  using a = operand_rules<A>;
-  using b = operand_rules<B>;
+  using a = kind_of<A>;
+  using b = kind_of<B>;
   constexpr bool apart = !std::is_void_v<A> && !std::is_void_v<B> && !same_places<A, B>;
   constexpr mismatch why = apart ? mismatch::places : why_not_elementwise(Op, a{}, b{});
-  return result_unless<why, std::conditional_t<std::is_void_v<A> || (a::whole && !b::whole), B, A>>{};
+  return result_unless<why, std::conditional_t<std::is_void_v<A> || (a::is_whole && !b::is_whole), B, A>>{};
 }
 
 /// The placement of an elementwise operation's result: `type` and `why`.
 template <arithmetic Op, class... Where> struct elementwise_result;
 template <arithmetic Op, class A>
 struct elementwise_result<Op, A>
-    : result_unless<!rules_of<A>::partial || (rules_of<A>::linear && Op == arithmetic::negation) ? mismatch::none
-                                                                                                 : mismatch::nonlinear,
+    : result_unless<!kind_of<A>::is_summands || (kind_of<A>::is_linear && Op == arithmetic::negation)
+                        ? mismatch::none
+                        : mismatch::nonlinear,
                     A> {};
 template <arithmetic Op, class A, class B>
 struct elementwise_result<Op, A, B> : decltype(elementwise_of_two<Op, A, B>()) {};
@@ -126,43 +108,44 @@ template <class Where> struct transposed_placement {
   using type = Where;
 };
 template <class Where>
-  requires(rules_of<Where>::axis < 2)
+  requires(kind_of<Where>::axis < 2)
 struct transposed_placement<Where> {
-  using type = with_kind_t<Where, split_along<1 - rules_of<Where>::axis>>;
+  using type = with_kind_t<Where, split_along<1 - kind_of<Where>::axis>>;
 };
 
 /// Why two matrices on the same places have no product.
 template <class A, class B> constexpr mismatch why_no_product(A a, B b) {
-  if (A::partial && B::partial) return mismatch::partial_product;
-  if (A::partial || B::partial) return why_not_elementwise(arithmetic::product, a, b);  // linear in each operand
+  if (A::is_summands && B::is_summands) return mismatch::partial_product;
+  if (A::is_summands || B::is_summands)
+    return why_not_elementwise(arithmetic::product, a, b);  // linear in each operand
   if ((A::axis == 1) != (B::axis == 0)) return mismatch::contraction;
-  return A::split && B::split && A::axis != 1 ? mismatch::split_axes : mismatch::none;
+  return A::is_split && B::is_split && A::axis != 1 ? mismatch::split_axes : mismatch::none;
 }
 
 template <class A, class B> constexpr auto matmul_of() {
-  using a = rules_of<A>;
-  using b = rules_of<B>;
+  using a = kind_of<A>;
+  using b = kind_of<B>;
   if constexpr (!same_places<A, B>)
     return refused<mismatch::places>{};
   else if constexpr (a::axis == 1 && b::axis == 0)  // each place sums over its part
     return placed_on<with_kind_t<A, summands<reduction::sum>>>{};
   else
-    return result_unless<why_no_product(a{}, b{}), std::conditional_t<a::whole, B, A>>{};
+    return result_unless<why_no_product(a{}, b{}), std::conditional_t<a::is_whole, B, A>>{};
 }
 
 /// The placement of a matrix product; for a transposed matrix pass its transposed_placement.
 template <class A, class B> struct matmul_result : decltype(matmul_of<A, B>()) {};
 
 template <reducing Op, class Where, std::size_t... Axis> constexpr auto reduction_of() {
-  using rules = rules_of<Where>;
-  constexpr bool split_axis_stays = sizeof...(Axis) != 0 && ((Axis != rules::axis) && ...);
-  if constexpr (!rules::split) {
-    constexpr bool defined = rules::whole || (rules::linear && (Op == reducing::sum || Op == reducing::mean)) ||
-                             (rules::op == reduction::max && Op == reducing::max) ||
-                             (rules::op == reduction::min && Op == reducing::min);
+  using kind = kind_of<Where>;
+  constexpr bool split_axis_stays = sizeof...(Axis) != 0 && ((Axis != kind::axis) && ...);
+  if constexpr (!kind::is_split) {
+    constexpr bool defined = kind::is_whole || (kind::is_linear && (Op == reducing::sum || Op == reducing::mean)) ||
+                             (kind::op == reduction::max && Op == reducing::max) ||
+                             (kind::op == reduction::min && Op == reducing::min);
     return result_unless<defined ? mismatch::none : mismatch::nonlinear, Where>{};
   } else if constexpr (split_axis_stays) {
-    return placed_on<with_kind_t<Where, split_along<rules::axis - (std::size_t{0} + ... + (Axis < rules::axis))>>>{};
+    return placed_on<with_kind_t<Where, split_along<kind::axis - (std::size_t{0} + ... + (Axis < kind::axis))>>>{};
   } else {
     constexpr mismatch why = Op == reducing::mean       ? mismatch::mean_of_parts
                              : Op == reducing::position ? mismatch::position_in_parts
@@ -180,9 +163,9 @@ struct reduction_result : decltype(reduction_of<Op, Where, Axis...>()) {};
 
 /// The placement of the result of a nonlinear function of rows along `Axis`, such as softmax.
 template <std::size_t Axis, class Where>
-struct row_function_result : result_unless<rules_of<Where>::partial        ? mismatch::nonlinear
-                                           : rules_of<Where>::axis == Axis ? mismatch::parts_of_rows
-                                                                           : mismatch::none,
+struct row_function_result : result_unless<kind_of<Where>::is_summands    ? mismatch::nonlinear
+                                           : kind_of<Where>::axis == Axis ? mismatch::parts_of_rows
+                                                                          : mismatch::none,
                                            Where> {};
 
 }  // namespace devplace::detail

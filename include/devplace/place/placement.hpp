@@ -9,12 +9,10 @@
 #include <type_traits>
 
 #include <devplace/place/axis.hpp>
+#include <devplace/place/kind.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace {
-
-/// How summands or replicas are combined.
-enum class reduction : unsigned char { sum, mean, max, min };
 
 /// A placement on one place: the place itself. `model<net, on<cpu>>` and `model<net, cpu>` are one type.
 template <class Place> using on = Place;
@@ -66,13 +64,6 @@ template <class... P> struct devices {
 
 /// The mesh of a placement across processes; each process has the places of `Local`.
 template <class Local> struct processes_times {};
-
-/// Kind of a placement (`placement_traits<Where>::kind`): every place has the whole value.
-struct copies {};
-/// Kind of a placement: every place has a part along `Axis`.
-template <std::size_t Axis> struct split_along {};
-/// Kind of a placement: the value is the reduction `Op` of the places' summands.
-template <reduction Op> struct summands {};
 
 namespace detail {
 
@@ -153,6 +144,32 @@ using with_kind_t = decltype(placement_on(Kind{}, typename placement_traits<Wher
 template <class Where>
 concept single_place = placement<Where> && place<Where>;
 
+namespace detail {
+
+template <class X> struct kind_lookup {
+  using type = on_one_place;
+};
+template <placement Where>
+  requires(!single_place<Where>)
+struct kind_lookup<Where> {
+  using type = typename placement_traits<Where>::kind;
+};
+/// The kind of an operand's placement: on_one_place for one place, for here<...>, and for void, which stands for a
+/// number.
+template <class X> using kind_of = typename kind_lookup<X>::type;
+
+template <class Where> struct kind_lookup_in_process : kind_lookup<Where> {};
+template <class Local> struct kind_lookup_in_process<across<Local>> {
+  static_assert(sizeof(Local) == 0,
+                "devplace: this function works between the places of one process, and the tensor lies across "
+                "processes; work on x.local(k), or let a communicator (parallel/communicator.hpp) do it.");
+  using type = on_one_place;
+};
+/// kind_of for functions that work between the places of one process; `across<...>` does not compile.
+template <class X> using kind_in_process = typename kind_lookup_in_process<X>::type;
+
+}  // namespace detail
+
 /// The first place of a placement: where results are gathered and where `scatter_gather` reduces.
 template <placement Where> using primary_place_t = typename detail::mesh_of<Where>::primary;
 
@@ -209,17 +226,6 @@ using gradient_placement_t =
     std::conditional_t<single_place<Where>, Where, detail::with_kind_t<Where, summands<reduction::sum>>>;
 
 namespace detail {
-
-inline std::string reduction_name(reduction op) {
-  constexpr const char* names[] = {"sum", "mean", "max", "min"};
-  return names[static_cast<std::size_t>(op)];
-}
-
-inline std::string kind_name(copies) { return "replicated<"; }
-template <std::size_t Axis> std::string kind_name(split_along<Axis>) {
-  return "sharded<axis<" + std::to_string(Axis) + ">, ";
-}
-template <reduction Op> std::string kind_name(summands<Op>) { return "partial<" + reduction_name(Op) + "; "; }
 
 template <class... P> std::string mesh_name(devices<P...>) {
   std::string names;

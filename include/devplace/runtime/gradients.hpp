@@ -73,7 +73,7 @@ template <class Net, placement Where, precision P> class [[nodiscard]] gradients
       return std::as_const(*this).template local<Index>(k);
   }
   template <std::size_t Index> auto local(std::size_t k = 0) const {
-    if constexpr (detail::rules_of<Where>::partial)
+    if constexpr (detail::kind_of<Where>::is_summands)
       return summand_view(window<const T, Index>(k));
     else
       return window<const T, Index>(k);

@@ -126,7 +126,7 @@ template <class Model, class Output, class Batch> void check_output(Output& outp
   const auto wanted = batch_extents<typename Model::output_extents>(samples.extent(0));
   if (!(output.extents() == wanted))
     throw_other_output(devplace::detail::sizes_of(output.extents()), devplace::detail::sizes_of(wanted));
-  if constexpr (devplace::detail::rules_of<typename Batch::placement_type>::split)
+  if constexpr (devplace::detail::kind_of<typename Batch::placement_type>::is_split)
     devplace::detail::require_same_split("predict_into", output, samples);
 }
 

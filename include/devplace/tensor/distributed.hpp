@@ -35,10 +35,10 @@ struct leading_extent;
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
 class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
-  using rules = detail::rules_of<Where>;
+  using kind = detail::kind_of<Where>;
   using mesh = detail::mesh_of<Where>;
-  static constexpr bool divided = rules::split;
-  static constexpr std::size_t axis = rules::axis;
+  static constexpr bool divided = kind::is_split;
+  static constexpr std::size_t axis = kind::axis;
   static_assert(mesh::in_own_memory, DEVPLACE_DETAIL_NOT_IN_OWN_MEMORY);
   static_assert(mesh::one_backend, "devplace: the places of one tensor must be of one kind, all cpu or all cuda.");
   static_assert(!divided || axis < Extents::rank,
@@ -154,16 +154,16 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   /// temporaries.
   ///@{
   DEVPLACE_CONFIGURED auto local(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
-    return detail::local_view<rules::partial>(part<local_element>(k));
+    return detail::local_view<kind::is_summands>(part<local_element>(k));
   }
   DEVPLACE_CONFIGURED auto local(std::size_t k) const& DEVPLACE_LIFETIMEBOUND {
-    return detail::local_view<rules::partial>(part<const T>(k));
+    return detail::local_view<kind::is_summands>(part<const T>(k));
   }
   template <place P> auto local(P = {}) & DEVPLACE_LIFETIMEBOUND {
-    return detail::local_view<rules::partial>(part_of<local_element, P>());
+    return detail::local_view<kind::is_summands>(part_of<local_element, P>());
   }
   template <place P> auto local(P = {}) const& DEVPLACE_LIFETIMEBOUND {
-    return detail::local_view<rules::partial>(part_of<const T, P>());
+    return detail::local_view<kind::is_summands>(part_of<const T, P>());
   }
   detail::refusal local(std::size_t) const&& { return detail::view_of_temporary<T>(); }
   template <place P> detail::refusal local(P = {}) const&& { return detail::view_of_temporary<P>(); }

@@ -89,25 +89,24 @@ template <class T, class Extents, place P> std::ostream& operator<<(std::ostream
 template <class T, class Extents, class Where>
   requires(placement<Where> && !single_place<Where>)
 std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) {
-  using kind = typename placement_traits<Where>::kind;
+  using kind = detail::kind_of<Where>;
   using backend_type = typename tensor<T, Extents, Where>::backend_type;
   out << "tensor<" << dtype_name<T>() << ", " << detail::to_string(x.extents()) << "> on " << placement_name<Where>();
   std::vector<std::vector<T>> parts;
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) parts.push_back(detail::elements_of(x.only_on(k)));
-  if constexpr (std::is_same_v<kind, copies>) {
+  if constexpr (kind::is_whole) {
     bool equal = true;
     for (const std::vector<T>& part : parts)
       equal = equal && (part.empty() || std::memcmp(part.data(), parts[0].data(), part.size() * sizeof(T)) == 0);
     if (equal) return out << "\nthe same on every place\n" << detail::printed(parts[0], detail::sizes_of(x.extents()));
     out << "\nthe copies differ";
-  } else if constexpr (!detail::rules_of<Where>::split) {
-    out << '\n' << detail::printed_note(detail::rules_of<Where>::op);
+  } else if constexpr (kind::is_summands) {
+    out << '\n' << detail::printed_note(kind::op);
   }
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = x.only_on(k);
     std::string where = detail::place_name(backend_type{}, part.ordinal());
-    if constexpr (detail::rules_of<Where>::split)
-      where += detail::printed_slice(detail::rules_of<Where>::axis, x.part_begin(k), x.part_begin(k + 1));
+    if constexpr (kind::is_split) where += detail::printed_slice(kind::axis, x.part_begin(k), x.part_begin(k + 1));
     out << '\n' << where << '\n' << detail::printed(parts[k], detail::sizes_of(part.extents()));
   }
   return out;

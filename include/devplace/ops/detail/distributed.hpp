@@ -42,7 +42,7 @@ inline namespace DEVPLACE_CONFIGURATION {
 template <class T, class Where, class Extents, class Source>
 auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
   using result = tensor<T, Extents, Where>;
-  if constexpr (rules_of<Where>::split)
+  if constexpr (kind_of<Where>::is_split)
     return distributed_access::split_like<result>(extents, source);
   else
     return result(extents);
@@ -59,8 +59,8 @@ auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
 
 /// Throws unless the parts of two tensors have equal sizes along the split axes of these tensors.
 template <class A, class B> void require_same_split(const char* operation, const A& a, const B& b) {
-  constexpr std::size_t axis_of_a = rules_of<typename A::placement_type>::axis;
-  constexpr std::size_t axis_of_b = rules_of<typename B::placement_type>::axis;
+  constexpr std::size_t axis_of_a = kind_of<typename A::placement_type>::axis;
+  constexpr std::size_t axis_of_b = kind_of<typename B::placement_type>::axis;
   for (std::size_t k = 0; k != A::places; ++k) {
     const std::size_t of_a = distributed_access::extents(a, k).extent(axis_of_a);
     const std::size_t of_b = distributed_access::extents(b, k).extent(axis_of_b);

@@ -15,7 +15,7 @@ namespace devplace::detail {
 
 template <class Result, class Extents, class Operand> constexpr void check_split_axis() {
   using operand_extents = typename Operand::extents_type;
-  constexpr std::size_t axis = rules_of<Result>::axis;
+  constexpr std::size_t axis = kind_of<Result>::axis;
   if constexpr (std::is_same_v<typename Operand::placement_type, Result>) {
     static_assert(operand_extents::rank == Extents::rank,
                   "devplace: elementwise: a split operand has fewer axes than another, so its split axis would not be "
@@ -41,8 +41,8 @@ template <class Result, class Extents, class Operand> constexpr void check_split
 /// `like` is a tensor distributed like the result.
 template <class Result, class Extents, class Operand, class Like>
 void require_local_operand(const Extents& extents, const Operand& operand, const Like& like) {
-  constexpr std::size_t axis = rules_of<Result>::axis;
-  if constexpr (rules_of<Result>::split) {
+  constexpr std::size_t axis = kind_of<Result>::axis;
+  if constexpr (kind_of<Result>::is_split) {
     check_split_axis<Result, Extents, Operand>();
     const shape of_operand = shape_of(operand.extents()), of_result = shape_of(extents);
     const std::size_t extent = of_operand.aligned(axis, Extents::rank);
@@ -60,11 +60,11 @@ template <class Where, class To, class Expression>
 void require_destination(const To& destination, const Expression& expression) {
   const shape result = shape_of(destination.extents()), computed = shape_of(expression.extents());
   require_broadcast_to(result, computed);
-  if constexpr (rules_of<Where>::split) {
+  if constexpr (kind_of<Where>::is_split) {
     static_assert(Expression::rank == To::rank,
                   "devplace: assign: the expression has fewer axes than the destination, so it is split along another "
                   "axis; give it as many axes.");
-    if (expression.extent(rules_of<Where>::axis) != destination.extent(rules_of<Where>::axis))
+    if (expression.extent(kind_of<Where>::axis) != destination.extent(kind_of<Where>::axis))
       throw_repeated_parts("assign", computed, result);
     require_same_split("assign", destination, expression.like());
   }

@@ -13,7 +13,7 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// Returns place k's part of `whole`, a view with the extents of the split tensor `parts`.
 template <class Whole, class T, class Extents, class Where>
 auto part_of(const Whole& whole, const tensor<T, Extents, Where>& parts, std::size_t k) {
-  return whole.slice(axis<rules_of<Where>::axis>{}, parts.part_begin(k), parts.part_begin(k + 1));
+  return whole.slice(axis<kind_of<Where>::axis>{}, parts.part_begin(k), parts.part_begin(k + 1));
 }
 
 /// Copies `whole` to a split tensor: each place gets its part.

@@ -17,7 +17,7 @@ namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Rejects means of integers at compile time, because they would be truncated.
 template <class From> constexpr bool check_elements() {
-  constexpr bool defined = devplace::detail::rules_of<typename From::placement_type>::op != reduction::mean ||
+  constexpr bool defined = devplace::detail::kind_of<typename From::placement_type>::op != reduction::mean ||
                            std::is_floating_point_v<typename From::value_type>;
   static_assert(defined,
                 "devplace: a mean over places is defined for floating-point elements; use partial<reduction::sum, ...> "

@@ -16,35 +16,17 @@
 
 namespace devplace::detail {
 
-/// How a value is distributed over places.
-enum class form : unsigned char { nowhere, one_place, copies, parts, summands };
-
-template <class Kind> inline constexpr form form_of_kind = form::copies;
-template <std::size_t Axis> inline constexpr form form_of_kind<split_along<Axis>> = form::parts;
-template <reduction Op> inline constexpr form form_of_kind<summands<Op>> = form::summands;
-
-/// The form of a placement; one_place for the placement of a view.
-template <class Where> inline constexpr form form_of = form::nowhere;
-template <placement Where> inline constexpr form form_of<Where> = form_of_kind<typename placement_traits<Where>::kind>;
-template <single_place P> inline constexpr form form_of<P> = form::one_place;
-template <class Backend> inline constexpr form form_of<here<Backend>> = form::one_place;
-template <class Local> struct form_across {
-  static_assert(sizeof(Local) == 0,
-                "devplace: this function works between the places of one process, and the tensor lies across "
-                "processes; work on x.local(k), or let a communicator (parallel/communicator.hpp) do it.");
-  static constexpr form value = form::nowhere;
+template <class X> struct argument_kind {
+  using type = on_one_place;
 };
-template <class Local> inline constexpr form form_of<across<Local>> = form_across<Local>::value;
+template <tensor_like X> struct argument_kind<X> {
+  using type = kind_in_process<typename std::remove_cvref_t<X>::placement_type>;
+};
+/// The kind of a function's argument; on_one_place if the argument is neither tensor nor view.
+template <class X> using kind_of_argument = typename argument_kind<X>::type;
 
-template <class X> inline constexpr form form_of_tensor = form_of<typename std::remove_cvref_t<X>::placement_type>;
-
-/// The form of a function's argument; nowhere if it is neither tensor nor view.
-template <class X> consteval form form_of_argument() {
-  if constexpr (tensor_like<X>)
-    return form_of_tensor<X>;
-  else
-    return form::nowhere;
-}
+/// Whether an argument is a tensor or view on one place.
+template <class X> inline constexpr bool is_on_one_place = tensor_like<X> && !kind_of_argument<X>::is_distributed;
 
 /// Whether another assertion already rejects one of the arguments.
 template <class... X>
@@ -73,8 +55,7 @@ template <class To, class From> constexpr auto check_copy() {
 
 /// Whether both arguments of copy() are tensors or views on one place.
 template <class To, class From> constexpr auto check_ends_of_copy() {
-  constexpr bool local = form_of_argument<To>() == form::one_place && form_of_argument<From>() == form::one_place,
-                 taken = local || rejected_before<To, From>;
+  constexpr bool local = is_on_one_place<To> && is_on_one_place<From>, taken = local || rejected_before<To, From>;
   static_assert(taken,
                 "devplace: copy: give tensors or views on one place, the destination first; wrap(v, extents(n)) is a "
                 "view of a vector, and of a tensor over several places there are x.local(k) to read, x.only_on(k) to "
@@ -86,9 +67,10 @@ template <class To, class From> constexpr auto check_ends_of_copy() {
 template <class Where, class From, std::size_t Others> constexpr auto check_to() {
   constexpr bool is_place = is_placement<Where>, no_type = !is_element<Where>,
                  names_place = !no_type || (is_place && Others == 0), one_place = !is_place || single_place<Where>;
-  constexpr form from = is_place && one_place && Others == 0 ? form_of_argument<From>() : form::one_place;
-  constexpr bool has_elements = from != form::nowhere || rejected_before<From>, no_copies = from != form::copies,
-                 no_summands = from != form::summands, no_parts = from != form::parts;
+  using kind =
+      typename std::conditional_t<is_place && one_place && Others == 0, argument_kind<From>, argument_kind<void>>::type;
+  constexpr bool has_elements = tensor_like<From> || !names_place || !one_place || !is_place || rejected_before<From>,
+                 no_copies = !kind::is_copies, no_summands = !kind::is_summands, no_parts = !kind::is_split;
   static_assert(no_type,
                 "devplace: to: an element type is not a place; tensor y = cast<double>(x) converts elements, and "
                 "to<cuda<0>>(x) moves them.");
@@ -106,7 +88,7 @@ template <class Where, class From, std::size_t Others> constexpr auto check_to()
                 "devplace: to: the places have summands; reduce<cpu>(x) combines them there, all_reduce(x) on every "
                 "place.");
   static_assert(no_parts, "devplace: to: the places have parts; gather<cpu>(x) puts them together there.");
-  return is_place && names_place && one_place && from == form::one_place;
+  return is_place && names_place && one_place && is_on_one_place<From>;
 }
 
 /// Throws shape_error unless the extents of two views are equal; checks their types too.
@@ -117,10 +99,10 @@ template <class To, class From> void require_copyable(const To& to, const From& 
 
 /// Whether item() takes the value: one element on one place.
 template <class X> constexpr auto check_item() {
-  constexpr form of = form_of_argument<X>();
-  constexpr bool has_elements = of != form::nowhere || rejected_before<X>, no_copies = of != form::copies,
-                 no_parts = of != form::parts, no_summands = of != form::summands, is_one = [] {
-                   if constexpr (of == form::one_place)
+  using kind = kind_of_argument<X>;
+  constexpr bool has_elements = tensor_like<X> || rejected_before<X>, no_copies = !kind::is_copies,
+                 no_parts = !kind::is_split, no_summands = !kind::is_summands, is_one = [] {
+                   if constexpr (is_on_one_place<X>)
                      return !X::extents_type::is_static || typename X::extents_type{}.size() == 1;
                    else
                      return true;
@@ -131,7 +113,7 @@ template <class X> constexpr auto check_item() {
   static_assert(no_parts, "devplace: item: the places have parts; item(gather<cpu>(x)).");
   static_assert(no_summands, "devplace: item: the places have summands; item(reduce<cpu>(x)) reads their sum.");
   static_assert(is_one, "devplace: item: the tensor has more or fewer elements than one; index it or reduce it first.");
-  return of == form::one_place && is_one;
+  return is_on_one_place<X> && is_one;
 }
 
 }  // namespace devplace::detail

@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include <devplace/base/refusal.hpp>
-#include <devplace/place/algebra.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace::detail {
@@ -21,11 +20,8 @@ template <class... Value> constexpr void reject_elements() {
 
 /// Whether a value can be assigned to every element of a tensor on `Where`.
 template <class Value, class Where> constexpr auto check_assigned_number() {
-  using kind = typename placement_traits<Where>::kind;
-  constexpr bool is_number = std::is_arithmetic_v<Value>, sets_value = !is_number || std::is_same_v<kind, copies> ||
-                                                                       std::is_same_v<kind, summands<reduction::max>> ||
-                                                                       std::is_same_v<kind, summands<reduction::min>> ||
-                                                                       rules_of<Where>::split;
+  constexpr bool is_number = std::is_arithmetic_v<Value>,
+                 sets_value = !is_number || keeps_equal_summands<kind_of<Where>>;
   static_assert(is_number,
                 "devplace: a tensor over several places is assigned an expression, a number, or a tensor of the same "
                 "type by std::move; scatter and broadcast bring elements from one place.");

@@ -41,8 +41,7 @@ struct leading_extent {
   }
 
  private:
-  template <class Where>
-  static constexpr bool splits_rows = std::is_same_v<typename placement_traits<Where>::kind, split_along<0>>;
+  template <class Where> static constexpr bool splits_rows = std::is_same_v<kind_of<Where>, split_along<0>>;
 
   template <class Extents>
   static bool holds(const memory_block& block, const Extents& extents, std::size_t element_bytes) {

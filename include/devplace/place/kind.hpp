@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+// Kinds say how a value is distributed along one axis of a mesh of places. The meshes of all placements have one axis
+// so far; a mesh of several axes has one kind for each, and the algebra of placements holds axis by axis.
+
+namespace devplace {
+
+/// How summands or replicas are combined.
+enum class reduction : unsigned char { sum, mean, max, min };
+
+namespace detail {
+
+/// The properties that all kinds have. A kind redeclares those that differ.
+struct kind_properties {
+  static constexpr bool is_distributed = true;  ///< over several places
+  static constexpr bool is_whole = false;       ///< on one place, or copies
+  static constexpr bool is_copies = false;      ///< each of several places has the whole value
+  static constexpr bool is_split = false;       ///< each place has a part along `axis`
+  static constexpr bool is_summands = false;    ///< the value is the reduction `op` of one summand per place
+  static constexpr bool is_linear = false;      ///< a linear function of the summands is a summand of the result
+  static constexpr std::size_t axis = static_cast<std::size_t>(-1);
+  static constexpr reduction op = reduction::sum;
+};
+
+/// The kind of values on one place, also of numbers and of views without an ordinal.
+struct on_one_place : kind_properties {
+  static constexpr bool is_whole = true;
+  static constexpr bool is_distributed = false;
+};
+
+}  // namespace detail
+
+/// Kind of a placement (`placement_traits<Where>::kind`): every place has the whole value.
+struct copies : detail::kind_properties {
+  static constexpr bool is_whole = true;
+  static constexpr bool is_copies = true;
+};
+
+/// Kind of a placement: every place has a part along `Axis`.
+template <std::size_t Axis> struct split_along : detail::kind_properties {
+  static constexpr bool is_split = true;
+  static constexpr std::size_t axis = Axis;
+};
+
+/// Kind of a placement: the value is the reduction `Op` of the places' summands.
+template <reduction Op> struct summands : detail::kind_properties {
+  static constexpr bool is_summands = true;
+  static constexpr bool is_linear = Op == reduction::sum || Op == reduction::mean;
+  static constexpr reduction op = Op;
+};
+
+namespace detail {
+
+/// Whether the value equals the summands if all of them are equal, as with max and min; true without summands.
+template <class Kind>
+inline constexpr bool keeps_equal_summands =
+    !Kind::is_summands || Kind::op == reduction::max || Kind::op == reduction::min;
+
+inline std::string reduction_name(reduction op) {
+  constexpr const char* names[] = {"sum", "mean", "max", "min"};
+  return names[static_cast<std::size_t>(op)];
+}
+
+inline std::string kind_name(copies) { return "replicated<"; }
+template <std::size_t Axis> std::string kind_name(split_along<Axis>) {
+  return "sharded<axis<" + std::to_string(Axis) + ">, ";
+}
+template <reduction Op> std::string kind_name(summands<Op>) { return "partial<" + reduction_name(Op) + "; "; }
+
+}  // namespace detail
+
+}  // namespace devplace
