@@ -76,13 +76,13 @@ auto export_dlpack(const view<T, Extents, P, Layout>& x, Owner&& owner) try {
   using exported = exported_dlpack<Managed, std::remove_cvref_t<Owner>, Extents::rank>;
   if constexpr (works_apart_from_the_host<P>) synchronize<backend_of_t<P>>(place_traits<P>::ordinal);
   const dlpack::device device = dlpack_device<P>();
-  auto made = std::make_unique<exported>(std::forward<Owner>(owner));
+  auto holder = std::make_unique<exported>(std::forward<Owner>(owner));
   for (std::size_t axis = 0; axis != Extents::rank; ++axis) {
-    made->shape[axis] = static_cast<std::int64_t>(x.extents().extent(axis));
-    made->strides[axis] = static_cast<std::int64_t>(x.stride(axis));
+    holder->shape[axis] = static_cast<std::int64_t>(x.extents().extent(axis));
+    holder->strides[axis] = static_cast<std::int64_t>(x.stride(axis));
   }
-  Managed& managed = made->managed;
-  managed.context = made.get();
+  Managed& managed = holder->managed;
+  managed.context = holder.get();
   managed.deleter = &exported::destroy;
   if constexpr (versioned) {
     managed.version = {1, 0};
@@ -92,10 +92,10 @@ auto export_dlpack(const view<T, Extents, P, Layout>& x, Owner&& owner) try {
                     device,
                     static_cast<std::int32_t>(Extents::rank),
                     dlpack_type(*dtype_of<std::remove_const_t<T>>),
-                    made->shape.data(),
-                    made->strides.data(),
+                    holder->shape.data(),
+                    holder->strides.data(),
                     0};
-  return std::unique_ptr<Managed, dlpack::give_back>(&made.release()->managed);
+  return std::unique_ptr<Managed, dlpack::give_back>(&holder.release()->managed);
 } catch (const std::bad_alloc&) {
   fail_without_memory("the tensor of to_dlpack");
 }
@@ -114,7 +114,7 @@ std::unique_ptr<Managed, dlpack::give_back> export_dlpack(X&& x, [[maybe_unused]
   if constexpr (is_given_away) {
     if constexpr (works_apart_from_the_host<typename X::placement_type>) {
       constexpr std::uintptr_t legacy = 1;  // CUDA's other name of stream 0. Here null means the place's own stream.
-      block_access::of(x).record_stream(reinterpret_cast<void*>(consumer.stream == 0 ? legacy : consumer.stream));
+      block_access::block(x).record_stream(reinterpret_cast<void*>(consumer.stream == 0 ? legacy : consumer.stream));
     }
     const auto elements = x.view();
     return export_dlpack<Managed>(elements, std::move(x));

@@ -82,11 +82,11 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
       : tensor(extents, divided_by(extents, parts)) {}
 
   /// Uninitialised elements of a tensor split across processes. `extents` are those of the whole tensor. Allocates only
-  /// the parts of this process, whose participants are given by `of`. Throws argument_error if all processes together
-  /// have too few participants.
-  DEVPLACE_CONFIGURED tensor(const Extents& extents, split::rule rule, const devplace::participants& of)
+  /// the parts of this process, whose participants are given by `participants`. Throws argument_error if all processes
+  /// together have too few participants.
+  DEVPLACE_CONFIGURED tensor(const Extents& extents, split::rule rule, const devplace::participants& participants)
     requires(divided && mesh::spans_processes)
-      : tensor(extents, divided_by(extents, rule, of)) {}
+      : tensor(extents, divided_by(extents, rule, participants)) {}
 
   /// Rejects lists, values and other tensors.
   template <class... Value>
@@ -184,7 +184,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   const devplace::participants& participants() const
     requires(divided)
   {
-    return division_.of;
+    return division_.participants;
   }
   /// The first index along the split axis of the k-th place's part; for `k` == places, the end of the last part.
   std::size_t part_begin(std::size_t k) const
@@ -224,9 +224,10 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
 
   template <class Split, class... Of>
   static division_type divided_by([[maybe_unused]] const Extents& extents, [[maybe_unused]] const Split& parts,
-                                  const Of&... of) {
+                                  const Of&... participants) {
     if constexpr (divided)
-      return {detail::divide<places>(extents.extent(axis), parts, of...), detail::rule_of(parts), of...};
+      return {detail::divide<places>(extents.extent(axis), parts, participants...), detail::rule_of(parts),
+              participants...};
     else
       return {};
   }

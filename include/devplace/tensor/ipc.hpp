@@ -94,7 +94,7 @@ template <element T, extents_like Extents, single_place P> class exported<tensor
     if (segment_ == nullptr) throw error("this exported tensor was moved from; use the variable that it was moved to.");
     if constexpr (!std::is_void_v<decltype(detail::ipc_of<P>())>)
       decltype(detail::ipc_of<P>())::record(place_traits<P>::ordinal,
-                                            detail::block_access::of(const_cast<tensor_type&>(value_)));
+                                            detail::block_access::block(const_cast<tensor_type&>(value_)));
     handle_type result{};
     std::memcpy(result.name, segment_->name().data(), segment_->name().size());
     return result;
@@ -112,7 +112,7 @@ template <element T, extents_like Extents, single_place P> class exported<tensor
                                               detail::exported_text<P, T>(x.extents()), detail::sizes_of(x.extents()),
                                               functions::message_bytes(bytes));
       auto block = functions::allocate(ordinal, bytes, segment);
-      detail::copy_within<backend_of_t<P>>(ordinal, block.data(), detail::block_access::of(x).data(), bytes);
+      detail::copy_within<backend_of_t<P>>(ordinal, block.data(), detail::block_access::block(x).data(), bytes);
       segment->publish();
       return detail::block_access::make<tensor_type>(std::move(block), x.extents());
     }

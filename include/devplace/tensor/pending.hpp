@@ -159,7 +159,7 @@ template <class Value, place P> class [[nodiscard]] pending {
   /// The first call makes the current stream free the tensor's memory; later calls record further streams.
   void use_on_current_stream() {
     if constexpr (on_device) {
-      detail::memory_block& block = detail::block_access::of(value_);
+      detail::memory_block& block = detail::block_access::block(value_);
       void* const stream = detail::current_stream(place_traits<P>::ordinal);
       if (std::exchange(used_, true))
         block.record_stream(stream);

@@ -63,7 +63,7 @@ template <class T, class Extents> struct shared_form<tensor<T, Extents, shared_m
     return create(name, extents, [](value_type&) {});
   }
   template <tensor_like From> static value_type create(std::string_view name, const From& from) {
-    return create(name, Extents(from.extents()), [&](value_type& made) { copy(made, from); });
+    return create(name, Extents(from.extents()), [&](value_type& value) { copy(value, from); });
   }
   static value_type open(std::string_view name) {
     Extents extents;
@@ -78,10 +78,10 @@ template <class T, class Extents> struct shared_form<tensor<T, Extents, shared_m
   template <class Fill> static value_type create(std::string_view name, const Extents& extents, const Fill& fill) {
     const auto segment =
         named_segment::create(texts_of_create, name, text(extents), sizes_of(extents), extents.size() * sizeof(T));
-    value_type made = at(segment, extents);
-    fill(made);
+    value_type value = at(segment, extents);
+    fill(value);
     segment->publish();
-    return made;
+    return value;
   }
   static value_type at(const std::shared_ptr<named_segment>& segment, const Extents& extents) {
     return block_access::make<value_type>(

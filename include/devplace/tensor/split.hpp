@@ -75,17 +75,19 @@ constexpr std::size_t split_begin(split::rule rule, std::size_t size, std::size_
   return chunk == 0 || part > size / chunk ? size : part * chunk;
 }
 
-/// Divides an axis among all participants; returns the parts of this process. `of` gives this process's participants:
-/// by default, all.
+/// Divides an axis among all participants; returns the parts of this process. `participants` gives this process's
+/// participants: by default, all.
 template <std::size_t Places>
-constexpr part_begins<Places> divide(std::size_t size, split::rule rule, const participants& of = {0, Places}) {
-  if (of.count < Places || of.first > of.count - Places)
+constexpr part_begins<Places> divide(std::size_t size, split::rule rule,
+                                     const participants& participants = {0, Places}) {
+  if (participants.count < Places || participants.first > participants.count - Places)
     throw argument_error("split: the " + std::to_string(Places) +
-                         " places of this process are participants from rank " + std::to_string(of.first) +
-                         " on, and there are only " + std::to_string(of.count) +
+                         " places of this process are participants from rank " + std::to_string(participants.first) +
+                         " on, and there are only " + std::to_string(participants.count) +
                          " participants in total; give the first rank of this process and the total number.");
   part_begins<Places> begins{};
-  for (std::size_t part = 0; part <= Places; ++part) begins[part] = split_begin(rule, size, of.count, of.first + part);
+  for (std::size_t part = 0; part <= Places; ++part)
+    begins[part] = split_begin(rule, size, participants.count, participants.first + part);
   return begins;
 }
 

@@ -291,13 +291,13 @@ class DEVPLACE_NODISCARD view {
   /// Returns a view of every `step`-th index of an axis from `first` on.
   template <std::size_t N, class L> constexpr auto cut(std::size_t first, std::size_t last, std::size_t step) const {
     const std::size_t count = detail::extent_of_slice(first, last, step, N, extents_.extent(N));
-    const auto of = detail::with_dynamic_axis<Extents, N>::with(count, extents_);
+    const auto cut_extents = detail::with_dynamic_axis<Extents, N>::with(count, extents_);
     detail::layout_strides<L, rank> by{};
     if constexpr (std::is_same_v<L, strided>) {
       by.values = strides();
       by.values[N] *= step;
     }
-    return window<L>(at_offset(first * stride(N)), of, by, device_);
+    return window<L>(at_offset(first * stride(N)), cut_extents, by, device_);
   }
 
   constexpr void require_index(std::size_t index, std::size_t axis) const {

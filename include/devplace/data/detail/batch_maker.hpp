@@ -167,8 +167,9 @@ class batch_maker {
 
   DEVPLACE_CONFIGURED std::vector<batch_type> make_slots(const loader_options& options) const {
     // One slot is read or copied while the others are filled. There is at most one slot per batch.
-    const std::size_t ahead = static_cast<std::size_t>(options.workers) * static_cast<std::size_t>(options.prefetch);
-    const std::size_t wanted = Staged && ahead == 0 ? 2 : ahead + 1;
+    const std::size_t prefetched =
+        static_cast<std::size_t>(options.workers) * static_cast<std::size_t>(options.prefetch);
+    const std::size_t wanted = Staged && prefetched == 0 ? 2 : prefetched + 1;
     const std::size_t count = std::max<std::size_t>(1, std::min(wanted, batches_));
     std::vector<batch_type> slots;
     slots.reserve(count);

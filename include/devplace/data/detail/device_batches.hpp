@@ -47,7 +47,7 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
   /// receives the copy; later work on the places' current streams may read this batch. The batch is valid until the
   /// next call; the slot may be refilled after wait_for(). `scale...` scales bytes, and is empty for other features.
   template <class Staged, class... Scale>
-  DEVPLACE_CONFIGURED const batch_type& upload(const Staged& made, std::size_t slot, std::size_t rows,
+  DEVPLACE_CONFIGURED const batch_type& upload(const Staged& staged, std::size_t slot, std::size_t rows,
                                                const Scale&... scale) {
     const std::size_t next = 1 - current_;
     batch_type& to = batches_[next];
@@ -59,9 +59,9 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
         std::size_t first = 0;
         if constexpr (!single_place<Where>) first = to.labels.first_row(k) - to.labels.first_row(0);
         if constexpr (sizeof...(scale) != 0)
-          if (as_bytes_) upload_bytes(local_part(to.images, k), local_part(bytes_, k), made.bytes, first, scale...);
-        if (!as_bytes_) copy_rows(local_part(to.images, k), made.images, first);
-        copy_rows(local_part(to.labels, k), made.labels, first);
+          if (as_bytes_) upload_bytes(local_part(to.images, k), local_part(bytes_, k), staged.bytes, first, scale...);
+        if (!as_bytes_) copy_rows(local_part(to.images, k), staged.images, first);
+        copy_rows(local_part(to.labels, k), staged.labels, first);
       });
     current_ = next;
     return to;
@@ -90,11 +90,11 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
     } else {
       // Under torch's rule a place may get more rows of a smaller batch; memory for equal parts is enough for all
       // batches.
-      const std::size_t rows = extents.extent(0), all = share_.of.count, equal = padded_to(rows, all);
+      const std::size_t rows = extents.extent(0), all = share_.participants.count, equal = padded_to(rows, all);
       const auto most = with_dynamic_axis<Extents>::with(share_.rule == split::torch ? equal : rows, extents);
       Tensor result = [&] {
         if constexpr (spans_processes<Where>)
-          return Tensor(most, share_.rule, share_.of);
+          return Tensor(most, share_.rule, share_.participants);
         else
           return Tensor(most, share_.rule);
       }();

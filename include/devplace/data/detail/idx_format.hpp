@@ -85,13 +85,14 @@ inline stored_array read_idx_header(byte_source& source, std::span<const unsigne
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Reads a plain or compressed file's header and calls `then(source, array)`; `source` continues with the elements.
-template <class Then> auto read_idx_file(byte_source& file, std::string_view name, Then then) {
+/// Reads a plain or compressed file's header and calls `continuation(source, array)`; `source` continues with the
+/// elements.
+template <class Continuation> auto read_idx_file(byte_source& file, std::string_view name, Continuation continuation) {
   unsigned char begun[4];
   const std::span<const unsigned char> start(begun, file.read(begun, 4));
   const auto go_on = [&](byte_source& source, std::span<const unsigned char> read) {
     const stored_array array = read_idx_header(source, read, name);
-    return then(source, array);
+    return continuation(source, array);
   };
   if (start.size() < 2 || start[0] != 0x1f || start[1] != 0x8b) return go_on(file, start);  // RFC 1952
   gzip_reader contents(file, start, "read_idx", name);

@@ -65,10 +65,10 @@ class prefetcher {
     }
     require_workers();
     std::unique_lock lock(mutex_);
-    result& made = results_[slot];
-    done_.wait(lock, [&] { return made.count == batch + 1; });
+    result& entry = results_[slot];
+    done_.wait(lock, [&] { return entry.count == batch + 1; });
     read_ = batch + 1;
-    if (made.failed) std::rethrow_exception(made.failed);
+    if (entry.failed) std::rethrow_exception(entry.failed);
     return slot;
   }
 

@@ -66,8 +66,8 @@ class json_text {
   /// Skips white space, and the character `c` if it follows. Returns whether `c` followed.
   bool accept(char c) {
     skip_space();
-    if (at_ == text_.size() || text_[at_] != c) return false;
-    ++at_;
+    if (position_ == text_.size() || text_[position_] != c) return false;
+    ++position_;
     return true;
   }
 
@@ -77,7 +77,7 @@ class json_text {
 
   void expect_end() {
     skip_space();
-    if (at_ != text_.size()) fail_expected("the end");
+    if (position_ != text_.size()) fail_expected("the end");
   }
 
   /// Reads a string and resolves its escapes.
@@ -88,7 +88,7 @@ class json_text {
       const char c = next();
       if (c == '"') return result;
       if (static_cast<unsigned char>(c) < 0x20) {
-        --at_;
+        --position_;
         fail_expected("an escape such as \\n instead of a control character");
       }
       if (c == '\\')
@@ -103,26 +103,26 @@ class json_text {
     skip_space();
     std::uint64_t result = 0;
     const char* const end = text_.data() + text_.size();
-    const char* const start = text_.data() + at_;
+    const char* const start = text_.data() + position_;
     const auto [stop, error] = std::from_chars(start, end, result);
     // JSON has no leading zeros.
     if (error != std::errc() || (*start == '0' && stop - start > 1) ||
         (stop != end && (*stop == '.' || *stop == 'e' || *stop == 'E')))
       fail_expected("an integer from 0 to 2^64 - 1");
-    at_ += static_cast<std::size_t>(stop - start);
+    position_ += static_cast<std::size_t>(stop - start);
     return result;
   }
 
  private:
   void skip_space() {
-    at_ = text_.find_first_not_of(" \t\n\r", at_);
-    if (at_ == std::string_view::npos) at_ = text_.size();
+    position_ = text_.find_first_not_of(" \t\n\r", position_);
+    if (position_ == std::string_view::npos) position_ = text_.size();
   }
 
   /// Reads the next character of a string.
   char next() {
-    if (at_ == text_.size()) fail_expected("the closing '\"' of a string");
-    return text_[at_++];
+    if (position_ == text_.size()) fail_expected("the closing '\"' of a string");
+    return text_[position_++];
   }
 
   /// Reads four hexadecimal digits.
@@ -135,7 +135,7 @@ class json_text {
                              : c >= 'A' && c <= 'F' ? static_cast<unsigned>(c - 'A') + 10
                                                     : 16;
       if (digit == 16) {
-        --at_;
+        --position_;
         fail_expected("a hexadecimal digit");
       }
       result = result * 16 + digit;
@@ -152,7 +152,7 @@ class json_text {
       return;
     }
     if (c != 'u') {
-      --at_;
+      --position_;
       fail_expected("one of \"\\/bfnrtu after a backslash");
     }
     unsigned code = code_unit();
@@ -169,12 +169,12 @@ class json_text {
 
   [[noreturn]] void fail_expected(const std::string& what) const {
     throw file_error(subject_ + " has a header that is not the JSON of its format: " + what + " is missing at byte " +
-                     std::to_string(at_) + " of the header. Write or copy the file again.");
+                     std::to_string(position_) + " of the header. Write or copy the file again.");
   }
 
   std::string_view text_;
   std::string subject_;
-  std::size_t at_ = 0;
+  std::size_t position_ = 0;
 };
 
 }  // namespace devplace::detail

@@ -96,7 +96,7 @@ class npy_header_parser {
       break;
     }
     skip_space();
-    if (at_ != text_.size()) fail("has text after its header's dict");
+    if (position_ != text_.size()) fail("has text after its header's dict");
     if (!has_type || !has_order || !has_shape)
       fail("lacks one of the header's three keys 'descr', 'fortran_order' and 'shape'");
     const auto& all = result_.extents;  // With at most one axis longer than 1, both orders are equal.
@@ -137,34 +137,34 @@ class npy_header_parser {
   std::size_t number() {
     skip_space();
     std::size_t value = 0;
-    const auto [end, code] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    const auto [end, code] = std::from_chars(text_.data() + position_, text_.data() + text_.size(), value);
     if (code == std::errc::result_out_of_range) fail("has an extent too large for this machine");
     if (code != std::errc{}) fail_expected("a non-negative extent");
-    at_ = static_cast<std::size_t>(end - text_.data());
-    if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote long integers as 3L
+    position_ = static_cast<std::size_t>(end - text_.data());
+    if (position_ < text_.size() && text_[position_] == 'L') ++position_;  // Python 2 wrote long integers as 3L
     return value;
   }
 
   std::string_view string_literal(const char* what) {
     skip_space();
-    if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"'))
+    if (position_ == text_.size() || (text_[position_] != '\'' && text_[position_] != '"'))
       fail_expected(std::string(what) + " in quotes");
-    const char quote = text_[at_++];
-    const std::size_t end = text_.find(quote, at_);
+    const char quote = text_[position_++];
+    const std::size_t end = text_.find(quote, position_);
     if (end == std::string_view::npos) fail("has an unfinished string in its header");
-    const std::string_view inside = text_.substr(at_, end - at_);
+    const std::string_view inside = text_.substr(position_, end - position_);
     for (const char c : inside)
       if (c < ' ' || c > '~' || c == '\\') fail("has characters in its header that NumPy does not write there");
-    at_ = end + 1;
+    position_ = end + 1;
     return inside;
   }
 
-  void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\n\r", at_), text_.size()); }
+  void skip_space() { position_ = std::min(text_.find_first_not_of(" \t\n\r", position_), text_.size()); }
 
   bool accept(std::string_view word) {
     skip_space();
-    if (text_.substr(at_, word.size()) != word) return false;
-    at_ += word.size();
+    if (text_.substr(position_, word.size()) != word) return false;
+    position_ += word.size();
     return true;
   }
 
@@ -173,15 +173,15 @@ class npy_header_parser {
   }
 
   [[noreturn]] void fail_expected(const std::string& what) const {
-    fail("has a header that is not a valid dict: " + what + " is missing at its character " + std::to_string(at_) +
-         ". Write the file again with np.save");
+    fail("has a header that is not a valid dict: " + what + " is missing at its character " +
+         std::to_string(position_) + ". Write the file again with np.save");
   }
 
   [[noreturn]] void fail(const std::string& found) const { fail_npy(from_, found + "."); }
 
   std::string_view text_;
   npy_origin from_;
-  std::size_t at_ = 0;
+  std::size_t position_ = 0;
   stored_array result_;
 };
 

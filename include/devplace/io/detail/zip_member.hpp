@@ -32,13 +32,13 @@ class zip_bytes final : public byte_source {
     if (zip_number<4>(header) != 0x04034b50 || name != entry.name)
       file.fail("has no member " + in_quotes(printable(entry.name)) +
                 " where its directory says. Write it again with np.savez.");
-    at_ = entry.header + sizeof header + name_bytes + zip_number<2>(header + 28);
+    offset_ = entry.header + sizeof header + name_bytes + zip_number<2>(header + 28);
   }
 
   std::size_t read(void* to, std::size_t bytes) override {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, left_));
-    file_.read(at_, to, count);
-    at_ += count;
+    file_.read(offset_, to, count);
+    offset_ += count;
     left_ -= count;
     return count;
   }
@@ -46,7 +46,7 @@ class zip_bytes final : public byte_source {
 
  private:
   const zip_file& file_;
-  std::uint64_t at_ = 0, left_;
+  std::uint64_t offset_ = 0, left_;
 };
 
 inline namespace DEVPLACE_CONFIGURATION {

@@ -48,7 +48,7 @@ struct block_access {
     return Tensor(std::move(block), extents);
   }
   template <class T, class E, place P> static memory_block take(tensor<T, E, P>&& x) { return std::move(x.block_); }
-  template <class T, class E, place P> static memory_block& of(tensor<T, E, P>& x) { return x.block_; }
+  template <class T, class E, place P> static memory_block& block(tensor<T, E, P>& x) { return x.block_; }
 };
 
 /// Returns a view of a tensor, with const elements for a const tensor. Returns a view of any layout unchanged.

@@ -23,9 +23,9 @@ inline constexpr std::size_t position_in<P, devices<First, Rest...>> =
 template <std::size_t Places> struct division {
   part_begins<Places> begins{};
   split::rule rule = split::even;
-  participants of = {0, Places};
+  devplace::participants participants = {0, Places};
 
-  constexpr void set(std::size_t size) { begins = divide<Places>(size, rule, of); }
+  constexpr void set(std::size_t size) { begins = divide<Places>(size, rule, participants); }
 };
 struct undivided {};
 
