@@ -29,7 +29,7 @@ template <class Backend, summation Order> class across_processes : public detail
   /// Connects these devices of this process with as many devices of each other process of the group.
   across_processes(std::span<const int> ordinals, const process_group& processes) try
       : participants(processes.transport()->ranks(), ordinals.size()), work_(ordinals, processes.transport()) {
-    work_.via->require_for_tensors();
+    work_.group_transport->require_for_tensors();
   } catch (const std::bad_alloc&) {
     devplace::detail::fail_without_memory("a communicator");
   }
@@ -109,7 +109,7 @@ template <class Backend, summation Order> class across_processes : public detail
   }
   void abandon() noexcept {
     work_.clear();
-    work_.via->give_up();
+    work_.group_transport->give_up();
     try {
       work_.host.wait();
     } catch (...) {  // the next use of the failed device reports the failure
@@ -143,7 +143,7 @@ template <class Backend, summation Order> class across_processes : public detail
     complete([&] {
       work_.host.claim();
       work_.host.follow_mark();
-      const announced_call announced(*work_.via, what);
+      const announced_call announced(*work_.group_transport, what);
       if (size() == 1) return;  // the elements are the result
       const std::size_t window = work_.window(sizeof(T));
       work_.host.reserve(std::min(window, what.count) * sizeof(T));
@@ -155,7 +155,7 @@ template <class Backend, summation Order> class across_processes : public detail
   }
   void distribute(std::byte* whole, std::size_t own_begin) {
     work_.host.wait();
-    work_.via->distribute(whole + own_begin, std::span(&whole, 1), work_.parts.begins());
+    work_.group_transport->distribute(whole + own_begin, std::span(&whole, 1), work_.parts.begins());
   }
 
   work work_;

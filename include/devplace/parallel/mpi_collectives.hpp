@@ -51,8 +51,8 @@ template <class Backend> class mpi_collectives : public detail::participants {
                   std::size_t most = most_elements)
       : participants(processes.transport()->ranks(), ordinals.size()),
         local_(ordinals),
-        via_(detail::mpi_transport_of(processes, "collective::mpi")),
-        elements_(ordinals.front(), ordinals.size(), access, via_->portion(), most),
+        transport_(detail::mpi_transport_of(processes, "collective::mpi")),
+        elements_(ordinals.front(), ordinals.size(), access, transport_->portion(), most),
         counts_(devplace::detail::naming_bad_alloc("a communicator", [&] { return new_counts(); })) {}
 
   /// Allocates the memory for buffers of up to `count` elements.
@@ -66,11 +66,11 @@ template <class Backend> class mpi_collectives : public detail::participants {
   template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     check<T>(buffers, op);
     if (size() == 1) return;
-    const announced_call call(*via_, {"all_reduce", count, sizeof(T)});
+    const announced_call call(*transport_, {"all_reduce", count, sizeof(T)});
     reduce_here(buffers, count, op);
     elements_.template in_windows<T>(0, count, [&](std::size_t first, std::size_t last) {
       T* const at = elements_.take(buffers[0], first, first, last);
-      via_->call_mpi("MPI_Iallreduce", detail::mpi_all_reduce(at, last - first, op));
+      transport_->call_mpi("MPI_Iallreduce", detail::mpi_all_reduce(at, last - first, op));
       elements_.divide(at, last - first, op, size());
       elements_.put(buffers[0] + first, at, last - first);
     });
@@ -80,11 +80,11 @@ template <class Backend> class mpi_collectives : public detail::participants {
     check<T>(buffers, op);
     check_root(root);
     if (size() == 1) return;
-    const announced_call call(*via_, {"reduce", count, sizeof(T)});
+    const announced_call call(*transport_, {"reduce", count, sizeof(T)});
     reduce_here(buffers, count, op);
     elements_.template in_windows<T>(0, count, [&](std::size_t first, std::size_t last) {
       T* const at = elements_.take(buffers[0], first, first, last);
-      via_->call_mpi("MPI_Ireduce", detail::mpi_reduce(at, last - first, op, process_of(root), is_here(root)));
+      transport_->call_mpi("MPI_Ireduce", detail::mpi_reduce(at, last - first, op, process_of(root), is_here(root)));
       if (!is_here(root)) return;
       elements_.divide(at, last - first, op, size());
       elements_.put(buffers[0] + first, at, last - first);
@@ -95,11 +95,11 @@ template <class Backend> class mpi_collectives : public detail::participants {
     check(buffers.size());
     check_root(root);
     if (size() == 1) return;
-    const announced_call call(*via_, {"broadcast", count, sizeof(T)});
+    const announced_call call(*transport_, {"broadcast", count, sizeof(T)});
     if (is_here(root) && local_count() > 1) local_.broadcast(buffers, count, root - first_rank());
     elements_.template in_windows<T>(0, count, [&](std::size_t first, std::size_t last) {
       T* const at = elements_.take(buffers[0], first, first, is_here(root) ? last : first);
-      via_->call_mpi("MPI_Ibcast", detail::mpi_broadcast(at, last - first, process_of(root)));
+      transport_->call_mpi("MPI_Ibcast", detail::mpi_broadcast(at, last - first, process_of(root)));
       if (!is_here(root)) elements_.put(buffers[0] + first, at, last - first);
     });
     if (!is_here(root)) copy_to_others(buffers, 0, count);
@@ -109,12 +109,12 @@ template <class Backend> class mpi_collectives : public detail::participants {
     check<T>(buffers, op);
     check(begins);
     if (size() == 1) return;
-    const announced_call call(*via_, {"reduce_scatter", begins.back(), sizeof(T)});
+    const announced_call call(*transport_, {"reduce_scatter", begins.back(), sizeof(T)});
     reduce_here(buffers, begins.back(), op);
     elements_.template in_windows<T>(begins.front(), begins.back(), [&](std::size_t first, std::size_t last) {
       const detail::element_range own = divide(counts_, begins, first, last);
       T* const at = elements_.take(buffers[0], first, first, last);
-      via_->call_mpi("MPI_Ireduce_scatter", detail::mpi_reduce_scatter(at, counts_, op));
+      transport_->call_mpi("MPI_Ireduce_scatter", detail::mpi_reduce_scatter(at, counts_, op));
       elements_.divide(at, own.size(), op, size());
       elements_.put(buffers[0] + own.first, at, own.size());
     });
@@ -124,12 +124,12 @@ template <class Backend> class mpi_collectives : public detail::participants {
     check(buffers.size());
     check(begins);
     if (size() == 1) return;
-    const announced_call call(*via_, {"all_gather", begins.back(), sizeof(T)});
+    const announced_call call(*transport_, {"all_gather", begins.back(), sizeof(T)});
     if (local_count() > 1) local_.all_gather(buffers, begins.subspan(index(first_rank()), index(local_count()) + 1));
     elements_.template in_windows<T>(begins.front(), begins.back(), [&](std::size_t first, std::size_t last) {
       const detail::element_range own = divide(counts_, begins, first, last);
       T* const at = elements_.take(buffers[0], first, own.first, own.last);
-      via_->call_mpi("MPI_Iallgatherv", detail::mpi_all_gather(at, counts_));
+      transport_->call_mpi("MPI_Iallgatherv", detail::mpi_all_gather(at, counts_));
       elements_.put(buffers[0] + first, at, last - first);
     });
     copy_to_others(buffers, begins.front(), begins.back());
@@ -150,7 +150,7 @@ template <class Backend> class mpi_collectives : public detail::participants {
     announce({"all_reduce", count, sizeof(T)});
     elements_.template in_windows<T>(0, count, [&](std::size_t first, std::size_t last) {
       T* const at = buffers[0] + first;
-      via_->start_mpi("MPI_Iallreduce", detail::mpi_all_reduce(at, last - first, op));
+      transport_->start_mpi("MPI_Iallreduce", detail::mpi_all_reduce(at, last - first, op));
       unfinished_.add(at, at, last - first, op);
     });
   }
@@ -164,7 +164,7 @@ template <class Backend> class mpi_collectives : public detail::participants {
     announce({"reduce", count, sizeof(T)});
     elements_.template in_windows<T>(0, count, [&](std::size_t first, std::size_t last) {
       T* const at = buffers[0] + first;
-      via_->start_mpi("MPI_Ireduce", detail::mpi_reduce(at, last - first, op, process_of(root), is_here(root)));
+      transport_->start_mpi("MPI_Ireduce", detail::mpi_reduce(at, last - first, op, process_of(root), is_here(root)));
       if (is_here(root)) unfinished_.add(at, at, last - first, op);
     });
   }
@@ -181,27 +181,27 @@ template <class Backend> class mpi_collectives : public detail::participants {
       detail::mpi_counts& counts = counts_of_started_[started_++];
       const detail::element_range own = divide(counts, begins, first, last);
       T* const at = buffers[0] + first;
-      via_->start_mpi("MPI_Ireduce_scatter", detail::mpi_reduce_scatter(at, counts, op));
+      transport_->start_mpi("MPI_Ireduce_scatter", detail::mpi_reduce_scatter(at, counts, op));
       unfinished_.add(buffers[0] + own.first, at, own.size(), op);
     });
   }
   void progress()
     requires std::is_same_v<Backend, backend::cpu>
   {
-    via_->progress_mpi();
+    transport_->progress_mpi();
   }
   void finish()
     requires std::is_same_v<Backend, backend::cpu>
   {
-    if (announced_ && via_->monitor() != nullptr) via_->monitor()->resume();
-    via_->finish_mpi();
+    if (announced_ && transport_->monitor() != nullptr) transport_->monitor()->resume();
+    transport_->finish_mpi();
     unfinished_.finish(size());
     clear();
   }
   void abandon() noexcept
     requires std::is_same_v<Backend, backend::cpu>
   {
-    via_->abandon_mpi();
+    transport_->abandon_mpi();
     clear();
   }
   ///@}
@@ -227,13 +227,13 @@ template <class Backend> class mpi_collectives : public detail::participants {
 
   /// Reports the start of a call to the monitor. Until finish() this process computes instead of waiting.
   void announce(const collective_call& call) {
-    const announced_call started(*via_, call);
+    const announced_call started(*transport_, call);
     announced_ = true;
   }
   void clear() noexcept {
     unfinished_.clear();
     started_ = 0;
-    if (std::exchange(announced_, false) && via_->monitor() != nullptr) via_->monitor()->leave();
+    if (std::exchange(announced_, false) && transport_->monitor() != nullptr) transport_->monitor()->leave();
   }
 
   using participants::check;
@@ -243,7 +243,7 @@ template <class Backend> class mpi_collectives : public detail::participants {
   }
 
   direct<Backend> local_;
-  std::shared_ptr<detail::mpi_transport> via_;
+  std::shared_ptr<detail::mpi_transport> transport_;
   detail::mpi_elements<Backend> elements_;
   detail::mpi_counts counts_;
   std::vector<detail::mpi_counts> counts_of_started_;  ///< MPI reads the counts until the call has ended

@@ -116,36 +116,36 @@ template <class Backend> class nccl_communicator : public detail::participants {
  private:
   enum execution : bool { at_once, started };
 
-  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op, execution how) {
+  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op, execution mode) {
     check(buffers.size());
     const ncclRedOp_t operation = detail::nccl_operation<T>(op);
     if constexpr (short_element<T>)
-      sums_->all_reduce(buffers, count, how);
+      sums_->all_reduce(buffers, count, mode);
     else
-      execute(how, count, "ncclAllReduce", {"all_reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
+      execute(mode, count, "ncclAllReduce", {"all_reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
         return ncclAllReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, to...);
       });
   }
   template <class T>
-  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root, execution how) {
+  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root, execution mode) {
     check(buffers.size());
     check_root(root);
     const ncclRedOp_t operation = detail::nccl_operation<T>(op);
     if constexpr (short_element<T>)
-      sums_->reduce(buffers, count, root, how);
+      sums_->reduce(buffers, count, root, mode);
     else
-      execute(how, count, "ncclReduce", {"reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
+      execute(mode, count, "ncclReduce", {"reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
         return ncclReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, root, to...);
       });
   }
   template <class T>
-  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, execution how) {
+  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, execution mode) {
     check(buffers.size());
     check(begins);
     const ncclRedOp_t operation = detail::nccl_operation<T>(op);
-    if constexpr (short_element<T>) return sums_->reduce_scatter(buffers, begins, how);
+    if constexpr (short_element<T>) return sums_->reduce_scatter(buffers, begins, mode);
     const std::size_t equal = equal_part(begins), all = begins.back() - begins.front();
-    execute(how, all, equal != 0 ? "ncclReduceScatter" : "ncclReduce", {"reduce_scatter", begins.back(), sizeof(T)},
+    execute(mode, all, equal != 0 ? "ncclReduceScatter" : "ncclReduce", {"reduce_scatter", begins.back(), sizeof(T)},
             [&](std::size_t k, auto... to) {
               T* const own = buffers[k];
               if (equal != 0)
@@ -159,9 +159,9 @@ template <class Backend> class nccl_communicator : public detail::participants {
 
   /// Calls NCCL by `enqueue(k, communicator, stream)` for each place of this process.
   template <class F>
-  void execute(execution how, std::size_t elements, const char* nccl_call, const collective_call& call,
+  void execute(execution mode, std::size_t elements, const char* nccl_call, const collective_call& call,
                const F& enqueue) {
-    if (how == started)
+    if (mode == started)
       ranks().start(nccl_call, call, elements, enqueue);
     else
       ranks().run(nccl_call, call, elements, enqueue);

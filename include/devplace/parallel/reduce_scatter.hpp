@@ -24,28 +24,29 @@
 namespace devplace::parallel::detail {
 
 /// Combines the summands and stores each place's part of the result; instantiated per backend and element type.
-/// `begins` divides the axis with `of.count` elements. `writable` are the summands if they may be overwritten,
+/// `begins` divides the axis with `extents.count` elements. `writable` are the summands if they may be overwritten,
 /// otherwise empty.
 template <class Backend, class T>
 void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> summands, std::span<T* const> writable,
-                     std::span<T* const> parts, const devplace::detail::reduction_extents& of,
+                     std::span<T* const> parts, const devplace::detail::reduction_extents& extents,
                      std::span<const std::size_t> begins, reduction op) {
   namespace d = devplace::detail;
   const std::size_t places = ordinals.size();
-  const std::size_t per_index = of.outer * of.inner;
+  const std::size_t per_index = extents.outer * extents.inner;
   using where = here<Backend>;
   std::vector<std::size_t> first(begins.begin(), begins.end());
   for (std::size_t& position : first) position *= per_index;
   std::vector<T*> buffers(writable.begin(), writable.end());
   std::vector<d::memory_block> packed(places);
   // The communicator overwrites the summands and needs contiguous parts.
-  if (buffers.empty() || of.outer > 1) {
+  if (buffers.empty() || extents.outer > 1) {
     buffers.resize(places);
     for (std::size_t k = 0; k < places; ++k) {
       packed[k] = d::allocate<Backend>(ordinals[k], first.back() * sizeof(T), memory_purpose::workspace);
       buffers[k] = static_cast<T*>(packed[k].data());
       const d::device_of<where> device{ordinals[k]};
-      const view<const T, dextents<3>, where> whole(summands[k], dextents<3>(of.outer, of.count, of.inner), device);
+      const view<const T, dextents<3>, where> whole(summands[k],
+                                                    dextents<3>(extents.outer, extents.count, extents.inner), device);
       for (std::size_t part = 0; part < places; ++part) {
         const auto from = whole.slice(axis<1>{}, begins[part], begins[part + 1]);
         copy(view<T, dextents<3>, where>(buffers[k] + first[part], from.extents(), device), from);
@@ -62,12 +63,12 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// partial -> sharded: combines the summands by the operation in the type, in the order of the places, and splits the
-/// result along the axis of `To` by the rule `how`: `reduce_scatter<sharded<axis<0>, 0, 1>>(std::move(x))`. `To` has
+/// result along the axis of `To` by `rule`: `reduce_scatter<sharded<axis<0>, 0, 1>>(std::move(x))`. `To` has
 /// the places of the summands in the same order. A temporary is combined in place if `To` splits the first axis;
 /// otherwise each place temporarily needs memory for another summand. NaN propagates, as in all_reduce. Asynchronous,
 /// in the order of each place's current stream. Throws argument_error if given sizes do not add up to the extent.
 template <class To = void, tensor_like From, split_rule Split = split::rule>
-auto reduce_scatter(From&& source, const Split& how = split::even) {
+auto reduce_scatter(From&& source, const Split& rule = split::even) {
   using from_type = std::remove_cvref_t<From>;
   constexpr bool to_parts = detail::kind_in_process<To>::is_split;
   using kind = detail::kind_in_process<typename from_type::placement_type>;
@@ -91,7 +92,7 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
                   "summands' places, or reduce<on<P>>(x) and scatter to others.");
     if constexpr (one_mesh && parallel::detail::check_elements<from_type>()) {
       using value_type = typename from_type::value_type;
-      tensor<value_type, typename from_type::extents_type, To> result(source.extents(), how);
+      tensor<value_type, typename from_type::extents_type, To> result(source.extents(), rule);
       std::array<std::size_t, from_type::places + 1> begins{};
       for (std::size_t k = 0; k < begins.size(); ++k) begins[k] = result.part_begin(k);
       std::span<value_type* const> writable;

@@ -22,11 +22,11 @@ inline constexpr bool gives_sizes<split::sizes<Places>, To> = Places == local_pl
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// on -> sharded: splits a tensor or view along the axis of `To` over its places, by the rule `how` (`split::even`,
+/// on -> sharded: splits a tensor or view along the axis of `To` over its places, by `rule` (`split::even`,
 /// `split::torch`, `split::sizes{3, 3, 1}`): `scatter<sharded<axis<0>, 0, 1>>(x)`. Complete when the call returns. The
 /// source may be on any place. Throws argument_error if given sizes do not add up to the extent.
 template <class To = void, tensor_like From, class Split = split::rule>
-auto scatter(const From& source, const Split& how = split::even) {
+auto scatter(const From& source, const Split& rule = split::even) {
   constexpr bool to_parts = detail::kind_in_process<To>::is_split;
   constexpr bool from_one = detail::is_on_one_place<From>;
   static_assert(
@@ -47,7 +47,7 @@ auto scatter(const From& source, const Split& how = split::even) {
                 "devplace: scatter: split::sizes must have one size for each place of the placement; a place with size "
                 "0 gets no elements.");
   if constexpr (to_parts && from_one && is_rule && has_axis && all_given) {
-    tensor<typename From::value_type, typename From::extents_type, To> result(source.extents(), how);
+    tensor<typename From::value_type, typename From::extents_type, To> result(source.extents(), rule);
     detail::copy_to_parts(result, detail::as_view(source));
     return result;
   } else {

@@ -23,12 +23,12 @@ template <class T> class arena_pointers {
   template <class S>
   arena_pointers(const runtime::model_state<S>& state, T* (runtime::replica<S>::*data)() const, std::size_t first = 0)
       : places_(state.replicas.size()) {
-    for (std::size_t k = 0; k != places_; ++k) of_[k] = (state.replicas[k].*data)() + first;
+    for (std::size_t k = 0; k != places_; ++k) pointers_[k] = (state.replicas[k].*data)() + first;
   }
-  std::span<T* const> span() const { return {of_, places_}; }
+  std::span<T* const> span() const { return {pointers_, places_}; }
 
  private:
-  T* of_[max_ranks];
+  T* pointers_[max_ranks];
   std::size_t places_;
 };
 

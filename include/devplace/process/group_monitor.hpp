@@ -56,16 +56,16 @@ namespace detail {
 /// Watches the processes of a part, but not their calls.
 class monitor_of_part : public group_monitor {
  public:
-  explicit monitor_of_part(std::shared_ptr<group_monitor> whole) : whole_(std::move(whole)) {}
+  explicit monitor_of_part(std::shared_ptr<group_monitor> monitor) : monitor_(std::move(monitor)) {}
 
   void enter(const collective_call&) noexcept override {}
   void leave() noexcept override {}
-  void check() override { whole_->check(); }
-  void explain() override { whole_->explain(); }
-  process_options options() const override { return whole_->options(); }
+  void check() override { monitor_->check(); }
+  void explain() override { monitor_->explain(); }
+  process_options options() const override { return monitor_->options(); }
 
  private:
-  std::shared_ptr<group_monitor> whole_;
+  std::shared_ptr<group_monitor> monitor_;
 };
 
 }  // namespace detail

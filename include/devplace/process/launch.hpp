@@ -119,12 +119,13 @@ inline process_group launched_processes(const process_options& options = {}) {
   const parallel::process_ranks ranks{launched.rank(), launched.size(), launched.local_rank(), launched.local_size()};
   const auto plane = std::make_shared<parallel::control_plane>(who, where, options);
   const auto exchange = [&](const void* own, std::size_t bytes, void* all) { plane->all_gather(own, bytes, all); };
-  std::shared_ptr<parallel::transport> via;
+  std::shared_ptr<parallel::transport> transport;
   if (where.address.empty())
-    via = parallel::shared_memory_transport::connect(ranks, exchange, plane);
+    transport = parallel::shared_memory_transport::connect(ranks, exchange, plane);
   else
-    via = std::make_shared<parallel::detail::control_transport>(ranks, parallel::detail::host_of(launched), plane);
-  process_group connected(std::move(via));
+    transport =
+        std::make_shared<parallel::detail::control_transport>(ranks, parallel::detail::host_of(launched), plane);
+  process_group connected(std::move(transport));
   bind_devices(connected);
   return connected;
 }

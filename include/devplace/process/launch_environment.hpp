@@ -62,16 +62,16 @@ class launch_environment {
   /// A sentence about the values and the variables they come from, for logs and messages.
   std::string describe() const {
     const auto& [process, local, local_origin, address, address_origin, port, port_origin, inside] = values_;
-    const auto of = [](const parallel::detail::position& p) {
+    const auto describe_position = [](const parallel::detail::position& p) {
       return std::to_string(p.rank) + " of " + std::to_string(p.size);
     };
-    std::string text = "rank " + of(process.world) + ", started by " + launcher_name(process.started_by);
+    std::string text = "rank " + describe_position(process.world) + ", started by " + launcher_name(process.started_by);
     if (process.started_by != launcher::none) text += " (" + process.world.names() + ")";
     if (!inside.empty()) text += " " + inside;
     if (process.started_by == launcher::none)
       return text + (inside.empty() ? ": none of RANK, OMPI_COMM_WORLD_RANK, PMI_RANK and SLURM_STEP_ID is set"
                                     : ": there is no SLURM_STEP_ID; srun starts all tasks of a job");
-    text += "; local rank " + of(local) + " (" + local_origin + ")";
+    text += "; local rank " + describe_position(local) + " (" + local_origin + ")";
     if (process.node) text += " on node " + std::to_string(*process.node);
     text += address.empty() ? "; rank 0's host is not known (MASTER_ADDR is not set)"
                             : "; rank 0 is at " + address + " (" + address_origin + ")";

@@ -61,12 +61,12 @@ inline process_group mpi_group(const char* what, MPI_Comm communicator, const pr
 /// The transport of a group that MPI connects; throws argument_error for other groups. The message names the engine
 /// `what`.
 inline std::shared_ptr<mpi_transport> mpi_transport_of(const process_group& processes, const char* what) {
-  auto via = std::dynamic_pointer_cast<mpi_transport>(processes.transport());
-  if (via == nullptr)
+  auto transport = std::dynamic_pointer_cast<mpi_transport>(processes.transport());
+  if (transport == nullptr)
     throw argument_error(std::string(what) + ": the group is " + processes.description() +
                          ", and this engine calls MPI's collectives. Make the group by mpi_session or mpi_processes "
                          "(devplace/process/mpi.hpp), or use collective::direct, which works with every group.");
-  return via;
+  return transport;
 }
 
 /// Initialises and finalizes MPI, unless the program has initialised it.

@@ -104,23 +104,24 @@ inline std::string mpi_library() {
 class mpi_communicator {
  public:
   mpi_communicator() = default;
-  explicit mpi_communicator(MPI_Comm made) noexcept : made_(made) {}
-  mpi_communicator(mpi_communicator&& other) noexcept : made_(std::exchange(other.made_, MPI_COMM_NULL)) {}
+  explicit mpi_communicator(MPI_Comm communicator) noexcept : communicator_(communicator) {}
+  mpi_communicator(mpi_communicator&& other) noexcept
+      : communicator_(std::exchange(other.communicator_, MPI_COMM_NULL)) {}
   mpi_communicator& operator=(mpi_communicator&& other) noexcept {
-    std::swap(made_, other.made_);
+    std::swap(communicator_, other.communicator_);
     return *this;
   }
   ~mpi_communicator() {
-    if (made_ != MPI_COMM_NULL && mpi_initialised() && !mpi_finalised() && this_thread_may_call_mpi())
-      MPI_Comm_free(&made_);
+    if (communicator_ != MPI_COMM_NULL && mpi_initialised() && !mpi_finalised() && this_thread_may_call_mpi())
+      MPI_Comm_free(&communicator_);
   }
 
-  MPI_Comm get() const noexcept { return made_; }
+  MPI_Comm get() const noexcept { return communicator_; }
   /// Leaves the communicator to MPI_Finalize, for cases where the other processes might not free it.
-  void leave_to_mpi() noexcept { made_ = MPI_COMM_NULL; }
+  void leave_to_mpi() noexcept { communicator_ = MPI_COMM_NULL; }
 
  private:
-  MPI_Comm made_ = MPI_COMM_NULL;
+  MPI_Comm communicator_ = MPI_COMM_NULL;
 };
 
 /// The ranks of a communicator's processes.

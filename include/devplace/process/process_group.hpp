@@ -46,23 +46,25 @@ class process_group {
 
   /// This process's number, from 0, and the number of processes.
   ///@{
-  int rank() const { return via().ranks().rank; }
-  int size() const { return via().ranks().size; }
+  int rank() const { return valid_transport().ranks().rank; }
+  int size() const { return valid_transport().ranks().size; }
   ///@}
   /// The process's number among the group's processes on this host, and their number.
   ///@{
-  int local_rank() const { return via().ranks().local_rank; }
-  int local_size() const { return via().ranks().local_size; }
+  int local_rank() const { return valid_transport().ranks().local_rank; }
+  int local_size() const { return valid_transport().ranks().local_size; }
   ///@}
   /// Whether this is rank 0, which prints and writes files for all.
   bool is_main() const { return rank() == 0; }
   /// This process's rank and how the processes are connected, for logs: `rank 1 of 4 processes, by shared memory`.
-  std::string description() const { return "rank " + std::to_string(rank()) + " of " + via().description(); }
+  std::string description() const {
+    return "rank " + std::to_string(rank()) + " of " + valid_transport().description();
+  }
 
   /// Returns when all processes have called it.
   void barrier() const {
-    const parallel::announced_call call(via(), {"barrier", 0, 0});
-    via().barrier();
+    const parallel::announced_call call(valid_transport(), {"barrier", 0, 0});
+    valid_transport().barrier();
   }
 
   /// Gathers the values of all processes, in the order of their ranks.
@@ -74,7 +76,7 @@ class process_group {
         "mean nothing in another process; an array is sent by each process in turn: broadcast(std::span(v), rank).");
     const auto processes = static_cast<std::size_t>(size());
     std::vector<T> all(processes, value);
-    if (processes * sizeof(T) > via().portion()) {
+    if (processes * sizeof(T) > valid_transport().portion()) {
       for (int r = 0; r != size(); ++r) all[static_cast<std::size_t>(r)] = broadcast(value, r);
       return all;
     }
@@ -82,8 +84,8 @@ class process_group {
     std::vector<std::size_t> begins(processes + 1);
     for (std::size_t r = 0; r <= processes; ++r) begins[r] = r * sizeof(T);
     std::byte* const to = bytes.data();
-    const parallel::announced_call call(via(), {"all_gather", 1, sizeof(T)});
-    via().distribute(reinterpret_cast<const std::byte*>(&value), std::span(&to, 1), begins);
+    const parallel::announced_call call(valid_transport(), {"all_gather", 1, sizeof(T)});
+    valid_transport().distribute(reinterpret_cast<const std::byte*>(&value), std::span(&to, 1), begins);
     for (std::size_t r = 0; r != processes; ++r) {
       T one = value;
       std::memcpy(&one, to + begins[r], sizeof(T));
@@ -129,13 +131,13 @@ class process_group {
     if (root < 0 || root >= size())
       throw argument_error("process_group: the root of a broadcast is rank " + std::to_string(root) +
                            "; give one from 0 to " + std::to_string(size() - 1) + ".");
-    const parallel::announced_call call(via(), {"broadcast", values.size(), sizeof(T)});
+    const parallel::announced_call call(valid_transport(), {"broadcast", values.size(), sizeof(T)});
     auto* bytes = reinterpret_cast<std::byte*>(values.data());
     std::vector<std::size_t> begins(static_cast<std::size_t>(size()) + 1);
     for (std::size_t left = values.size_bytes(); left != 0;) {
-      const std::size_t now = left < via().portion() ? left : via().portion();
+      const std::size_t now = left < valid_transport().portion() ? left : valid_transport().portion();
       for (std::size_t r = 0; r != begins.size(); ++r) begins[r] = r > static_cast<std::size_t>(root) ? now : 0;
-      via().distribute(bytes, std::span(&bytes, 1), begins);
+      valid_transport().distribute(bytes, std::span(&bytes, 1), begins);
       bytes += now;
       left -= now;
     }
@@ -145,18 +147,18 @@ class process_group {
   /// Makes a group of the processes with the same `color`, ranked by `key` and then by their rank in this group, as
   /// MPI_Comm_split does. All processes of this group call it.
   process_group split(int color, int key = 0) const {
-    const parallel::announced_call call(via(), {"split", 0, 0});
-    return process_group(via().split(color, key));
+    const parallel::announced_call call(valid_transport(), {"split", 0, 0});
+    return process_group(valid_transport().split(color, key));
   }
 
   /// The transport that connects the processes, for engines.
   const std::shared_ptr<parallel::transport>& transport() const {
-    static_cast<void>(via());
+    static_cast<void>(valid_transport());
     return transport_;
   }
 
  private:
-  parallel::transport& via() const {
+  parallel::transport& valid_transport() const {
     if (transport_ == nullptr) throw error("this process_group was moved from; use the variable that it was moved to.");
     return *transport_;
   }

@@ -89,9 +89,9 @@ class shared_memory_transport final : public transport {
     return std::min(portion_, (std::size_t{64} << 10) / (processes() * processes()));
   }
   void start_collect_everywhere(std::span<std::byte* const> buffers, std::size_t bytes) override {
-    whole_.assign(processes() + 1, bytes);
-    whole_[0] = 0;
-    enter(detail::shared_call::everywhere, buffers.size(), whole_);
+    whole_window_.assign(processes() + 1, bytes);
+    whole_window_[0] = 0;
+    enter(detail::shared_call::everywhere, buffers.size(), whole_window_);
     const std::size_t at = offsets_.take(buffers.size() * bytes);
     for (std::size_t b = 0; b != buffers.size(); ++b)
       writer_.copy(memory_of(rank()) + at + b * bytes, buffers[b], bytes);
@@ -227,7 +227,7 @@ class shared_memory_transport final : public transport {
     arrive();
     for (std::size_t b = 0; b != buffers.size(); ++b) summands_[rank() * buffers.size() + b] = buffers[b] + first;
     result_ = buffers[0] + first;
-    at_ = at;
+    offset_ = at;
     bytes_ = bytes;
   }
 
@@ -237,9 +237,9 @@ class shared_memory_transport final : public transport {
     enter(kind, buffers.size(), begins);
     std::size_t largest = 0;
     for (std::size_t q = 0; q != processes(); ++q) largest = std::max(largest, begins[q + 1] - begins[q]);
-    at_ = offsets_.take(largest);
+    offset_ = offsets_.take(largest);
     const std::size_t bytes = begins[rank() + 1] - begins[rank()];
-    writer_.copy(memory_of(rank()) + at_, part, bytes);
+    writer_.copy(memory_of(rank()) + offset_, part, bytes);
     arrive();
     for (std::byte* const buffer : buffers)
       if (bytes != 0 && buffer + begins[rank()] != part) copy(buffer + begins[rank()], part, bytes);
@@ -251,10 +251,10 @@ class shared_memory_transport final : public transport {
   void receive_from(std::size_t q) {
     if (call_.kind == detail::shared_call::collect || call_.kind == detail::shared_call::everywhere)
       for (std::size_t b = 0; b != call_.buffers; ++b)
-        summands_[q * call_.buffers + b] = memory_of(q) + at_ + b * bytes_;
+        summands_[q * call_.buffers + b] = memory_of(q) + offset_ + b * bytes_;
     else if (call_.kind != detail::shared_call::barrier)
       for (std::byte* const buffer : buffers_)
-        copy(buffer + begins_[q], memory_of(q) + at_, begins_[q + 1] - begins_[q]);
+        copy(buffer + begins_[q], memory_of(q) + offset_, begins_[q + 1] - begins_[q]);
   }
 
   /// Gathers a message of every process.
@@ -279,10 +279,10 @@ class shared_memory_transport final : public transport {
   // The data of the present call.
   std::vector<const std::byte*> summands_;
   std::byte* result_ = nullptr;
-  std::size_t at_ = 0, bytes_ = 0;
+  std::size_t offset_ = 0, bytes_ = 0;
   std::span<std::byte* const> buffers_;
   std::span<const std::size_t> begins_;
-  std::vector<std::size_t> whole_;
+  std::vector<std::size_t> whole_window_;
 };
 
 }  // namespace devplace::parallel

@@ -130,12 +130,12 @@ class transport {
 class announced_call {
  public:
   /// Reports that a call begins. Throws communication_error in a child of fork().
-  announced_call(transport& via, const collective_call& call) : monitor_(via.monitor()) {
-    via.require_own(call.name);
+  announced_call(transport& group_transport, const collective_call& call) : monitor_(group_transport.monitor()) {
+    group_transport.require_own(call.name);
     if (monitor_ != nullptr) monitor_->enter(call);
   }
   /// Reports that the process waits again in its last call.
-  explicit announced_call(transport& via) noexcept : monitor_(via.monitor()) {
+  explicit announced_call(transport& group_transport) noexcept : monitor_(group_transport.monitor()) {
     if (monitor_ != nullptr) monitor_->resume();
   }
   announced_call(const announced_call&) = delete;

@@ -21,7 +21,7 @@ template <class Backend> class host_buffers {
   static constexpr bool staged = !std::is_same_v<Backend, backend::cpu>;
 
   explicit host_buffers(std::span<const int> ordinals)
-      : streams_(ordinals), ordinals_(ordinals.begin(), ordinals.end()), at_(ordinals.size()) {
+      : streams_(ordinals), ordinals_(ordinals.begin(), ordinals.end()), windows_(ordinals.size()) {
     if constexpr (staged) {
       staged_.resize(ordinals.size());
       for (const int ordinal : ordinals) copied_.push_back(devplace::detail::make_event<Backend>(ordinal));
@@ -47,13 +47,13 @@ template <class Backend> class host_buffers {
       return reinterpret_cast<std::byte*>(buffers[k] + first);
   }
   /// The host memory of each buffer in the last start_fetch().
-  std::span<std::byte* const> at() const { return at_; }
+  std::span<std::byte* const> windows() const { return windows_; }
 
   /// Starts copies of the elements [first, last) of all buffers to the host.
   template <class T> void start_fetch(std::span<T* const> buffers, std::size_t first, std::size_t last) {
-    for (std::size_t k = 0; k != at_.size(); ++k) {
-      at_[k] = memory(buffers, k, first);
-      fetch(buffers, k, first, last, at_[k]);
+    for (std::size_t k = 0; k != windows_.size(); ++k) {
+      windows_[k] = memory(buffers, k, first);
+      fetch(buffers, k, first, last, windows_[k]);
     }
   }
   /// Starts a copy of the elements [first, last) of buffer k to `to`.
@@ -123,7 +123,7 @@ template <class Backend> class host_buffers {
 
   side_streams<Backend> streams_;
   std::vector<int> ordinals_;
-  std::vector<std::byte*> at_;
+  std::vector<std::byte*> windows_;
   std::vector<devplace::detail::memory_block> staged_;
   std::vector<devplace::detail::event_handle> copied_;  ///< recorded after the copies of each device
   bool copying_ = false;                                ///< whether there were copies since the last wait

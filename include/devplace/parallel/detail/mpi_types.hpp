@@ -43,7 +43,7 @@ template <class T> MPI_Op mpi_operation(reduction op) {
   } else {
     MPI_Op result = MPI_OP_NULL;
     with_reduction<T>(op, [&]<reduction Op>() {
-      static const MPI_Op made = [] {
+      static const MPI_Op operation = [] {
         const auto both = [](void* in, void* in_out, int* count, MPI_Datatype*) {
           for (int i = 0; i != *count; ++i) {
             T& to = static_cast<T*>(in_out)[i];
@@ -54,7 +54,7 @@ template <class T> MPI_Op mpi_operation(reduction op) {
         check_mpi("MPI_Op_create", MPI_Op_create(both, 1, &one));
         return one;
       }();
-      result = made;
+      result = operation;
     });
     return result;
   }

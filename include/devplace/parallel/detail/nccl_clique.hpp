@@ -14,7 +14,7 @@
 
 #include <devplace/base/clock.hpp>
 #include <devplace/parallel/detail/check_collective.hpp>
-#include <devplace/parallel/detail/nccl_meeting.hpp>
+#include <devplace/parallel/detail/nccl_rendezvous.hpp>
 #include <devplace/process/transport.hpp>
 
 namespace devplace::parallel::detail {
@@ -30,11 +30,11 @@ class nccl_clique : public participants {
   nccl_clique(std::span<const int> ordinals, const process_group& processes)
       : participants(processes.transport()->ranks(), ordinals.size()),
         ordinals_(ordinals.begin(), ordinals.end()),
-        via_(processes.transport()),
-        options_(via_->monitor() == nullptr ? process_options{} : via_->monitor()->options()),
+        transport_(processes.transport()),
+        options_(transport_->monitor() == nullptr ? process_options{} : transport_->monitor()->options()),
         communicators_(ordinals.size()) {
     check_devices(ordinals.size(), "collective::nccl: a communicator");
-    const ncclUniqueId id = agree_on_nccl(ordinals, processes);
+    const ncclUniqueId id = nccl_rendezvous(ordinals, processes);
     complete("ncclCommInitRankConfig", options_.init_timeout, [&](std::size_t k) {
       ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
       config.blocking = 0;
@@ -50,7 +50,7 @@ class nccl_clique : public participants {
 
  protected:
   const std::vector<int>& ordinals() const { return ordinals_; }
-  transport& via() const { return *via_; }
+  transport& group_transport() const { return *transport_; }
   bool failed() const { return failed_; }
   void require_usable() const {
     if (failed_)
@@ -78,7 +78,7 @@ class nccl_clique : public participants {
         fail(state, nccl_error_text(call, name(k), state, communicators_[k]));
       done = done && state == ncclSuccess;
     }
-    if (group_monitor* const monitor = via_->monitor(); monitor != nullptr && (waiting_ || !done))
+    if (group_monitor* const monitor = transport_->monitor(); monitor != nullptr && (waiting_ || !done))
       abort_on_exception([&] { monitor->check(); });
     return done;
   }
@@ -87,10 +87,10 @@ class nccl_clique : public participants {
   /// Reports to the monitor that this process waits in its last call, or no longer waits.
   ///@{
   void begin_waiting() noexcept {
-    if (via_->monitor() != nullptr && !std::exchange(waiting_, true)) via_->monitor()->resume();
+    if (transport_->monitor() != nullptr && !std::exchange(waiting_, true)) transport_->monitor()->resume();
   }
   void end_waiting() noexcept {
-    if (std::exchange(waiting_, false)) via_->monitor()->leave();
+    if (std::exchange(waiting_, false)) transport_->monitor()->leave();
   }
   ///@}
 
@@ -119,13 +119,13 @@ class nccl_clique : public participants {
   };
   class waiting_scope {
    public:
-    explicit waiting_scope(nccl_clique& of) noexcept : of_(of) { of_.begin_waiting(); }
+    explicit waiting_scope(nccl_clique& clique) noexcept : clique_(clique) { clique_.begin_waiting(); }
     waiting_scope(const waiting_scope&) = delete;
     waiting_scope& operator=(const waiting_scope&) = delete;
-    ~waiting_scope() { of_.end_waiting(); }
+    ~waiting_scope() { clique_.end_waiting(); }
 
    private:
-    nccl_clique& of_;
+    nccl_clique& clique_;
   };
 
   std::string name(std::size_t k) const {
@@ -171,7 +171,7 @@ class nccl_clique : public participants {
   /// Aborts and throws; first asks the monitor for the cause if another process may have failed.
   [[noreturn]] void fail(ncclResult_t code, const std::string& why) {
     const bool may_be_remote = code == ncclRemoteError || code == ncclSystemError;
-    if (group_monitor* const monitor = via_->monitor(); monitor != nullptr && may_be_remote)
+    if (group_monitor* const monitor = transport_->monitor(); monitor != nullptr && may_be_remote)
       abort_on_exception([&] { monitor->explain(); });
     abort();
     throw communication_error("collective::nccl: " + why);
@@ -186,7 +186,7 @@ class nccl_clique : public participants {
   }
 
   std::vector<int> ordinals_;
-  std::shared_ptr<transport> via_;
+  std::shared_ptr<transport> transport_;
   process_options options_;
   std::vector<ncclComm_t> communicators_;
   bool waiting_ = false;  // whether the monitor knows that this process waits

@@ -41,7 +41,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   /// threads.
   ~nccl_ranks() override {
     devplace::detail::device_watches::of_process().remove(*this);
-    if (via().inherited()) return;
+    if (group_transport().inherited()) return;
     try {
       finish();  // orders later frees after the collectives
       if (!failed() && std::uncaught_exceptions() == exceptions_) {
@@ -67,31 +67,32 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   /// returns NCCL's result, for each device of this process in one NCCL group. Waits only until NCCL has enqueued the
   /// previous collective. Does not call NCCL, on any rank, if there are no elements.
   ///
-  /// `then`, if given, is called when NCCL has enqueued the collective, in progress() or in a later call. `then`
-  /// enqueues the next part of the collective by on_streams() and enqueue_next().
+  /// `continuation`, if given, is called when NCCL has enqueued the collective, in progress() or in a later call.
+  /// `continuation` enqueues the next part of the collective by on_streams() and enqueue_next().
   template <class F>
   void start(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue,
-             const std::function<void()>& then = {}) {
+             const std::function<void()>& continuation = {}) {
     for (const lane& l : lanes_) check_marked(l.marked > used_);
     const std::size_t use = used_++;
     if (elements == 0) return;
-    const announced_call announced(via(), call);
-    enqueue_after(nccl_call, enqueue, then, [use](const lane& l) -> const auto& { return l.marks[use]; });
+    const announced_call announced(group_transport(), call);
+    enqueue_after(nccl_call, enqueue, continuation, [use](const lane& l) -> const auto& { return l.marks[use]; });
   }
   /// Runs a collective after all earlier work of the devices and before all later work.
   template <class F>
   void run(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue,
-           const std::function<void()>& then = {}) {
+           const std::function<void()>& continuation = {}) {
     if (elements == 0) return;
-    via().require_own(call.name);  // before the use of CUDA, which a child of fork() must not use
+    group_transport().require_own(call.name);  // before the use of CUDA, which a child of fork() must not use
     for (std::size_t k = 0; k != lanes_.size(); ++k)
       on_device(k, [&] { devplace::detail::record_event<backend::cuda>(lanes_[k].before); });
-    const announced_call announced(via(), call);
-    enqueue_after(nccl_call, enqueue, then, [](const lane& l) -> const auto& { return l.before; });
+    const announced_call announced(group_transport(), call);
+    enqueue_after(nccl_call, enqueue, continuation, [](const lane& l) -> const auto& { return l.before; });
     wait_for_enqueued();
     join();
   }
-  /// Only for use in `then`: calls `f(k)` for each device while the stream of its collectives is the current stream.
+  /// Only for use in `continuation`: calls `f(k)` for each device while the stream of its collectives is the current
+  /// stream.
   template <class F> void on_streams(const F& f) {
     for (std::size_t k = 0; k != lanes_.size(); ++k)
       on_device(k, [&] {
@@ -99,7 +100,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
         f(k);
       });
   }
-  /// Only for use in `then`: enqueues a further NCCL group of the collective.
+  /// Only for use in `continuation`: enqueues a further NCCL group of the collective.
   template <class F> void enqueue_next(const char* nccl_call, const F& enqueue) {
     last_ = nccl_call;
     in_progress_ = true;
@@ -192,7 +193,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
 
   /// Enqueues a collective on the stream of each lane, after the event `event_of(lane)`.
   template <class F, class EventOf>
-  void enqueue_after(const char* nccl_call, const F& enqueue, const std::function<void()>& then,
+  void enqueue_after(const char* nccl_call, const F& enqueue, const std::function<void()>& continuation,
                      const EventOf& event_of) {
     require_usable();
     wait_for_enqueued();
@@ -204,7 +205,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     unordered_ = true;
     enqueue_next(nccl_call, enqueue);
-    next_ = then;
+    next_ = continuation;
   }
   /// Enqueues the next part of the last collective, once NCCL has enqueued or aborted the previous part.
   void run_next() {

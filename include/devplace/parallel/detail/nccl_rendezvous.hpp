@@ -81,7 +81,7 @@ inline void require_nccl(int version) {
 
 /// Checks that NCCL can connect the processes' places. The check throws in all processes or in none, so that no process
 /// waits for one that has thrown. Returns the unique id of process 0.
-inline ncclUniqueId agree_on_nccl(std::span<const int> ordinals, const process_group& processes) {
+inline ncclUniqueId nccl_rendezvous(std::span<const int> ordinals, const process_group& processes) {
   int version = 0;
   check_nccl(ncclGetVersion(&version), "ncclGetVersion");
   const nccl_process own{version, static_cast<int>(ordinals.size())};
@@ -104,16 +104,17 @@ inline ncclUniqueId agree_on_nccl(std::span<const int> ordinals, const process_g
   }
   require_own_gpus(devices, version);
   struct {
-    ncclResult_t made;
+    ncclResult_t status;
     ncclUniqueId id;
   } first{};
-  if (processes.is_main()) first.made = ncclGetUniqueId(&first.id);
-  const std::string why = first.made == ncclSuccess ? "" : nccl_error_text("ncclGetUniqueId", {}, first.made, nullptr);
+  if (processes.is_main()) first.status = ncclGetUniqueId(&first.id);
+  const std::string why =
+      first.status == ncclSuccess ? "" : nccl_error_text("ncclGetUniqueId", {}, first.status, nullptr);
   first = processes.broadcast(first);
   if (!why.empty()) throw communication_error(why);
-  if (first.made != ncclSuccess)
+  if (first.status != ncclSuccess)
     throw communication_error(std::string("collective::nccl: process 0 could not make NCCL's id (") +
-                              nccl_result_name(first.made) + "); its output says why.");
+                              nccl_result_name(first.status) + "); its output says why.");
   return first.id;
 }
 

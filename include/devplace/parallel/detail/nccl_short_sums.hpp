@@ -107,12 +107,12 @@ class nccl_short_sums {
     std::copy(buffers.begin(), buffers.end(), buffers_.begin());
     target_ = target;
     const auto swap_parts = [this](std::size_t k, auto... to) { return this->template send_and_receive<T>(k, to...); };
-    const auto then = [this] { add<T>(); };  // captures one pointer, so that std::function does not allocate
+    const auto continuation = [this] { add<T>(); };  // captures one pointer, so that std::function does not allocate
     const std::size_t elements = begins_.back() - begins_.front();
     if (started)
-      ranks_.start("ncclSend and ncclRecv", call, elements, swap_parts, then);
+      ranks_.start("ncclSend and ncclRecv", call, elements, swap_parts, continuation);
     else
-      ranks_.run("ncclSend and ncclRecv", call, elements, swap_parts, then);
+      ranks_.run("ncclSend and ncclRecv", call, elements, swap_parts, continuation);
   }
 
   template <class T, class... To> ncclResult_t send_and_receive(std::size_t k, To... to) {

@@ -26,7 +26,7 @@ template <class Backend> class side_streams {
   /// Records a mark, which is an event, after all work enqueued on device `k` so far.
   void mark(std::size_t k) {
     lane& l = lanes_.at(k);
-    if (!std::exchange(l.made, true))
+    if (!std::exchange(l.created, true))
       l.stream = devplace::detail::streams_of<Backend>().create_without_memory(l.ordinal);
     if (l.stream != nullptr) {
       if (l.marked == l.marks.size()) l.marks.push_back(devplace::detail::make_event<Backend>(l.ordinal));
@@ -78,7 +78,7 @@ template <class Backend> class side_streams {
  private:
   struct lane {
     int ordinal = 0;
-    bool made = false;
+    bool created = false;
     std::size_t marked = 0;
     devplace::detail::stream_handle stream;
     devplace::detail::event_handle end;
@@ -88,22 +88,22 @@ template <class Backend> class side_streams {
 
   class as_current {
    public:
-    explicit as_current(side_streams& of) : of_(of) {
-      of_.running_ = true;
-      for (lane& l : of_.lanes_)
+    explicit as_current(side_streams& streams) : streams_(streams) {
+      streams_.running_ = true;
+      for (lane& l : streams_.lanes_)
         if (l.stream != nullptr)
           l.replaced = std::exchange(devplace::detail::current_stream(l.ordinal), l.stream.get());
     }
     as_current(const as_current&) = delete;
     as_current& operator=(const as_current&) = delete;
     ~as_current() {
-      of_.running_ = false;
-      for (lane& l : of_.lanes_)
+      streams_.running_ = false;
+      for (lane& l : streams_.lanes_)
         if (l.stream != nullptr) devplace::detail::current_stream(l.ordinal) = l.replaced;
     }
 
    private:
-    side_streams& of_;
+    side_streams& streams_;
   };
 
   std::vector<lane> lanes_;

@@ -47,19 +47,21 @@ template <class Backend, summation Order> class started_reductions {
   };
 
   started_reductions(std::span<const int> ordinals, std::shared_ptr<transport> by)
-      : via(std::move(by)), parts(via->ranks(), ordinals.size()), host(ordinals) {}
+      : group_transport(std::move(by)), parts(group_transport->ranks(), ordinals.size()), host(ordinals) {}
 
-  std::shared_ptr<transport> via;
+  std::shared_ptr<transport> group_transport;
   process_parts parts;
   host_buffers<Backend> host;
 
-  std::size_t window(std::size_t element_bytes) const { return parts.window(via->portion(), element_bytes); }
+  std::size_t window(std::size_t element_bytes) const {
+    return parts.window(group_transport->portion(), element_bytes);
+  }
 
   template <class T> void start(std::span<T* const> buffers, const call& what) {
     check_reduction<T>(what.op);
     host.claim();
     if (parts.participants() == 1) return;  // the elements are the result
-    via->require_own(name(what.what));
+    group_transport->require_own(name(what.what));
     if (started_ == entries_.size()) entries_.emplace_back();
     entry& e = entries_[started_];
     e.collective = what;
@@ -96,9 +98,9 @@ template <class Backend, summation Order> class started_reductions {
       host.follow_mark();
       c.what == kind::reduce_scatter ? parts.order_chunks(c.begins) : parts.order_chunks(c.count);
       c.at = stage::window;
-      announced.emplace(*via, collective_call{name(c.what), c.count, sizeof(T)});
+      announced.emplace(*group_transport, collective_call{name(c.what), c.count, sizeof(T)});
     } else if (blocking) {
-      announced.emplace(*via);
+      announced.emplace(*group_transport);
     }
     T* buffers[max_ranks];
     for (std::size_t k = 0; k != e.buffers.size(); ++k) buffers[k] = static_cast<T*>(e.buffers[k]);
@@ -124,16 +126,16 @@ template <class Backend, summation Order> class started_reductions {
           break;
         case stage::fetch:
           if (!copied(blocking)) return false;
-          c.everywhere ? via->start_collect_everywhere(host.at(), parts.begins().back())
-                       : via->start_collect(host.at(), parts.begins());
+          c.everywhere ? group_transport->start_collect_everywhere(host.windows(), parts.begins().back())
+                       : group_transport->start_collect(host.windows(), parts.begins());
           c.at = stage::collect;
           break;
         case stage::collect: {
           if (!ended(blocking)) return false;
-          std::byte* const part = combine<T>(c, via->summands());
+          std::byte* const part = combine<T>(c, group_transport->summands());
           c.at = stage::distribute;
           if (c.what == kind::all_reduce) {
-            if (!c.everywhere) via->start_distribute(part, host.at().first(1), parts.begins());
+            if (!c.everywhere) group_transport->start_distribute(part, host.windows().first(1), parts.begins());
           } else {
             put_part(c, buffers, part);
           }
@@ -143,7 +145,7 @@ template <class Backend, summation Order> class started_reductions {
           if (c.what == kind::all_reduce) {
             if (!c.everywhere && !ended(blocking)) return false;
             for (std::size_t k = 0; k != parts.local(); ++k)
-              host.put(buffers, k, c.first, host.at()[0], c.last - c.first);
+              host.put(buffers, k, c.first, host.windows()[0], c.last - c.first);
           }
           c.first = c.last;
           c.at = stage::window;
@@ -156,15 +158,15 @@ template <class Backend, summation Order> class started_reductions {
     return true;
   }
   bool ended(bool blocking) {
-    if (!blocking) return via->poll();
-    via->wait();
+    if (!blocking) return group_transport->poll();
+    group_transport->wait();
     return true;
   }
 
   /// Divides a window among the processes.
   template <class T> void divide(call& c) {
     const std::size_t n = c.last - c.first;
-    c.everywhere = c.what == kind::all_reduce && n * sizeof(T) * parts.local() <= via->most_everywhere();
+    c.everywhere = c.what == kind::all_reduce && n * sizeof(T) * parts.local() <= group_transport->most_everywhere();
     if (c.what == kind::reduce_scatter)
       parts.split_at(c.begins, c.first, c.last, sizeof(T));
     else if (c.what == kind::reduce || c.everywhere)
@@ -200,7 +202,7 @@ template <class Backend, summation Order> class started_reductions {
   template <class T> void put_part(const call& c, std::span<T* const> buffers, const std::byte* part) {
     const std::size_t begin = parts.own_begin(), bytes = parts.own_end() - begin;
     if constexpr (host_buffers<Backend>::staged) {  // the transport may reuse its memory before devices have copied it
-      std::byte* const kept = host.at()[0] + begin;
+      std::byte* const kept = host.windows()[0] + begin;
       if (bytes != 0 && part != kept) std::memcpy(kept, part, bytes);
       part = kept;
     }

@@ -149,13 +149,13 @@ namespace detail {
 /// Reports the calls of a group of the control plane's processes.
 class monitor_of_calls_of_part final : public monitor_of_part {
  public:
-  /// Monitors the part made by call number `split` of split() in group `of`, which may itself be a part. `members` are
-  /// ranks of the whole group.
-  monitor_of_calls_of_part(std::shared_ptr<control_plane> whole, std::vector<int> members, std::uint64_t of,
+  /// Monitors the part made by call number `split` of split() in group `group`, which may itself be a part. `members`
+  /// are ranks of the whole group.
+  monitor_of_calls_of_part(std::shared_ptr<control_plane> plane, std::vector<int> members, std::uint64_t group,
                            std::uint64_t split)
-      : monitor_of_part(whole), whole_(std::move(whole)), members_(std::move(members)) {
+      : monitor_of_part(plane), plane_(std::move(plane)), members_(std::move(members)) {
     const int first = *std::min_element(members_.begin(), members_.end());
-    part_ = whole_->role_->parts.open(devplace::detail::hash_of(of, split, first), members_.size());
+    part_ = plane_->role_->parts.open(devplace::detail::hash_of(group, split, first), members_.size());
   }
   ~monitor_of_calls_of_part() override { part_->closed.store(true, std::memory_order_release); }
 
@@ -165,11 +165,11 @@ class monitor_of_calls_of_part final : public monitor_of_part {
   std::shared_ptr<group_monitor> part(std::span<const int> members) override {
     std::vector<int> of_whole;
     for (const int r : members) of_whole.push_back(members_.at(static_cast<std::size_t>(r)));
-    return std::make_shared<monitor_of_calls_of_part>(whole_, std::move(of_whole), part_->part, ++splits_);
+    return std::make_shared<monitor_of_calls_of_part>(plane_, std::move(of_whole), part_->part, ++splits_);
   }
 
  private:
-  std::shared_ptr<control_plane> whole_;
+  std::shared_ptr<control_plane> plane_;
   std::vector<int> members_;
   std::shared_ptr<part_calls> part_;
   std::uint64_t splits_ = 0;

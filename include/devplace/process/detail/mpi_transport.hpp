@@ -25,22 +25,22 @@ namespace devplace::parallel::detail {
 /// the ranks.
 class mpi_transport final : public transport {
  public:
-  /// Makes a transport that owns the communicator `made`. All processes of `made` call this function; it throws in all
-  /// of them or in none. `watch(ranks)` makes the monitor, or returns null; all processes call `watch` together.
-  template <class Watch> static std::shared_ptr<mpi_transport> connect(MPI_Comm made, const Watch& watch) {
-    mpi_communicator communicator(made);
-    check_mpi("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN));
+  /// Makes a transport that owns the communicator `handle`. All processes of `handle` call this function; it throws in
+  /// all of them or in none. `watch(ranks)` makes the monitor, or returns null; all processes call `watch` together.
+  template <class Watch> static std::shared_ptr<mpi_transport> connect(MPI_Comm handle, const Watch& watch) {
+    mpi_communicator communicator(handle);
+    check_mpi("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN));
     std::shared_ptr<mpi_transport> connected;
     std::exception_ptr failure;
     try {
-      const mpi_position position = find_mpi_position(made);
+      const mpi_position position = find_mpi_position(handle);
       connected = std::make_shared<mpi_transport>(communicator, position);
       connected->watch(watch(position.ranks));
     } catch (...) {
       failure = std::current_exception();
     }
     int any_failed = failure != nullptr;
-    check_mpi("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, &any_failed, 1, MPI_INT, MPI_MAX, made));
+    check_mpi("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, &any_failed, 1, MPI_INT, MPI_MAX, handle));
     if (any_failed == 0) return connected;
     connected.reset();  // frees the communicator in all processes
     if (failure != nullptr) std::rethrow_exception(failure);

@@ -144,13 +144,13 @@ class control_hub final : public control_role {
       if (link.open()) to.push_back(link.polled());
   }
 
-  bool serve(double now, bool heartbeat_due, leaving how) override {
+  bool serve(double now, bool heartbeat_due, leaving mode) override {
     arrivals_.serve(now, [&](const control_hello& hello, control_link&) { return refuse_late(hello); });
     for (std::size_t r = 1; r != links_.size(); ++r)
       if (links_[r].open()) receive(r, now);
     serve_exchanges(now);
-    if (how == leaving::by_exception && !has_failed()) return leave_by_exception();
-    self().left = how != leaving::no;
+    if (mode == leaving::by_exception && !has_failed()) return leave_by_exception();
+    self().left = mode != leaving::no;
     if (heartbeat_due || self().left) parts.report(now, [&](const control_part& part) { all_parts_.update(0, part); });
     if (heartbeat_due) watch(now);
     // After a failure process 0 waits only for processes that may have been stopped, until they answer or are killed.

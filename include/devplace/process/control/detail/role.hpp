@@ -90,8 +90,8 @@ class control_role {
     if (!result_.empty()) std::memcpy(all, result_.data(), result_.size());
   }
 
-  void leave(leaving how) noexcept {
-    leaving_.store(how, std::memory_order_release);
+  void leave(leaving mode) noexcept {
+    leaving_.store(mode, std::memory_order_release);
     wake();
   }
 
@@ -115,9 +115,9 @@ class control_role {
       last = now;
       const bool heartbeat_due = now >= next_heartbeat;
       if (heartbeat_due) next_heartbeat = now + options_.heartbeat;
-      const leaving how = leave_state();  // read before the calls, so that no call is missed
+      const leaving mode = leave_state();  // read before the calls, so that no call is missed
       update_own_state(now);
-      running = serve(now, heartbeat_due, how);
+      running = serve(now, heartbeat_due, mode);
     }
   }
 
@@ -125,7 +125,7 @@ class control_role {
   /// Adds the sockets that poll() waits for.
   virtual void descriptors(std::vector<::pollfd>& to) const = 0;
   /// Handles messages and, if `heartbeat_due`, the periodic work. Returns false if the thread may end.
-  virtual bool serve(double now, bool heartbeat_due, leaving how) = 0;
+  virtual bool serve(double now, bool heartbeat_due, leaving mode) = 0;
 
   bool terminates() const noexcept { return options_.failure == on_failure::terminate; }
   bool has_failed() const noexcept { return failed_.load(std::memory_order_relaxed); }

@@ -109,9 +109,9 @@ class control_spoke final : public control_role {
     if (hub_.open()) to.push_back(hub_.polled());
   }
 
-  bool serve(double now, bool heartbeat_due, leaving how) override {
+  bool serve(double now, bool heartbeat_due, leaving mode) override {
     receive(now);
-    if (how != leaving::no) return say_goodbye(now, how);
+    if (mode != leaving::no) return say_goodbye(now, mode);
     std::vector<std::byte> own;
     if (take_contribution(own)) hub_.send(control_message::gather, own.data(), own.size());
     if (!heartbeat_due) return true;
@@ -180,11 +180,11 @@ class control_spoke final : public control_role {
   }
 
   /// Sends the goodbye once. Returns true until process 0 has closed the link in answer, at most for exit_grace.
-  bool say_goodbye(double now, leaving how) {
+  bool say_goodbye(double now, leaving mode) {
     if (goodbye_deadline_ == 0) {
       goodbye_deadline_ = now + options_.exit_grace;
       report(now);
-      hub_.send(control_message::goodbye, how);
+      hub_.send(control_message::goodbye, mode);
     }
     return hub_.open() && now < goodbye_deadline_;
   }
