@@ -77,7 +77,7 @@ TEST_CASE("matmul_into with every option", "[ops]") {
   const auto before = random_values<double>(dp::extents<6, 4>{}, 4);
   auto c = before.clone();
   dp::matmul_into(c.view().erased(), a.view().erased(), dp::transposed(w.view().erased()),
-                  {.alpha = 2, .beta = 0.5, .bias = bias.data(), .then = dp::epilogue::relu});
+                  {.alpha = 2, .beta = 0.5, .bias = bias.data(), .epilogue = dp::epilogue::relu});
   for (std::size_t i = 0; i < 6; ++i) {
     for (std::size_t j = 0; j < 4; ++j) {
       const auto w_t = [&](std::size_t row, std::size_t column) { return w(column, row); };
@@ -94,7 +94,7 @@ TEST_CASE("with beta 0 the result is not read; NaN of the operands passes throug
   dp::tensor<float, dp::extents<1, 1>, on_cpu> c{{nan}};
   dp::matmul_into(c, b, dp::transposed(b));
   CHECK(c(0, 0) == 5);
-  dp::matmul_into(c, a, dp::transposed(b), {.then = dp::epilogue::relu});
+  dp::matmul_into(c, a, dp::transposed(b), {.epilogue = dp::epilogue::relu});
   CHECK(std::isnan(c(0, 0)));
 }
 

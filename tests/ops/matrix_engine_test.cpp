@@ -155,7 +155,7 @@ ENGINE_TEST("products of small integers are exact for all shapes, transposes and
           p.g.alpha = choice % 5 == 0 ? T{2} : T{1};
           p.g.beta = choice % 3 == 0 ? T{0} : choice % 3 == 1 ? T{1} : T{-2};
           p.g.bias = choice % 2 == 0 ? p.bias.data() : nullptr;
-          p.g.then = choice % 7 < 3 ? epilogue::relu : epilogue::none;
+          p.g.epilogue = choice % 7 < 3 ? epilogue::relu : epilogue::none;
           const std::size_t wrong = wrong_elements<engine>(p, 0);
           if (wrong != 0) {
             CAPTURE(m, n, k, p.g.transpose_a, p.g.transpose_b, p.g.alpha, p.g.beta, choice);
@@ -188,14 +188,14 @@ ENGINE_TEST("every combination of beta, bias and epilogue") {
       for (const T alpha : {T{0}, T{1}, T{-3}})
         for (const T beta : {T{0}, T{1}, T{2}})
           for (const bool bias : {false, true})
-            for (const epilogue then : {epilogue::none, epilogue::relu}) {
+            for (const epilogue epilogue : {epilogue::none, epilogue::relu}) {
               problem<T> p(13, n, 70, variant % 2 == 1, variant >= 2, 3);
               p.g.alpha = alpha;
               p.g.beta = beta;
               p.g.bias = bias ? p.bias.data() : nullptr;
-              p.g.then = then;
+              p.g.epilogue = epilogue;
               const std::size_t wrong = wrong_elements<engine>(p, 0);
-              CAPTURE(n, variant, alpha, beta, bias, then == epilogue::relu);
+              CAPTURE(n, variant, alpha, beta, bias, epilogue == epilogue::relu);
               CHECK(wrong == 0);
             }
 }
@@ -213,7 +213,7 @@ ENGINE_TEST("blocks in all three directions") {
       p.g.alpha = static_cast<T>(0.7);
       p.g.beta = static_cast<T>(-0.3);
       p.g.bias = p.bias.data();
-      p.g.then = variant % 2 == 0 ? epilogue::relu : epilogue::none;
+      p.g.epilogue = variant % 2 == 0 ? epilogue::relu : epilogue::none;
       CAPTURE(m, n, k, variant);
       // The error of a sum of k terms is at most k roundings of the summands' magnitude; in practice a few.
       CHECK(wrong_elements<engine>(p, 32 * static_cast<double>(std::numeric_limits<T>::epsilon())) == 0);
@@ -229,7 +229,7 @@ ENGINE_TEST("with beta zero C is not read; NaN and infinity go through") {
       for (int variant = 0; variant < 4; ++variant) {
         CAPTURE(m, n, variant);
         problem<T> p(m, n, 37, variant % 2 == 1, variant >= 2, 1);
-        p.g.then = epilogue::relu;
+        p.g.epilogue = epilogue::relu;
         for (T& value : p.c) value = nan;
         problem<T> clean = p;
         engine::run(clean.g);

@@ -43,7 +43,7 @@ TEST_CASE("without a scale a byte becomes x / 255, correctly rounded", "[ops]") 
   const dp::byte_scale<float> scale;
   for (int x = 0; x < 256; ++x) {
     INFO(x);
-    CHECK(scale.of[x] == static_cast<float>(x) / 255.0F);
+    CHECK(scale.values[x] == static_cast<float>(x) / 255.0F);
   }
 }
 

@@ -122,7 +122,7 @@ template <class T, class Result> void check_short_products() {
           p.g.alpha = choice % 5 == 0 ? 2.0f : choice % 11 == 0 ? 0.0f : 1.0f;
           p.g.beta = choice % 3 == 0 ? 0.0f : choice % 3 == 1 ? 1.0f : -2.0f;
           p.g.bias = choice % 2 == 0 ? p.bias.data() : nullptr;
-          p.g.then = choice % 7 < 3 ? epilogue::relu : epilogue::none;
+          p.g.epilogue = choice % 7 < 3 ? epilogue::relu : epilogue::none;
           for (const cpu_isa isa : isas) {
             p.run(isa);
             CAPTURE(dp::detail::name_of(isa), m, n, k, variant);
@@ -134,7 +134,7 @@ template <class T, class Result> void check_short_products() {
   for (const auto [m, n, k] : {shape{70, 300, 530}, shape{200, 40, 2111}, shape{9, 17, 1100}}) {
     const int variant = static_cast<int>((m + n) % 4);
     short_problem<T, Result> p(m, n, k, variant, false);
-    p.g.alpha = 0.7f, p.g.beta = -0.3f, p.g.bias = p.bias.data(), p.g.then = epilogue::relu;
+    p.g.alpha = 0.7f, p.g.beta = -0.3f, p.g.bias = p.bias.data(), p.g.epilogue = epilogue::relu;
     for (const cpu_isa isa : isas) {
       p.run(isa);
       CAPTURE(dp::detail::name_of(isa), m, n, k);
@@ -177,7 +177,7 @@ TEST_CASE("NaN and infinity go through products of bf16 and half, and C is not r
     short_problem<dp::half, dp::half> q(20, 40, 37, 2, true);
     for (std::size_t at = 0; at < p.before.size(); ++at)
       p.before[at] = dp::bf16::from_bits(0x7fc0), q.before[at] = dp::half::from_bits(0x7e00);
-    p.g.then = q.g.then = epilogue::relu;
+    p.g.epilogue = q.g.epilogue = epilogue::relu;
     p.a[1 + 19 * p.g.lda + 36] = dp::bf16::from_bits(0xffc1);
     q.a[1 + 19 * q.g.lda + 36] = dp::half::from_bits(0xfe01);
     for (std::size_t i = 0; i < 37; ++i)

@@ -336,7 +336,7 @@ template <class Where, class T> void check_products() {
     const std::vector<T> numbers(n, T{3});
     const auto bias = dp::to<Where>(dp::wrap(numbers, dp::dextents<1>(n)));
     dp::matmul_into(window(z, of_c), window(x, of_a), window(y, of_b),
-                    {.alpha = 2, .beta = T{0.5}, .bias = std::to_address(bias.data()), .then = dp::epilogue::relu});
+                    {.alpha = 2, .beta = T{0.5}, .bias = std::to_address(bias.data()), .epilogue = dp::epilogue::relu});
     for_each_index({products, m, n}, [&](const index3& i) {
       const double sum = 2 * element(left, right, i) + 0.5 * static_cast<double>(before.at(i)) + 3;
       c.at(of_c.position(i)) = static_cast<T>(std::max(sum, 0.0));

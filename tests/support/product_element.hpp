@@ -32,7 +32,7 @@ double product_element(const detail::gemm_arguments<T, Result>& g, const Result*
     x += static_cast<double>(g.bias[j]);
     magnitude += std::abs(static_cast<double>(g.bias[j]));
   }
-  return g.then == detail::epilogue::relu && x < 0 ? 0 : x;
+  return g.epilogue == detail::epilogue::relu && x < 0 ? 0 : x;
 }
 
 }  // namespace devplace::test

@@ -82,8 +82,8 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   ///@}
 
  private:
-  template <class Call> static void multiply(const Call& c, devplace::detail::epilogue then) {
-    matmul_options<typename Call::precision_type> options{.then = then};
+  template <class Call> static void multiply(const Call& c, devplace::detail::epilogue epilogue) {
+    matmul_options<typename Call::precision_type> options{.epilogue = epilogue};
     if constexpr (has_bias) options.bias = c.template parameter<1>().data();
     matmul_into(detail::rows(c.output), detail::rows(c.input), transposed(c.template parameter<0>()), options);
   }

@@ -98,34 +98,35 @@ template <std::size_t Count> struct evaluation {
 };
 
 template <std::size_t Rank, class Backend, class Target, class Expression, std::size_t Count>
-void run_strided(int ordinal, const Target& destination, const Expression& expression, const evaluation<Count>& of) {
-  make_strided_leaf<Rank> make{of.layouts, of.axes.rank};
+void run_strided(int ordinal, const Target& destination, const Expression& expression,
+                 const evaluation<Count>& parameters) {
+  make_strided_leaf<Rank> make{parameters.layouts, parameters.axes.rank};
   const auto tree = expression.tree(make);
   assign_strided<Target, std::remove_const_t<decltype(tree)>, Rank> body{
-      destination, tree, {}, rows_are_linear(of.axes, of.layouts, Count + 1)};
-  for (std::size_t axis = 0; axis < Rank; ++axis) body.extents[axis] = of.axes.aligned(axis, Rank);
-  for_each_index<Backend>(ordinal, of.destination().size, elementwise_grain, body);
+      destination, tree, {}, rows_are_linear(parameters.axes, parameters.layouts, Count + 1)};
+  for (std::size_t axis = 0; axis < Rank; ++axis) body.extents[axis] = parameters.axes.aligned(axis, Rank);
+  for_each_index<Backend>(ordinal, parameters.destination().size, elementwise_grain, body);
 }
 
 /// One pass over the operands. `Layout` is the destination's; `Strides`: whether the types allow strides.
 template <class Layout, bool Strides, std::size_t MostAxes, class Backend, class T, class Expression, std::size_t Count>
-void run(int ordinal, T* destination, const Expression& expression, const evaluation<Count>& of) {
+void run(int ordinal, T* destination, const Expression& expression, const evaluation<Count>& parameters) {
   constexpr std::size_t rank = MostAxes > 1 ? MostAxes : 1;
   if constexpr (Strides) {
-    if (of.axes.rank > 1 || !rows_are_linear(of.axes, of.layouts, Count + 1)) {
+    if (parameters.axes.rank > 1 || !rows_are_linear(parameters.axes, parameters.layouts, Count + 1)) {
       if constexpr (std::is_same_v<Layout, row_major>) {
-        run_strided<rank, Backend>(ordinal, row_major_target<T, rank>{destination}, expression, of);
+        run_strided<rank, Backend>(ordinal, row_major_target<T, rank>{destination}, expression, parameters);
       } else {
         strided_target<T, rank> target{destination, {}};
-        of.destination().aligned_strides(of.axes.rank, target.strides, rank);
-        run_strided<rank, Backend>(ordinal, target, expression, of);
+        parameters.destination().aligned_strides(parameters.axes.rank, target.strides, rank);
+        run_strided<rank, Backend>(ordinal, target, expression, parameters);
       }
       return;
     }
   }
   make_linear_leaf make;
   const auto tree = expression.tree(make);
-  for_each_index<Backend>(ordinal, of.destination().size, elementwise_grain,
+  for_each_index<Backend>(ordinal, parameters.destination().size, elementwise_grain,
                           assign_linear<T, std::remove_const_t<decltype(tree)>>{destination, tree});
 }
 

@@ -65,11 +65,11 @@ template <class X, class F> struct moment_terms {
     const X* x;
     double shift;
     DEVPLACE_HD one_input<X> inputs() const { return {x}; }
-    DEVPLACE_HD pair_of<double> of(X value) const {
+    DEVPLACE_HD pair_of<double> from_inputs(X value) const {
       const double difference = static_cast<double>(static_cast<F>(value)) - shift;
       return {difference, difference * difference};
     }
-    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return of(x[i]); }
+    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return from_inputs(x[i]); }
   };
   DEVPLACE_HD summand of_channel(std::size_t c) const { return {x, static_cast<double>(shift(c))}; }
   DEVPLACE_HD static constexpr double neutral() { return 0; }
@@ -143,11 +143,11 @@ template <class X, class F> struct batch_norm_products {
   DEVPLACE_HD batch_norm_products(const X* inputs, const X* gradients, const channel_scales<F>& scales, std::size_t c)
       : x(inputs), dy(gradients), shift(scales.shift[c]), rest(scales.rest[c]), scale(scales.scale[c]) {}
   DEVPLACE_HD two_inputs<X, X> inputs() const { return {x, dy}; }
-  DEVPLACE_HD pair_of<double> of(X value, X of_value) const {
+  DEVPLACE_HD pair_of<double> from_inputs(X value, X of_value) const {
     const F gradient = static_cast<F>(of_value), normalized = ((static_cast<F>(value) - shift) - rest) * scale;
     return {static_cast<double>(gradient), static_cast<double>(gradient) * static_cast<double>(normalized)};
   }
-  DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return of(x[i], dy[i]); }
+  DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return from_inputs(x[i], dy[i]); }
 };
 
 /// Stores a channel's sums of dy and of dy times normalised x as gradients of bias and weight. Stores the means of

@@ -50,11 +50,11 @@ template <class X, class F> struct range_terms : largest_keys {
   struct summand {
     const X* x;
     DEVPLACE_HD one_input<X> inputs() const { return {x}; }
-    DEVPLACE_HD pair_of<double> of(X element) const {
+    DEVPLACE_HD pair_of<double> from_inputs(X element) const {
       const auto value = static_cast<double>(static_cast<F>(element));
       return {value, -value};
     }
-    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return of(x[i]); }
+    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return from_inputs(x[i]); }
   };
   DEVPLACE_HD summand of_channel(std::size_t) const { return {x}; }
 };
@@ -64,7 +64,7 @@ template <class F> struct channel_range {
   F shift;
   exact_scale scale;
 
-  DEVPLACE_HD static channel_range of(const std::int64_t* keys, std::size_t c) {
+  DEVPLACE_HD static channel_range from_keys(const std::int64_t* keys, std::size_t c) {
     const double high = number_of_key(keys[2 * c]), low = -number_of_key(keys[2 * c + 1]);
     const F middle = static_cast<F>(low / 2 + high / 2);
     const double above = high - static_cast<double>(middle), below = static_cast<double>(middle) - low;
@@ -83,14 +83,14 @@ template <class X, class F> struct exact_moment_terms : integer_sums {
     double shift, unit;
     exact_scale scale;
     DEVPLACE_HD one_input<X> inputs() const { return {x}; }
-    DEVPLACE_HD pair_of<std::int64_t> of(X value) const {
+    DEVPLACE_HD pair_of<std::int64_t> from_inputs(X value) const {
       const double difference = scale.normalized(static_cast<double>(static_cast<F>(value)) - shift);
       return {scale.summand(difference, unit), scale.summand(difference * difference, unit)};
     }
-    DEVPLACE_HD pair_of<std::int64_t> operator()(std::size_t i) const { return of(x[i]); }
+    DEVPLACE_HD pair_of<std::int64_t> operator()(std::size_t i) const { return from_inputs(x[i]); }
   };
   DEVPLACE_HD summand of_channel(std::size_t c) const {
-    const auto range = channel_range<F>::of(keys, c);
+    const auto range = channel_range<F>::from_keys(keys, c);
     return {x, static_cast<double>(range.shift), unit, range.scale};
   }
 };
@@ -103,7 +103,7 @@ template <class F> struct exact_statistics_functor {
   statistics_of_batch<F> result;
 
   DEVPLACE_HD void operator()(std::size_t c) const {
-    const auto range = channel_range<F>::of(keys, c);
+    const auto range = channel_range<F>::from_keys(keys, c);
     const double mean = static_cast<double>(sums[2 * c]) / unit / count;
     const double square = static_cast<double>(sums[2 * c + 1]) / unit / count;
     result.store(c, range.shift, range.scale.scaled(mean), range.scale.scaled(range.scale.scaled(square)), count);
@@ -119,11 +119,11 @@ template <class X, class F> struct gradient_range_terms : largest_keys {
   struct summand {
     batch_norm_products<X, F> products;
     DEVPLACE_HD two_inputs<X, X> inputs() const { return products.inputs(); }
-    DEVPLACE_HD pair_of<double> of(X value, X gradient) const {
-      const auto p = products.of(value, gradient);
+    DEVPLACE_HD pair_of<double> from_inputs(X value, X gradient) const {
+      const auto p = products.from_inputs(value, gradient);
       return {p.first < 0 ? -p.first : p.first, p.second < 0 ? -p.second : p.second};
     }
-    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return of(products.x[i], products.dy[i]); }
+    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return from_inputs(products.x[i], products.dy[i]); }
   };
   DEVPLACE_HD summand of_channel(std::size_t c) const { return {{x, dy, scales, c}}; }
 };
@@ -141,11 +141,13 @@ template <class X, class F> struct exact_gradient_terms : integer_sums {
     exact_scale first, second;
     double unit;
     DEVPLACE_HD two_inputs<X, X> inputs() const { return products.inputs(); }
-    DEVPLACE_HD pair_of<std::int64_t> of(X value, X gradient) const {
-      const auto p = products.of(value, gradient);
+    DEVPLACE_HD pair_of<std::int64_t> from_inputs(X value, X gradient) const {
+      const auto p = products.from_inputs(value, gradient);
       return {first.summand(first.normalized(p.first), unit), second.summand(second.normalized(p.second), unit)};
     }
-    DEVPLACE_HD pair_of<std::int64_t> operator()(std::size_t i) const { return of(products.x[i], products.dy[i]); }
+    DEVPLACE_HD pair_of<std::int64_t> operator()(std::size_t i) const {
+      return from_inputs(products.x[i], products.dy[i]);
+    }
   };
   DEVPLACE_HD summand of_channel(std::size_t c) const {
     return {

@@ -103,10 +103,10 @@ template <class T, class G, class Element = T> struct group_norm_gradient_terms 
     const T* terms;
     const Element* dy;
     DEVPLACE_HD two_inputs<T, Element> inputs() const { return {terms, dy}; }
-    DEVPLACE_HD pair_of<double> of(T term, Element gradient) const {
+    DEVPLACE_HD pair_of<double> from_inputs(T term, Element gradient) const {
       return {static_cast<double>(term), static_cast<double>(static_cast<T>(gradient))};
     }
-    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return of(terms[i], dy[i]); }
+    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return from_inputs(terms[i], dy[i]); }
   };
   DEVPLACE_HD summand of_channel(std::size_t) const { return {terms, dy}; }
   DEVPLACE_HD static constexpr double neutral() { return 0; }

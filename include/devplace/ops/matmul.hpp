@@ -41,7 +41,7 @@ template <precision P> struct matmul_options {
   factor_type alpha{1};              ///< multiplies the product
   factor_type beta{0};               ///< if 0, c is not read
   const value_type* bias = nullptr;  ///< added to every row of c: one element per column of c, on c's place; null: none
-  epilogue then = epilogue::none;    ///< applied last
+  devplace::epilogue epilogue = devplace::epilogue::none;  ///< applied last
 };
 
 /// A tensor on one place, or a view. For tensors over several places: distributed_matmul.hpp.
@@ -107,7 +107,7 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> 
 /// Multiplies views. Operands, or a result, with strides that BLAS does not support go through a row-major copy.
 template <class C, class A, class B, class T, class Result>
 void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T, Result> g) {
-  const auto as_read = [&](const auto& x, bool& transpose, const T*& data, std::size_t& ld, const auto& then) {
+  const auto as_read = [&](const auto& x, bool& transpose, const T*& data, std::size_t& ld, const auto& continuation) {
     using view_type = std::remove_cvref_t<decltype(x)>;
     const blas_matrix read = blas_matrix_of(x);
     transpose = read.transposed, data = x.data(), ld = read.ld;
@@ -115,10 +115,10 @@ void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T, Result
       if (read.ld == 0 && x.size() != 0) {
         const auto copy = packed(x);
         transpose = false, data = copy.view.data(), ld = x.extent(view_type::rank - 1);
-        return then(copy.view);
+        return continuation(copy.view);
       }
     }
-    then(x);
+    continuation(x);
   };
   if constexpr (!C::is_row_major) {
     const blas_matrix written = blas_matrix_of(c);
@@ -167,7 +167,7 @@ void multiply(const C& c, const A& a, const B& b, const matmul_options<P>& optio
   arguments.alpha = options.alpha;
   arguments.beta = options.beta;
   arguments.bias = options.bias;
-  arguments.then = options.then;
+  arguments.epilogue = options.epilogue;
   arguments.math = math_of<P>;
   multiply_views(c, a, b, arguments);
 }

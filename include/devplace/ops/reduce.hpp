@@ -76,9 +76,9 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
     reduce<typename X::backend_type>(
         x.ordinal(), reduction_plan<source, Reducer>{outer, count, inner, {raw_data(elements)}, reducer});
   };
-  const reduction_extents of = reduction_extents_of(sizes_of(x.extents()), reduced);
+  const reduction_extents extents = reduction_extents_of(sizes_of(x.extents()), reduced);
   if constexpr (MayBeScattered) {
-    if (!of.one_run) {
+    if (!extents.one_run) {
       shape order;  // the axes that remain, then the reduced ones
       std::array<std::size_t, X::rank> strides{};
       for (const bool which : {false, true})
@@ -89,12 +89,12 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
       const view<const typename X::value_type, all, typename X::placement_type, strided> permuted(
           raw_data(x), extents_from<all>(order), strides, x.device());
       const auto copy = packed(permuted);
-      carry_out(copy.view, of.outer * of.inner, of.count, 1);
+      carry_out(copy.view, extents.outer * extents.inner, extents.count, 1);
       return;
     }
   }
   const auto in_order = packed(x);
-  carry_out(in_order.view, of.outer, of.count, of.inner);
+  carry_out(in_order.view, extents.outer, extents.count, extents.inner);
 }
 
 /// Reduces on one place, into a new tensor.

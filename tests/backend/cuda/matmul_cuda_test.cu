@@ -62,7 +62,7 @@ double largest_error(dp::detail::gemm_arguments<T> g, const device_array<T>& a, 
         sum += static_cast<double>(a.host[g.transpose_a ? p * g.lda + i : i * g.lda + p]) *
                b.host[g.transpose_b ? j * g.ldb + p : p * g.ldb + j];
       expected = g.alpha * sum + (g.beta == 0 ? 0 : g.beta * expected) + (bias == nullptr ? T{0} : bias->host[j]);
-      if (g.then == dp::detail::epilogue::relu && expected < 0) expected = 0;
+      if (g.epilogue == dp::detail::epilogue::relu && expected < 0) expected = 0;
     }
     const double error = std::abs(after[at] - expected);
     largest = error <= largest ? largest : error;
@@ -75,7 +75,7 @@ template <class T> dp::detail::gemm_arguments<T> arguments_of(const shape& s, un
   g.m = s.m, g.n = s.n, g.k = s.k;
   g.transpose_a = (bits & 1) != 0, g.transpose_b = (bits & 2) != 0;
   g.lda = g.transpose_a ? s.m : s.k, g.ldb = g.transpose_b ? s.k : s.n, g.ldc = s.n;
-  g.then = (bits & 4) != 0 ? dp::detail::epilogue::relu : dp::detail::epilogue::none;
+  g.epilogue = (bits & 4) != 0 ? dp::detail::epilogue::relu : dp::detail::epilogue::none;
   return g;
 }
 

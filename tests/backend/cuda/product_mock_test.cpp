@@ -61,7 +61,7 @@ template <class T> double reference(const gemm_arguments<T>& g, const std::vecto
   double x = static_cast<double>(g.alpha) * sum;
   if (g.beta != T{0}) x += static_cast<double>(g.beta) * static_cast<double>(c[i * g.ldc + j]);
   if (g.bias != nullptr) x += static_cast<double>(g.bias[j]);
-  return g.then == dp::detail::epilogue::relu && x < 0 ? 0 : x;
+  return g.epilogue == dp::detail::epilogue::relu && x < 0 ? 0 : x;
 }
 
 /// Returns the largest difference between the C of multiply() and the definition of the product; checks that nothing
@@ -119,7 +119,7 @@ TEMPLATE_TEST_CASE("products on CUDA devices are right for every combination of 
     g.alpha = static_cast<T>(scale[0]), g.beta = static_cast<T>(scale[1]);
     g.a = a.data(), g.lda = 13, g.b = b.data(), g.ldb = 12, g.c = c.data(), g.ldc = 12;
     g.bias = (bits & 4) != 0 ? bias.data() : nullptr;
-    g.then = (bits & 8) != 0 ? dp::detail::epilogue::relu : dp::detail::epilogue::none;
+    g.epilogue = (bits & 8) != 0 ? dp::detail::epilogue::relu : dp::detail::epilogue::none;
     largest = std::max(largest, largest_error(g, c));
   }
   CHECK(largest <= (sizeof(T) == 4 ? 2e-5 : 1e-13));
@@ -142,7 +142,7 @@ TEMPLATE_TEST_CASE("many products on a CUDA device are one call of cuBLASLt", "[
     g.alpha = 2, g.beta = 3;
     g.a = a.data(), g.lda = 12, g.b = b.data(), g.ldb = 12, g.c = c.data(), g.ldc = 9;
     g.bias = (bits & 4) != 0 ? bias.data() : nullptr;
-    g.then = (bits & 8) != 0 ? dp::detail::epilogue::relu : dp::detail::epilogue::none;
+    g.epilogue = (bits & 8) != 0 ? dp::detail::epilogue::relu : dp::detail::epilogue::none;
     batch.count = count;
     batch.stride_a = (bits & 16) != 0 ? 0 : 73;  // one matrix for all
     batch.stride_b = 5;                          // matrices that share elements
@@ -196,7 +196,7 @@ TEST_CASE("relu keeps NaN, -0 and infinity, with and without a product", "[backe
   for (std::size_t i = 0; i < 8; ++i) eye.data()[i * 8 + i] = 1;
   std::copy(values.begin(), values.end(), p.c.data());
   p.g.m = 1, p.g.k = 0, p.g.beta = 1;
-  p.g.then = dp::detail::epilogue::relu;
+  p.g.epilogue = dp::detail::epilogue::relu;
   dp::detail::multiply(0, p.g, emulated{});
   const std::vector<float> y = p.c.values();
   CHECK(std::isnan(y[0]));
@@ -212,7 +212,7 @@ TEST_CASE("relu keeps NaN, -0 and infinity, with and without a product", "[backe
   x.data()[3] = nan;
   gemm_arguments<float> g;
   g.m = 2, g.n = 8, g.k = 8, g.a = x.data(), g.lda = 8, g.b = eye.data(), g.ldb = 8, g.c = z.data(), g.ldc = 8;
-  g.bias = p.bias.data(), g.then = dp::detail::epilogue::relu;
+  g.bias = p.bias.data(), g.epilogue = dp::detail::epilogue::relu;
   dp::detail::multiply(0, g, emulated{});
   CHECK(std::isnan(z.data()[0]));
   CHECK(z.data()[8] >= 0);
@@ -293,7 +293,7 @@ TEST_CASE("a row-major product is cuBLASLt's product of the transposes", "[backe
 TEST_CASE("relu after a product is a separate kernel, because cuBLASLt's turns NaN into 0", "[backend]") {
   small_product<float> p;
   std::vector<std::string> kernels;
-  p.g.then = dp::detail::epilogue::relu;
+  p.g.epilogue = dp::detail::epilogue::relu;
   p.g.bias = p.bias.data();
   dp::detail::multiply(0, p.g, emulated{&kernels});
   CHECK(lt::products().at(0).epilogue == CUBLASLT_EPILOGUE_DEFAULT);
@@ -575,8 +575,8 @@ namespace {
 /// Returns the largest difference between a product of 16-bit numbers and its definition in double. The result has type
 /// C; its elements are 0.5 before.
 template <class T, class C>
-double error_of_short_product(std::size_t m, std::size_t n, std::size_t k, bool with_bias, dp::detail::epilogue then,
-                              std::vector<std::string>* names = nullptr) {
+double error_of_short_product(std::size_t m, std::size_t n, std::size_t k, bool with_bias,
+                              dp::detail::epilogue epilogue, std::vector<std::string>* names = nullptr) {
   const device_array<dp::bf16> memory((m * k + k * n + n + 64) * 4);
   T* const a = reinterpret_cast<T*>(memory.data());
   T *const b = a + (m * k + 15) / 8 * 8, *const bias = b + (k * n + 15) / 8 * 8;
@@ -590,7 +590,7 @@ double error_of_short_product(std::size_t m, std::size_t n, std::size_t k, bool 
   g.a = a, g.lda = k, g.b = b, g.ldb = n, g.c = c.data(), g.ldc = n;
   g.alpha = 0.75f, g.beta = 2;
   g.bias = with_bias ? bias : nullptr;
-  g.then = then;
+  g.epilogue = epilogue;
   dp::detail::multiply(0, g, emulated{names});
   double largest = 0;
   for (std::size_t i = 0; i < m; ++i)
@@ -599,7 +599,7 @@ double error_of_short_product(std::size_t m, std::size_t n, std::size_t k, bool 
       for (std::size_t p = 0; p < k; ++p)
         sum += static_cast<double>(static_cast<float>(a[i * k + p])) * static_cast<float>(b[p * n + j]);
       double x = 0.75 * sum + 1 + (with_bias ? static_cast<double>(static_cast<float>(bias[j])) : 0);
-      if (then == dp::detail::epilogue::relu && x < 0) x = 0;
+      if (epilogue == dp::detail::epilogue::relu && x < 0) x = 0;
       const auto rounded = static_cast<double>(static_cast<float>(C(static_cast<float>(x))));
       largest = std::max(largest, std::abs(static_cast<double>(static_cast<float>(c.data()[i * n + j])) - rounded));
     }
@@ -614,11 +614,11 @@ TEST_CASE("products of bf16 and half are summed in float and rounded once, by th
   for (const auto& [m, n, k] :
        {std::array<std::size_t, 3>{8, 16, 24}, {5, 7, 3}, {1, 9, 33}, {9, 1, 33}, {4, 6, 1}, {3, 8, 0}})
     for (const bool with_bias : {false, true})
-      for (const epilogue then : {epilogue::none, epilogue::relu}) {
+      for (const epilogue epilogue : {epilogue::none, epilogue::relu}) {
         INFO(m << "x" << n << "x" << k << (with_bias ? " with bias" : ""));
-        CHECK(error_of_short_product<dp::bf16, dp::bf16>(m, n, k, with_bias, then) == 0);
-        CHECK(error_of_short_product<dp::half, dp::half>(m, n, k, with_bias, then) == 0);
-        CHECK(error_of_short_product<dp::bf16, float>(m, n, k, with_bias, then) < 1e-5);
+        CHECK(error_of_short_product<dp::bf16, dp::bf16>(m, n, k, with_bias, epilogue) == 0);
+        CHECK(error_of_short_product<dp::half, dp::half>(m, n, k, with_bias, epilogue) == 0);
+        CHECK(error_of_short_product<dp::bf16, float>(m, n, k, with_bias, epilogue) < 1e-5);
       }
   REQUIRE_FALSE(lt::products().empty());
   for (const auto& product : lt::products()) {

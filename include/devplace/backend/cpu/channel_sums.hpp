@@ -16,18 +16,18 @@ namespace devplace {
 /// blocks depend only on the shape and are combined in order.
 template <> struct implementation<backend::cpu, op::channel_sums> {
   template <class Terms> static void run(int, const detail::channel_plan<Terms>& plan) {
-    const division of(plan.shape);
-    if (of.blocks == 1) {
-      const std::size_t work = plan.shape.count() * of.width + 1;
-      detail::parallel_ranges(of.groups, 1 + parallel_work / work, [&](std::size_t begin, std::size_t end) {
+    const division parts(plan.shape);
+    if (parts.blocks == 1) {
+      const std::size_t work = plan.shape.count() * parts.width + 1;
+      detail::parallel_ranges(parts.groups, 1 + parallel_work / work, [&](std::size_t begin, std::size_t end) {
         for (std::size_t group = begin; group != end; ++group) {
           accumulators<Terms> sums;
-          detail::run_range(loops<Terms>{plan, of, sums, group}, 0, plan.shape.count());
-          store(plan, of, sums, group);
+          detail::run_range(loops<Terms>{plan, parts, sums, group}, 0, plan.shape.count());
+          store(plan, parts, sums, group);
         }
       });
     } else {
-      for (std::size_t group = 0; group != of.groups; ++group) in_blocks(plan, of, group);
+      for (std::size_t group = 0; group != parts.groups; ++group) in_blocks(plan, parts, group);
     }
   }
 
@@ -60,31 +60,31 @@ template <> struct implementation<backend::cpu, op::channel_sums> {
   };
 
   template <class Terms>
-  static void store(const detail::channel_plan<Terms>& plan, const division& of, const accumulators<Terms>& sums,
+  static void store(const detail::channel_plan<Terms>& plan, const division& parts, const accumulators<Terms>& sums,
                     std::size_t group) {
-    for (std::size_t i = 0; i != of.channels(plan.shape, group); ++i)
-      plan.terms.store(of.first(group) + i, {sums.first[i], sums.second[i]});
+    for (std::size_t i = 0; i != parts.channels(plan.shape, group); ++i)
+      plan.terms.store(parts.first(group) + i, {sums.first[i], sums.second[i]});
   }
 
   template <class Terms>
-  static void in_blocks(const detail::channel_plan<Terms>& plan, const division& of, std::size_t group) {
+  static void in_blocks(const detail::channel_plan<Terms>& plan, const division& parts, std::size_t group) {
     accumulators<Terms> sums[most_blocks];
-    detail::parallel_ranges(of.blocks, 1, [&](std::size_t begin, std::size_t end) {
+    detail::parallel_ranges(parts.blocks, 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t b = begin; b != end; ++b)
-        detail::run_range(loops<Terms>{plan, of, sums[b], group}, b * of.block,
-                          std::min((b + 1) * of.block, plan.shape.count()));
+        detail::run_range(loops<Terms>{plan, parts, sums[b], group}, b * parts.block,
+                          std::min((b + 1) * parts.block, plan.shape.count()));
     });
-    for (std::size_t b = 1; b != of.blocks; ++b)
-      for (std::size_t i = 0; i != of.channels(plan.shape, group); ++i) {
+    for (std::size_t b = 1; b != parts.blocks; ++b)
+      for (std::size_t i = 0; i != parts.channels(plan.shape, group); ++i) {
         Terms::combine(sums[0].first[i], sums[b].first[i]);
         Terms::combine(sums[0].second[i], sums[b].second[i]);
       }
-    store(plan, of, sums[0], group);
+    store(plan, parts, sums[0], group);
   }
 
   template <class Terms> struct loops {
     const detail::channel_plan<Terms>& plan;
-    const division& of;
+    const division& parts;
     accumulators<Terms>& sums;
     std::size_t group;
 
@@ -96,7 +96,7 @@ template <> struct implementation<backend::cpu, op::channel_sums> {
    private:
     void of_neighbours(std::size_t begin, std::size_t end) const {
       const Terms terms = plan.terms;
-      const std::size_t channel = of.first(group), count = of.channels(plan.shape, group);
+      const std::size_t channel = parts.first(group), count = parts.channels(plan.shape, group);
       accumulators<Terms> own;
       std::fill_n(own.first, count, Terms::neutral());
       std::fill_n(own.second, count, Terms::neutral());

@@ -114,7 +114,7 @@ template <> struct implementation<backend::cpu, op::convolution> {
     const detail::convolution_kernels<T> kernels = detail::convolution_kernels_of<T>(isa);
     const auto [weight, bias] = detail::wide_parameters<T>(g, g.shape.groups * g.shape.outputs, isa);
     const detail::convolution_arguments<T, detail::computed_t<T>> wide{
-        detail::with_long_rows(g.shape), g.x, weight, bias, g.y, g.then, g.math, g.floats};
+        detail::with_long_rows(g.shape), g.x, weight, bias, g.y, g.epilogue, g.math, g.floats};
     if (detail::convolve_depthwise_on_cpu(wide, kernels.depthwise_of(wide.shape), wide.shape.rows.out,
                                           kernels.depthwise))
       return;

@@ -102,7 +102,7 @@ struct gemm_cblas {
     } else {
       cblas_dgemm(CblasRowMajor, transpose_a, transpose_b, m, n, k, g.alpha, a, lda, b, ldb, g.beta, c, ldc);
     }
-    if (g.bias == nullptr && g.then == epilogue::none) return;
+    if (g.bias == nullptr && g.epilogue == epilogue::none) return;
     for (std::size_t i = range.row_begin; i < range.row_end; ++i) {
       T* const row = g.c + i * g.ldc;
       for (std::size_t j = range.column_begin; j < range.column_end; ++j) row[j] = gemm_finish(g, row[j], j);

@@ -19,7 +19,7 @@ template <class T> struct relu_gradient_body {
   const T* y;
 
   void range(std::size_t begin, std::size_t end) const {
-    independent_loop(begin, end, [of = *this](std::size_t i) { of.to[i] = of.y[i] <= T{0} ? T{0} : of.dy[i]; });
+    independent_loop(begin, end, [body = *this](std::size_t i) { body.to[i] = body.y[i] <= T{0} ? T{0} : body.dy[i]; });
   }
 };
 

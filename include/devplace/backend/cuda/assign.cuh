@@ -20,7 +20,7 @@ namespace devplace::detail {
 struct element_sizes {
   std::size_t smallest, largest;
 
-  static constexpr element_sizes of(std::size_t size) { return {size, size}; }
+  static constexpr element_sizes uniform(std::size_t size) { return {size, size}; }
   constexpr unsigned width() const { return width_of_sizes(smallest, largest); }
 };
 template <class... Sizes> constexpr element_sizes sizes_of_all(const Sizes&... s) {
@@ -29,9 +29,9 @@ template <class... Sizes> constexpr element_sizes sizes_of_all(const Sizes&... s
 
 /// The element sizes of the tensors that an expression reads (single elements excluded).
 template <class Tree> inline constexpr element_sizes sizes_in_tree = {16, 1};
-template <class T> inline constexpr element_sizes sizes_in_tree<linear_leaf<T>> = element_sizes::of(sizeof(T));
+template <class T> inline constexpr element_sizes sizes_in_tree<linear_leaf<T>> = element_sizes::uniform(sizeof(T));
 template <class T, std::size_t Rank>
-inline constexpr element_sizes sizes_in_tree<strided_leaf<T, Rank>> = element_sizes::of(sizeof(T));
+inline constexpr element_sizes sizes_in_tree<strided_leaf<T, Rank>> = element_sizes::uniform(sizeof(T));
 template <class F, class Indices, class... Children>
 inline constexpr element_sizes sizes_in_tree<node<F, Indices, Children...>> =
     sizes_of_all(sizes_in_tree<void>, sizes_in_tree<Children>...);
@@ -115,7 +115,7 @@ DEVPLACE_DEVICE void store_several(const Thread& t, T* to, const Tree& tree) {
 template <class Body> struct wide_assignment;
 
 template <class T, class Tree> struct wide_assignment<assign_linear<T, Tree>> {
-  static constexpr unsigned width = sizes_of_all(element_sizes::of(sizeof(T)), sizes_in_tree<Tree>).width();
+  static constexpr unsigned width = sizes_of_all(element_sizes::uniform(sizeof(T)), sizes_in_tree<Tree>).width();
   assign_linear<T, Tree> body;
 
   bool is_wide() const { return is_aligned<width>(body.destination) && wide_leaves<width>::in(body.tree); }
@@ -129,7 +129,7 @@ template <class T, class Tree> struct wide_assignment<assign_linear<T, Tree>> {
 template <class Target, class Tree, std::size_t Rank> struct wide_assignment<assign_strided<Target, Tree, Rank>> {
   using body_type = assign_strided<Target, Tree, Rank>;
   static constexpr unsigned width =
-      sizes_of_all(element_sizes::of(sizeof(*body_type{}.destination.data)), sizes_in_tree<Tree>).width();
+      sizes_of_all(element_sizes::uniform(sizeof(*body_type{}.destination.data)), sizes_in_tree<Tree>).width();
   body_type body;
 
   bool is_wide() const {

@@ -61,7 +61,9 @@ class cudnn_caller {
   /// `key` is the key of the convolution or attention and must outlive the object.
   template <class Key>
   cudnn_caller(int where, const Key& key)
-      : ordinal(where), key_(&key), text_([](const void* of) { return to_string(*static_cast<const Key*>(of)); }) {}
+      : ordinal(where),
+        key_(&key),
+        text_([](const void* pointer) { return to_string(*static_cast<const Key*>(pointer)); }) {}
 
   int ordinal;
 

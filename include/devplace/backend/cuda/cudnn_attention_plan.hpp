@@ -118,37 +118,37 @@ class attention_graph {
   void add_operation(cudnn_descriptor operation) { operations_.push_back(add(std::move(operation))); }
 
   enum class kind : unsigned char { memory, number, between };
-  handle add_tensor(std::int64_t id, const layout& of, cudnnDataType_t type, kind where) {
+  handle add_tensor(std::int64_t id, const layout& shape, cudnnDataType_t type, kind where) {
     if (unsupported_) return nullptr;
-    cudnn_descriptor made(CUDNN_BACKEND_TENSOR_DESCRIPTOR, caller_);
-    made.set(CUDNN_ATTR_TENSOR_DATA_TYPE, type, caller_);
-    made.set(CUDNN_ATTR_TENSOR_DIMENSIONS, of.extents, caller_);
-    made.set(CUDNN_ATTR_TENSOR_STRIDES, of.strides, caller_);
-    made.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id, caller_);
-    made.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::int64_t{type == element_ ? 16 : 4}, caller_);
-    if (where == kind::between) made.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true, caller_);
-    if (where == kind::number) made.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, true, caller_);
-    return add(std::move(made));
+    cudnn_descriptor descriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR, caller_);
+    descriptor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, type, caller_);
+    descriptor.set(CUDNN_ATTR_TENSOR_DIMENSIONS, shape.extents, caller_);
+    descriptor.set(CUDNN_ATTR_TENSOR_STRIDES, shape.strides, caller_);
+    descriptor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id, caller_);
+    descriptor.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::int64_t{type == element_ ? 16 : 4}, caller_);
+    if (where == kind::between) descriptor.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true, caller_);
+    if (where == kind::number) descriptor.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, true, caller_);
+    return add(std::move(descriptor));
   }
-  handle tensor(name which, const layout& of) { return tensor(which, of, element_); }
-  handle tensor(name which, const layout& of, cudnnDataType_t type) {
-    return add_tensor(static_cast<std::int64_t>(which), of, type, kind::memory);
+  handle tensor(name which, const layout& shape) { return tensor(which, shape, element_); }
+  handle tensor(name which, const layout& shape, cudnnDataType_t type) {
+    return add_tensor(static_cast<std::int64_t>(which), shape, type, kind::memory);
   }
   handle number(name which) {
     return add_tensor(static_cast<std::int64_t>(which), {{1, 1, 1, 1}, {1, 1, 1, 1}}, CUDNN_DATA_FLOAT, kind::number);
   }
   /// Adds a virtual tensor: a result that only operations of the graph read.
-  handle between(const layout& of, cudnnDataType_t type) { return add_tensor(next_++, of, type, kind::between); }
+  handle between(const layout& shape, cudnnDataType_t type) { return add_tensor(next_++, shape, type, kind::between); }
 
   /// Adds a pointwise operation on one to three operands with the result y.
   void apply_to(handle y, cudnnPointwiseMode_t mode, handle x, handle b = nullptr, handle t = nullptr,
                 cudnnDataType_t computed = CUDNN_DATA_FLOAT, std::int64_t axis = -1) {
     if (unsupported_) return;
-    cudnn_descriptor how(CUDNN_BACKEND_POINTWISE_DESCRIPTOR, caller_);
-    how.set(CUDNN_ATTR_POINTWISE_MODE, mode, caller_);
-    how.set(CUDNN_ATTR_POINTWISE_MATH_PREC, computed, caller_);
-    if (axis >= 0) how.set(CUDNN_ATTR_POINTWISE_AXIS, axis, caller_);
-    const handle finished = add(std::move(how));
+    cudnn_descriptor descriptor(CUDNN_BACKEND_POINTWISE_DESCRIPTOR, caller_);
+    descriptor.set(CUDNN_ATTR_POINTWISE_MODE, mode, caller_);
+    descriptor.set(CUDNN_ATTR_POINTWISE_MATH_PREC, computed, caller_);
+    if (axis >= 0) descriptor.set(CUDNN_ATTR_POINTWISE_AXIS, axis, caller_);
+    const handle finished = add(std::move(descriptor));
     if (unsupported_) return;
     cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, std::array{finished}, caller_);
@@ -158,8 +158,8 @@ class attention_graph {
     operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, std::array{y}, caller_);
     add_operation(std::move(operation));
   }
-  handle apply(cudnnPointwiseMode_t mode, const layout& of, handle x, handle b = nullptr) {
-    const handle y = between(of, CUDNN_DATA_FLOAT);
+  handle apply(cudnnPointwiseMode_t mode, const layout& shape, handle x, handle b = nullptr) {
+    const handle y = between(shape, CUDNN_DATA_FLOAT);
     apply_to(y, mode, x, b);
     return y;
   }
@@ -168,10 +168,10 @@ class attention_graph {
   handle reduce(cudnnReduceTensorOp_t op, handle x) {
     const handle y = between(rows_, CUDNN_DATA_FLOAT);
     if (unsupported_) return y;
-    cudnn_descriptor how(CUDNN_BACKEND_REDUCTION_DESCRIPTOR, caller_);
-    how.set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_DATA_FLOAT, caller_);
-    how.set(CUDNN_ATTR_REDUCTION_OPERATOR, op, caller_);
-    const handle finished = add(std::move(how));
+    cudnn_descriptor descriptor(CUDNN_BACKEND_REDUCTION_DESCRIPTOR, caller_);
+    descriptor.set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_DATA_FLOAT, caller_);
+    descriptor.set(CUDNN_ATTR_REDUCTION_OPERATOR, op, caller_);
+    const handle finished = add(std::move(descriptor));
     if (unsupported_) return y;
     cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_REDUCTION_DESC, std::array{finished}, caller_);
@@ -183,9 +183,9 @@ class attention_graph {
 
   void multiply(handle c, handle a, handle b) {
     if (unsupported_) return;
-    cudnn_descriptor how(CUDNN_BACKEND_MATMUL_DESCRIPTOR, caller_);
-    how.set(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_DATA_FLOAT, caller_);
-    const handle finished = add(std::move(how));
+    cudnn_descriptor descriptor(CUDNN_BACKEND_MATMUL_DESCRIPTOR, caller_);
+    descriptor.set(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_DATA_FLOAT, caller_);
+    const handle finished = add(std::move(descriptor));
     if (unsupported_) return;
     cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_MATMUL_DESC, std::array{finished}, caller_);
@@ -196,8 +196,8 @@ class attention_graph {
   }
 
   /// Adds the transposes of the matrices of x.
-  handle reshape(handle x, const layout& of) {
-    const handle y = between(of, element_);
+  handle reshape(handle x, const layout& shape) {
+    const handle y = between(shape, element_);
     if (unsupported_) return y;
     cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, std::array{x}, caller_);

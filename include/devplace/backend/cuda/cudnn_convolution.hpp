@@ -44,10 +44,10 @@ bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shap
 
 /// Computes image = then(image + bias) for images [samples, channels, pixels].
 template <class T, class Launch>
-void finish_images(std::size_t samples, std::size_t channels, std::size_t pixels, const T* bias, epilogue then,
+void finish_images(std::size_t samples, std::size_t channels, std::size_t pixels, const T* bias, epilogue epilogue,
                    T* image, const Launch& launch) {
-  if (bias == nullptr && then == epilogue::none) return;
-  with_kernel(samples * channels * pixels, finish_images_functor<T>{channels, pixels, bias, then, image}, launch);
+  if (bias == nullptr && epilogue == epilogue::none) return;
+  with_kernel(samples * channels * pixels, finish_images_functor<T>{channels, pixels, bias, epilogue, image}, launch);
 }
 
 /// Runs the operation. Returns false, with nothing enqueued, if cuDNN does not compute it. 16-bit elements are
@@ -57,7 +57,7 @@ template <class T, class Launch>
 bool convolve_by_cudnn(int ordinal, const convolution_arguments<T>& a, const Launch& launch) {
   const convolution_shape& s = a.shape;
   return run_cudnn<T>(ordinal, convolution_pass::output, s, a.math, a.x, a.weight, a.y, 0, [&](const T*) {
-    finish_images(s.samples, s.groups * s.outputs, s.pixels(), a.bias, a.then, a.y, launch);
+    finish_images(s.samples, s.groups * s.outputs, s.pixels(), a.bias, a.epilogue, a.y, launch);
   });
 }
 template <class T, class Launch>

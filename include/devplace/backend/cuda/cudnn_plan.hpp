@@ -110,41 +110,42 @@ inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const con
     cudnnBackendDescriptorType_t type;
     cudnnBackendAttributeName_t x, weight, y, windows, alpha, beta;
   };
-  const names of = key.pass == convolution_pass::output ? names{CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
-                                                                CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
-                                                                CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
-                                                                CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
-                                                                CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
-                                                                CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
-                                                                CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA}
-                   : key.pass == convolution_pass::input_gradient
-                       ? names{CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
-                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
-                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
-                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
-                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
-                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
-                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA}
-                       : names{CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
-                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
-                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
-                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
-                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
-                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
-                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
-  cudnn_descriptor operation(of.type, caller);
-  operation.set(of.x, parts[0], caller);
-  operation.set(of.weight, parts[1], caller);
-  operation.set(of.y, parts[2], caller);
-  operation.set(of.windows, parts[3], caller);
+  const names descriptors = key.pass == convolution_pass::output
+                                ? names{CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA}
+                            : key.pass == convolution_pass::input_gradient
+                                ? names{CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA}
+                                : names{CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+  cudnn_descriptor operation(descriptors.type, caller);
+  operation.set(descriptors.x, parts[0], caller);
+  operation.set(descriptors.weight, parts[1], caller);
+  operation.set(descriptors.y, parts[2], caller);
+  operation.set(descriptors.windows, parts[3], caller);
   const auto set_factor = [&](cudnnBackendAttributeName_t name, double value) {
     if (wide)
       operation.set(name, value, caller);
     else
       operation.set(name, static_cast<float>(value), caller);
   };
-  set_factor(of.alpha, 1);
-  set_factor(of.beta, key.beta);
+  set_factor(descriptors.alpha, 1);
+  set_factor(descriptors.beta, key.beta);
   parts.push_back(std::move(operation));
   return parts.back().finalize(caller);
 }

@@ -22,20 +22,20 @@ template <> struct implementation<backend::cuda, op::events> {
   }
   static void record(int ordinal, void* state) {
     const detail::cuda_scope device(ordinal);
-    detail::check_cuda(cudaEventRecord(of(state), device.stream()), "cudaEventRecord", ordinal);
+    detail::check_cuda(cudaEventRecord(native_event(state), device.stream()), "cudaEventRecord", ordinal);
   }
   static void follow(int ordinal, void* state) {
     const detail::cuda_scope device(ordinal);
-    detail::check_cuda(cudaStreamWaitEvent(device.stream(), of(state), 0), "cudaStreamWaitEvent", ordinal);
+    detail::check_cuda(cudaStreamWaitEvent(device.stream(), native_event(state), 0), "cudaStreamWaitEvent", ordinal);
   }
   static void wait(void* state, int ordinal) {
     const detail::cuda_device_guard device(ordinal);
-    detail::wait_for_cuda_event(of(state), ordinal);
+    detail::wait_for_cuda_event(native_event(state), ordinal);
   }
   static bool ready(void* state, int ordinal) {
     if (detail::cuda_device_lost(ordinal)) return true;
     const detail::cuda_device_guard device(ordinal);
-    return !detail::cuda_query_pending(cudaEventQuery(of(state)), "cudaEventQuery", ordinal);
+    return !detail::cuda_query_pending(cudaEventQuery(native_event(state)), "cudaEventQuery", ordinal);
   }
   static detail::device_failure drain(int ordinal) {
     try {
@@ -49,9 +49,9 @@ template <> struct implementation<backend::cuda, op::events> {
   static std::uint64_t failures(int ordinal) { return detail::cuda_device_lost(ordinal) ? 1 : 0; }
 
  private:
-  static cudaEvent_t of(void* state) { return static_cast<cudaEvent_t>(state); }
+  static cudaEvent_t native_event(void* state) { return static_cast<cudaEvent_t>(state); }
   static void release(void* state, int ordinal) noexcept {
-    if (!detail::cuda_device_lost(ordinal)) static_cast<void>(cudaEventDestroy(of(state)));
+    if (!detail::cuda_device_lost(ordinal)) static_cast<void>(cudaEventDestroy(native_event(state)));
   }
 };
 

@@ -31,13 +31,13 @@ inline cuda_exit_report::~cuda_exit_report() {
   try {
     const std::int64_t end = in_seconds(device_timeout() == 0 ? 1 : device_timeout());
     for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal) {
-      const cuda_queue* queue = cuda_queue_slot::of(ordinal).queue.load(std::memory_order_acquire);
+      const cuda_queue* queue = cuda_queue_slot::on_device(ordinal).queue.load(std::memory_order_acquire);
       if (queue == nullptr) continue;
       const int visible = device_map::of_process().visible(ordinal);
       const quiet_cuda_device_guard device(visible);
       check_stream_at_exit(queue->stream, ordinal, end);
       std::size_t index = 0;
-      while (const cudaStream_t stream = cuda_stream_pool::of(ordinal).made(index++))
+      while (const cudaStream_t stream = cuda_stream_pool::on_device(ordinal).created(index++))
         check_stream_at_exit(stream, ordinal, end);
       if (cuda_device_lost(ordinal) && !thrown_loss_of_cuda_device(visible).exchange(true))
         write_failure_at_exit(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");

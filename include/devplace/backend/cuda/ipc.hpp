@@ -43,11 +43,11 @@ template <> struct implementation<backend::cuda, op::ipc> {
     cudaEvent_t& written = owner->written;
     record.owner = owner.release();
     detail::memory_block block(std::move(record));  // frees the memory if a call below fails
-    auto& told = *static_cast<message*>(segment->data());
+    auto& handles = *static_cast<message*>(segment->data());
     detail::check_cuda(cudaEventCreateWithFlags(&written, cudaEventDisableTiming | cudaEventInterprocess),
                        "cudaEventCreateWithFlags for other processes", ordinal);
-    detail::check_cuda(cudaIpcGetMemHandle(&told.memory, data), "cudaIpcGetMemHandle", ordinal);
-    detail::check_cuda(cudaIpcGetEventHandle(&told.written, written), "cudaIpcGetEventHandle", ordinal);
+    detail::check_cuda(cudaIpcGetMemHandle(&handles.memory, data), "cudaIpcGetMemHandle", ordinal);
+    detail::check_cuda(cudaIpcGetEventHandle(&handles.written, written), "cudaIpcGetEventHandle", ordinal);
     return block;
   }
 
@@ -60,16 +60,16 @@ template <> struct implementation<backend::cuda, op::ipc> {
   static detail::memory_block open(int ordinal, std::size_t bytes,
                                    const std::shared_ptr<detail::named_segment>& segment) {
     const detail::cuda_scope device(ordinal);
-    const auto& told = *static_cast<const message*>(segment->data());
+    const auto& handles = *static_cast<const message*>(segment->data());
     auto owner = std::make_unique<std::shared_ptr<detail::named_segment>>(segment);
     void* data = nullptr;
-    detail::check_cuda(cudaIpcOpenMemHandle(&data, told.memory, cudaIpcMemLazyEnablePeerAccess), "cudaIpcOpenMemHandle",
-                       ordinal);
+    detail::check_cuda(cudaIpcOpenMemHandle(&data, handles.memory, cudaIpcMemLazyEnablePeerAccess),
+                       "cudaIpcOpenMemHandle", ordinal);
     detail::block_record record{data, bytes, ordinal, memory_purpose::tensors, &release_opened};
     record.owner = owner.release();
     detail::memory_block block(std::move(record));  // closes the memory if a call below fails
     cudaEvent_t written = nullptr;
-    detail::check_cuda(cudaIpcOpenEventHandle(&written, told.written), "cudaIpcOpenEventHandle", ordinal);
+    detail::check_cuda(cudaIpcOpenEventHandle(&written, handles.written), "cudaIpcOpenEventHandle", ordinal);
     const cudaError_t waits = cudaStreamWaitEvent(device.stream(), written, 0);
     static_cast<void>(cudaEventDestroy(written));
     detail::check_cuda(waits, "cudaStreamWaitEvent", ordinal);

@@ -124,15 +124,15 @@ template <class T, class F> struct wide_pool_gradient {
   }
 
  private:
-  static bool input_is_aligned(const max_pool_gradient_functor<T>& of) { return is_aligned<width>(of.x); }
+  static bool input_is_aligned(const max_pool_gradient_functor<T>& functor) { return is_aligned<width>(functor.x); }
   static bool input_is_aligned(const average_pool_gradient_functor<T>&) { return true; }
 
   /// Calls take(w, left, right, divisor) for each window w of 4. `left` and `right` tell whether the left and the right
   /// element of the window's upper row (lower row if `lower` is 1) receive the window's gradient, divided by `divisor`.
   template <class Thread, class Take>
-  DEVPLACE_DEVICE static void each_share(const Thread& t, const max_pool_gradient_functor<T>& of, std::size_t at,
+  DEVPLACE_DEVICE static void each_share(const Thread& t, const max_pool_gradient_functor<T>& functor, std::size_t at,
                                          unsigned lower, const Take& take) {
-    const auto squares = four_squares<T>::load(t, of.x + at, of.s.columns.in);
+    const auto squares = four_squares<T>::load(t, functor.x + at, functor.s.columns.in);
     DEVPLACE_DEVICE_UNROLL
     for (unsigned w = 0; w < 4; ++w) {
       T best = squares.upper.value[2 * w];

@@ -30,9 +30,9 @@ void finish_product(const gemm_arguments<T, C>& g, computed_t<T> beta, const Lau
   const auto with_width = [&](auto kernel) { launch(kernel.blocks(), kernel); };
   const bool wide_rows = g.n % wide == 0 && has_wide_rows<wide>(g.c, g.ldc) && has_wide_rows<wide>(g.bias, wide);
   if (wide_rows)
-    with_width(finish_kernel<C, wide, T>{g.m, g.n, g.ldc, g.c, beta, g.bias, g.then});
+    with_width(finish_kernel<C, wide, T>{g.m, g.n, g.ldc, g.c, beta, g.bias, g.epilogue});
   else
-    with_width(finish_kernel<C, 1, T>{g.m, g.n, g.ldc, g.c, beta, g.bias, g.then});
+    with_width(finish_kernel<C, 1, T>{g.m, g.n, g.ldc, g.c, beta, g.bias, g.epilogue});
 }
 
 /// Sums columns with the stream's workspace, using `Source<T, Width>` with the widest accesses that `aligned` allows.
@@ -64,7 +64,7 @@ void multiply_vector(int ordinal, const gemm_arguments<T, C>& g, const Launch& l
   const std::size_t stride = vector_is_row ? 1 : one_column ? g.ldb : g.lda;
   using result_type = sum_result<computed_t<T>, C, T>;
   const result_type result{
-      g.c, one_column ? g.ldc : 1, g.alpha, g.beta, g.bias, one_column ? std::size_t{0} : std::size_t{1}, g.then};
+      g.c, one_column ? g.ldc : 1, g.alpha, g.beta, g.bias, one_column ? std::size_t{0} : std::size_t{1}, g.epilogue};
   const bool sums_rows = one_column ? !g.transpose_a : g.transpose_b;
   const auto launch_rows = [&](const auto& kernel) { launch(kernel.blocks(), kernel); };
   if (!sums_rows)
@@ -92,7 +92,7 @@ template <class T, class C> bool multiply_by_library(int ordinal, const gemm_bat
   if (g.m == 1 || g.n == 1 || g.k <= 1 || g.alpha == 0) return false;
   // A 16-bit result is rounded once, after its bias is added. cuBLASLt reads biases of the result's type.
   if constexpr (std::is_same_v<T, C>)
-    with_bias = g.bias != nullptr && (g.then == epilogue::none || short_element<C>) &&
+    with_bias = g.bias != nullptr && (g.epilogue == epilogue::none || short_element<C>) &&
                 multiply_by_library(ordinal, batch, library_epilogue::bias, g.bias);
   return with_bias || multiply_by_library(ordinal, batch, library_epilogue::none, nullptr);
 }
@@ -106,7 +106,7 @@ void multiply(int ordinal, const gemm_batch<T, C>& batch, const Launch& launch) 
   bool with_bias = false;
   if (!multiply_by_library(ordinal, batch, with_bias)) {
     for (std::size_t k = 0; k != batch.count; ++k) multiply_without_library(ordinal, batch[k], launch);
-  } else if ((!with_bias && g.bias != nullptr) || g.then != epilogue::none) {
+  } else if ((!with_bias && g.bias != nullptr) || g.epilogue != epilogue::none) {
     gemm_batch<T, C> rest = batch;
     if (with_bias) rest.first.bias = nullptr;
     if (batch.stride_c == g.m * g.ldc) rest.first.m *= rest.count, rest.count = 1;  // rows of one matrix

@@ -48,18 +48,18 @@ template <class T> std::uint32_t alignment_of(const T* data, std::size_t stride)
 
 /// Makes the key of products; `vector` is the epilogue's vector, null if it has none.
 template <class T, class C>
-product_key make_product_key(const gemm_batch<T, C>& of, library_epilogue epilogue, const void* vector) {
-  const gemm_arguments<T, C>& g = of.first;
+product_key make_product_key(const gemm_batch<T, C>& batch, library_epilogue epilogue, const void* vector) {
+  const gemm_arguments<T, C>& g = batch.first;
   product_key key;
-  key.batch = of.count, key.stride_a = of.stride_a, key.stride_b = of.stride_b, key.stride_c = of.stride_c;
+  key.batch = batch.count, key.stride_a = batch.stride_a, key.stride_b = batch.stride_b, key.stride_c = batch.stride_c;
   key.m = g.m, key.n = g.n, key.k = g.k;
   key.lda = g.lda, key.ldb = g.ldb, key.ldc = g.ldc;
   key.transpose_a = g.transpose_a, key.transpose_b = g.transpose_b;
   key.operand = dtype_of<T>, key.result = dtype_of<C>;
   key.math = g.math;
   key.epilogue = epilogue;
-  key.align_a = alignment_of(g.a, of.stride_a), key.align_b = alignment_of(g.b, of.stride_b);
-  key.align_c = alignment_of(g.c, of.stride_c);
+  key.align_a = alignment_of(g.a, batch.stride_a), key.align_b = alignment_of(g.b, batch.stride_b);
+  key.align_c = alignment_of(g.c, batch.stride_c);
   key.align_vector = vector == nullptr ? 0 : alignment_of(vector);
   return key;
 }

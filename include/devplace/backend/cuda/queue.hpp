@@ -53,7 +53,7 @@ struct cuda_queue_slot {
   std::mutex mutex;
   std::atomic<const cuda_queue*> queue{nullptr};
 
-  static cuda_queue_slot& of(int ordinal) {
+  static cuda_queue_slot& on_device(int ordinal) {
     static auto& slots = *new std::array<cuda_queue_slot, counted_ordinals>;
     return slots[static_cast<std::size_t>(ordinal)];
   }
@@ -68,7 +68,7 @@ struct cuda_exit_report {
 /// Returns the queue of the place `ordinal`, whose device is the current one; made at first use. Never destroyed,
 /// because CUDA may shut down before static objects are destroyed.
 inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
-  cuda_queue_slot& slot = cuda_queue_slot::of(ordinal);
+  cuda_queue_slot& slot = cuda_queue_slot::on_device(ordinal);
   const cuda_queue* queue = slot.queue.load(std::memory_order_acquire);
   if (queue == nullptr) [[unlikely]] {
     const std::lock_guard lock(slot.mutex);  // std::call_once hangs after an exception on some systems
@@ -104,9 +104,9 @@ class cuda_scope {
   /// Waits for the work enqueued so far on all streams of the place.
   void wait_for_all_streams() const {
     wait_for_cuda_stream(queue_.stream, ordinal_);
-    const cuda_stream_pool& others = cuda_stream_pool::of(ordinal_);
+    const cuda_stream_pool& others = cuda_stream_pool::on_device(ordinal_);
     std::size_t index = 0;
-    while (const cudaStream_t stream = others.made(index++)) wait_for_cuda_stream(stream, ordinal_);
+    while (const cudaStream_t stream = others.created(index++)) wait_for_cuda_stream(stream, ordinal_);
   }
 
  private:

@@ -28,7 +28,7 @@ template <class T> struct scale_bytes_kernel {
 
   template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     const auto table = t.template shared<T, 256>();
-    table.store(t.thread_index(), body.scale.of[t.thread_index()]);
+    table.store(t.thread_index(), body.scale.values[t.thread_index()]);
     t.sync();
     const std::size_t first = std::size_t{t.block_index()} * threads + t.thread_index();
     const std::size_t stride = std::size_t{t.grid_size()} * threads;

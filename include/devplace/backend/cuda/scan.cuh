@@ -27,16 +27,18 @@ template <class T> class widened_integers {
   using reference = std::uint64_t;
 
   DEVPLACE_HD widened_integers(const T* first, const std::int64_t* sum_before)
-      : first_(first), at_(first), sum_before_(sum_before) {}
+      : first_(first), current_(first), sum_before_(sum_before) {}
 
-  DEVPLACE_HD std::uint64_t operator*() const { return widen(at_); }
-  DEVPLACE_HD std::uint64_t operator[](std::ptrdiff_t i) const { return widen(at_ + i); }
+  DEVPLACE_HD std::uint64_t operator*() const { return widen(current_); }
+  DEVPLACE_HD std::uint64_t operator[](std::ptrdiff_t i) const { return widen(current_ + i); }
   DEVPLACE_HD widened_integers& operator+=(std::ptrdiff_t n) {
-    at_ += n;
+    current_ += n;
     return *this;
   }
   DEVPLACE_HD friend widened_integers operator+(widened_integers a, std::ptrdiff_t n) { return a += n; }
-  DEVPLACE_HD friend std::ptrdiff_t operator-(widened_integers a, widened_integers b) { return a.at_ - b.at_; }
+  DEVPLACE_HD friend std::ptrdiff_t operator-(widened_integers a, widened_integers b) {
+    return a.current_ - b.current_;
+  }
 
  private:
   DEVPLACE_HD std::uint64_t widen(const T* at) const {
@@ -45,7 +47,7 @@ template <class T> class widened_integers {
   }
 
   const T* first_;
-  const T* at_;
+  const T* current_;
   const std::int64_t* sum_before_;
 };
 

@@ -30,9 +30,9 @@ DEVPLACE_DEVICE void by_group(const softmax_row<T>& p, Access access, const Grou
                               bool exists) {
   using value = computed_t<T>;
   const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
-  const row_exponential_sum<value> of(group, x);
-  const value scale = 1 / of.sum;
-  x.write(p.y + row * p.n, [&](std::size_t, value v) { return fast_exp<value>(v - of.max) * scale; });
+  const row_exponential_sum<value> exponentials(group, x);
+  const value scale = 1 / exponentials.sum;
+  x.write(p.y + row * p.n, [&](std::size_t, value v) { return fast_exp<value>(v - exponentials.max) * scale; });
 }
 
 template <class T, class Access, class Group>
@@ -40,9 +40,9 @@ DEVPLACE_DEVICE void by_group(const log_softmax_row<T>& p, Access access, const 
                               bool exists) {
   using value = computed_t<T>;
   const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
-  const row_exponential_sum<value> of(group, x);
-  const value log_sum = std::log(of.sum);
-  x.write(p.y + row * p.n, [&](std::size_t, value v) { return (v - of.max) - log_sum; });
+  const row_exponential_sum<value> exponentials(group, x);
+  const value log_sum = std::log(exponentials.sum);
+  x.write(p.y + row * p.n, [&](std::size_t, value v) { return (v - exponentials.max) - log_sum; });
 }
 
 template <class T, class Access, class Group>

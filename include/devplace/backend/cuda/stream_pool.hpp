@@ -19,7 +19,7 @@ namespace devplace::detail {
 /// Thread-safe.
 class cuda_stream_pool {
  public:
-  static cuda_stream_pool& of(int ordinal) {
+  static cuda_stream_pool& on_device(int ordinal) {
     static auto& pools = *new std::array<cuda_stream_pool, counted_ordinals>;
     return pools[static_cast<std::size_t>(ordinal)];
   }
@@ -32,11 +32,11 @@ class cuda_stream_pool {
       idle_.pop_back();
       return stream;
     }
-    made_.reserve(made_.size() + 1);
-    idle_.reserve(made_.size() + 1);  // so that give() does not allocate
+    created_.reserve(created_.size() + 1);
+    idle_.reserve(created_.size() + 1);  // so that give() does not allocate
     cudaStream_t stream = nullptr;
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", ordinal);
-    made_.push_back(stream);
+    created_.push_back(stream);
     return stream;
   }
 
@@ -46,14 +46,14 @@ class cuda_stream_pool {
   }
 
   /// Returns the `index`-th stream created so far, with or without an owner; null past the last.
-  cudaStream_t made(std::size_t index) const {
+  cudaStream_t created(std::size_t index) const {
     const std::lock_guard lock(mutex_);
-    return index < made_.size() ? made_[index] : nullptr;
+    return index < created_.size() ? created_[index] : nullptr;
   }
 
  private:
   mutable std::mutex mutex_;
-  std::vector<cudaStream_t> made_;
+  std::vector<cudaStream_t> created_;
   std::vector<cudaStream_t> idle_;
 };
 

@@ -14,7 +14,7 @@ namespace devplace {
 template <> struct implementation<backend::cuda, op::streams> {
   static detail::stream_handle create(int ordinal) {
     const detail::cuda_scope device(ordinal);
-    return {detail::cuda_stream_pool::of(ordinal).take(ordinal), {ordinal, &release}};
+    return {detail::cuda_stream_pool::on_device(ordinal).take(ordinal), {ordinal, &release}};
   }
   static detail::stream_handle create_without_memory(int ordinal) { return create(ordinal); }
   static detail::stream_handle own(int ordinal) {
@@ -23,17 +23,19 @@ template <> struct implementation<backend::cuda, op::streams> {
   }
   static void synchronize(int ordinal, void* native) {
     const detail::cuda_device_guard device(ordinal);
-    detail::wait_for_cuda_stream(of(native), ordinal);
+    detail::wait_for_cuda_stream(native_stream(native), ordinal);
   }
   static bool ready(int ordinal, void* native) {
     if (detail::cuda_device_lost(ordinal)) return true;
     const detail::cuda_device_guard device(ordinal);
-    return !detail::cuda_query_pending(cudaStreamQuery(of(native)), "cudaStreamQuery", ordinal);
+    return !detail::cuda_query_pending(cudaStreamQuery(native_stream(native)), "cudaStreamQuery", ordinal);
   }
 
  private:
-  static cudaStream_t of(void* native) { return static_cast<cudaStream_t>(native); }
-  static void release(void* native, int ordinal) noexcept { detail::cuda_stream_pool::of(ordinal).give(of(native)); }
+  static cudaStream_t native_stream(void* native) { return static_cast<cudaStream_t>(native); }
+  static void release(void* native, int ordinal) noexcept {
+    detail::cuda_stream_pool::on_device(ordinal).give(native_stream(native));
+  }
 };
 
 }  // namespace devplace

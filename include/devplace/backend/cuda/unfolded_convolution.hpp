@@ -95,7 +95,7 @@ void convolve(int ordinal, const convolution_arguments<T>& a, const Launch& laun
     g.math = a.math;
     multiply_groups(ordinal, g, s.groups, g.m * g.k, g.k * n, g.m * n, launch);
     with_kernel(s.groups * s.outputs * n,
-                finish_functor<T>{s.groups * s.outputs, pixels, u.pixels, u.matrix, a.bias, a.then, a.y}, launch);
+                finish_functor<T>{s.groups * s.outputs, pixels, u.pixels, u.matrix, a.bias, a.epilogue, a.y}, launch);
   });
 }
 

@@ -76,7 +76,7 @@ class simulated_devices {
 
  private:
   struct extra_worker {
-    explicit extra_worker(int of) : ordinal(of), worker(of) {}
+    explicit extra_worker(int device) : ordinal(device), worker(device) {}
     int ordinal;
     simulated_device worker;
     bool taken = true;

@@ -23,7 +23,7 @@ class simulated_event {
     simulated_device::point at;
   };
 
-  explicit simulated_event(simulated_device& of) : recorded_{&of, {}} {}
+  explicit simulated_event(simulated_device& device) : recorded_{&device, {}} {}
 
   void record(simulated_device& worker) {
     const std::lock_guard lock(mutex_);
@@ -48,30 +48,30 @@ template <> struct implementation<backend::cuda, op::events> {
       return {new detail::simulated_event(detail::simulated_devices::at(ordinal)), {ordinal, &release}};
     });
   }
-  static void record(int ordinal, void* state) { of(state).record(detail::simulated_devices::current(ordinal)); }
+  static void record(int ordinal, void* state) { event(state).record(detail::simulated_devices::current(ordinal)); }
   /// Makes the device wait even if it has failed, because a failed device still frees memory, which others may use.
   static void follow(int ordinal, void* state) {
     detail::simulated_device* const worker = &detail::simulated_devices::current(ordinal);
-    worker->submit<true, op::events>([worker, before = of(state).recorded()] {
+    worker->submit<true, op::events>([worker, before = event(state).recorded()] {
       if (detail::device_failure failed = before.worker->wait_for(before.at)) worker->fail_with(std::move(failed));
     });
   }
   static void wait(void* state, int ordinal) {
     static_cast<void>(detail::simulated_devices::at(ordinal));  // throws in a child of fork(), which has no workers
-    const detail::simulated_event::point at = of(state).recorded();
+    const detail::simulated_event::point at = event(state).recorded();
     if (const detail::device_failure failed = at.worker->wait_for(at.at, true)) std::rethrow_exception(failed.what);
   }
   static bool ready(void* state, int ordinal) {
     static_cast<void>(detail::simulated_devices::at(ordinal));  // throws in a child of fork(), which has no workers
-    const detail::simulated_event::point at = of(state).recorded();
+    const detail::simulated_event::point at = event(state).recorded();
     return at.worker->reached(at.at);
   }
   static detail::device_failure drain(int ordinal) { return detail::simulated_devices::at(ordinal).drain(); }
   static std::uint64_t failures(int ordinal) { return detail::simulated_devices::at(ordinal).failures(); }
 
  private:
-  static detail::simulated_event& of(void* state) { return *static_cast<detail::simulated_event*>(state); }
-  static void release(void* state, int) noexcept { delete &of(state); }
+  static detail::simulated_event& event(void* state) { return *static_cast<detail::simulated_event*>(state); }
+  static void release(void* state, int) noexcept { delete &event(state); }
 };
 
 }  // namespace devplace

@@ -87,10 +87,10 @@ template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> s
     return takes<typename Call::sample>::shape(c.batch(), groups, Out);
   }
 
-  template <class Call> static void convolve(const Call& c, devplace::detail::epilogue then) {
+  template <class Call> static void convolve(const Call& c, devplace::detail::epilogue epilogue) {
     devplace::detail::convolution_arguments<typename Call::value_type> g{
         shape_of(c), c.input.data(), c.template parameter<0>().data(),      nullptr, c.output.data(),
-        then,        math<Call>,     {c.float_parameters(), c.float_sums()}};
+        epilogue,    math<Call>,     {c.float_parameters(), c.float_sums()}};
     if constexpr (options::bias) g.bias = c.template parameter<1>().data();
     run<devplace::op::convolution>(c, g);
   }

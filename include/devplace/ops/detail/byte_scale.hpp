@@ -17,14 +17,14 @@ namespace devplace {
 /// T, so it is identical on every place and with all compiler options.
 template <floating_element T> struct byte_scale {
   /// The value of byte x.
-  T of[256];
+  T values[256];
 
   /// Without a scale, x / 255, correctly rounded, replaces x * scale, as in torchvision's ToTensor.
   explicit byte_scale(std::optional<double> scale = {}, double mean = 0, double standard_deviation = 1) {
     for (std::size_t x = 0; x < 256; ++x) {
       const double value = static_cast<double>(x);
       const double centred = scale ? std::fma(value, *scale, -mean) : value / 255 - mean;
-      of[x] = static_cast<T>(centred / standard_deviation);
+      values[x] = static_cast<T>(centred / standard_deviation);
     }
   }
 };
@@ -34,7 +34,7 @@ namespace detail {
 /// Look-ups on the CPU: as fast as arithmetic with the vector instructions of baseline x86-64.
 template <class T>
 void scale_byte_range(T* to, const std::uint8_t* from, std::size_t count, const byte_scale<T>& scale) {
-  const T* const table = scale.of;
+  const T* const table = scale.values;
   std::size_t i = 0;
   if constexpr (std::endian::native == std::endian::little) {
     // Reads eight bytes into one register: compilers would vectorise the obvious loop into slow gathers.

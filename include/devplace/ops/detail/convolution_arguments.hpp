@@ -81,7 +81,7 @@ template <class T, class Weight = T> struct convolution_arguments {
   const Weight* weight;
   const Weight* bias;
   T* y;
-  epilogue then = epilogue::none;
+  detail::epilogue epilogue = detail::epilogue::none;
   product_math math = product_math::strict;
   convolution_floats<T> floats = {};
 };

@@ -38,7 +38,9 @@ template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_l
   constexpr unsigned_bits one = unsigned_bits{constants::bias} << mantissa;
   constexpr unsigned_bits least_normal = unsigned_bits{1} << mantissa, infinite = infinity_bits<T>;
   const auto x_bits = same_bits<unsigned_bits>(x);
-  const auto mask_of_sign = [](unsigned_bits of) { return static_cast<unsigned_bits>(static_cast<bits>(of) >> sign); };
+  const auto mask_of_sign = [](unsigned_bits value) {
+    return static_cast<unsigned_bits>(static_cast<bits>(value) >> sign);
+  };
 
   // Scales subnormal numbers by 2^(mantissa + 2). Results for numbers that are not positive are replaced below.
   const unsigned_bits power = mask_of_sign(x_bits - least_normal) & (mantissa + 2);

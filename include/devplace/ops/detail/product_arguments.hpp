@@ -35,7 +35,7 @@ template <class T, class Result = T> struct gemm_arguments {
   Result* c = nullptr;
   std::size_t ldc = 0;
   const T* bias = nullptr;
-  epilogue then = epilogue::none;
+  detail::epilogue epilogue = detail::epilogue::none;
   product_math math = product_math::strict;
 };
 
@@ -74,7 +74,7 @@ struct gemm_range {
 template <class T, class Result>
 constexpr computed_t<T> gemm_finish(const gemm_arguments<T, Result>& g, computed_t<T> x, std::size_t column) {
   if (g.bias != nullptr) x += g.bias[column];
-  return g.then == epilogue::relu && x < 0 ? 0 : x;
+  return g.epilogue == epilogue::relu && x < 0 ? 0 : x;
 }
 
 /// C = then(beta C + bias): the complete product if k or alpha is zero.

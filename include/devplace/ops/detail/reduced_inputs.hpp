@@ -9,8 +9,8 @@
 namespace devplace::detail {
 
 /// The arrays from which a source of a reduction computes its elements, for kernels that load several elements at a
-/// time. A source's `inputs()` returns the arrays. Its `of(a)` or `of(a, b)` computes an element from the arrays'
-/// elements with the same index.
+/// time. A source's `inputs()` returns the arrays. Its `from_inputs(a)` or `from_inputs(a, b)` computes an element from
+/// the arrays' elements with the same index.
 ///@{
 template <class A> struct one_input {
   const A* a;
@@ -30,7 +30,7 @@ template <class T> struct element_source {
   const T* data;
   DEVPLACE_HD T operator()(std::size_t i) const { return data[i]; }
   DEVPLACE_HD one_input<T> inputs() const { return {data}; }
-  DEVPLACE_HD static T of(T x) { return x; }
+  DEVPLACE_HD static T from_inputs(T x) { return x; }
 };
 
 }  // namespace devplace::detail

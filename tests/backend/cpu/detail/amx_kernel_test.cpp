@@ -82,7 +82,7 @@ template <class Result> std::size_t wrong_by_tiles(std::size_t m, std::size_t n,
              bias = numbers(n, 3);
   std::vector<Result> before(m * g.ldc, Result(3)), c = before;
   g.a = a.data(), g.b = b.data(), g.c = c.data(), g.bias = bias.data();
-  g.beta = 2, g.then = variant == 3 ? dp::detail::epilogue::relu : dp::detail::epilogue::none;
+  g.beta = 2, g.epilogue = variant == 3 ? dp::detail::epilogue::relu : dp::detail::epilogue::none;
   dp::detail::short_product<dp::detail::amx::tile_kernel<emulated_tiles>, dp::bf16, Result>::run(
       g, {0, m, 0, n}, dp::detail::gemm_buffer::of_this_thread());
   std::size_t wrong = 0;

@@ -102,7 +102,7 @@ DEVPLACE_TARGET void convolve_range(const convolution_arguments<T, computed_t<T>
       const bool last = block + 1 == depths, with_bias = last && g.bias != nullptr;
       const std::size_t depth_of_image = with_bias ? depth - 1 : depth;
       const tile_update<sum_type> update{1, static_cast<sum_type>(block == 0 ? 0 : 1), nullptr,
-                                         last && g.then == epilogue::relu};
+                                         last && g.epilogue == epilogue::relu};
       const auto pixels_of = [&](std::size_t index) { return index % panels * tile_columns; };
       const auto sample_of = [&](std::size_t index) { return index / panels % s.samples; };
       for (std::size_t index = first; index < block_end; ++index) {

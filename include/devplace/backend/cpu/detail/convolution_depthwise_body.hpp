@@ -109,7 +109,7 @@ DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_
     for (std::size_t o = 0; o < s.outputs; ++o) {
       const std::size_t output = group * s.outputs + o;
       tap_sums(sums, image, offsets, g.weight + output * depth, depth, g.bias == nullptr ? sum_type{0} : g.bias[output],
-               g.then == epilogue::relu, (rows - 1) * d.pitch + s.columns.out);
+               g.epilogue == epilogue::relu, (rows - 1) * d.pitch + s.columns.out);
       copy_rows(g.y + (index * s.outputs + o) * s.pixels() + y0 * s.columns.out, s.columns.out, sums, d.pitch,
                 s.columns.out, rows);
     }

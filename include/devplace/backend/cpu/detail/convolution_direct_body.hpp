@@ -84,7 +84,7 @@ DEVPLACE_TARGET inline void store_outputs(const convolution_arguments<T, compute
   using sum_type = computed_t<T>;
   const std::size_t ldc = g.shape.pixels();
   const sum_type beta = first ? 0 : 1;
-  const bool relu = !first && last && g.then == epilogue::relu;
+  const bool relu = !first && last && g.epilogue == epilogue::relu;
   if constexpr (std::is_same_v<T, sum_type>) {
     store_turned(g.y + at, ldc, sums, width, count, outputs, beta, relu);
   } else if (first && last) {
@@ -178,7 +178,7 @@ DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T, computed_t<T>>
                      at % s.rows.out, segment_end(at) - at);
       }
       const bool is_first = c0 == 0, is_last = c0 + channels == s.channels;
-      const bool relu = is_first && is_last && g.then == epilogue::relu;
+      const bool relu = is_first && is_last && g.epilogue == epilogue::relu;
       const sum_type* const weight = g.weight + group * s.outputs * s.depth();
       for (std::size_t o0 = 0; o0 < s.outputs; o0 += 2 * lanes) {
         const std::size_t count = smaller(2 * lanes, s.outputs - o0), vectors = count > lanes ? 2 : 1;

@@ -32,7 +32,7 @@ constexpr const char* name_of(cpu_isa isa) {
 struct cpuid_bits {
   unsigned c, d;
 
-  static cpuid_bits of(unsigned leaf) noexcept {
+  static cpuid_bits query(unsigned leaf) noexcept {
     unsigned c = 0, d;
     __asm__ volatile("cpuid" : "+a"(leaf), "+c"(c), "=d"(d) : : "rbx");
     return {c, d};
@@ -44,7 +44,7 @@ struct cpuid_bits {
 inline bool tiles_are_allowed() noexcept {
   #if defined(__linux__)
   constexpr unsigned amx_bf16 = 1u << 22, amx_tile = 1u << 24;
-  if ((cpuid_bits::of(7).d & amx_bf16) == 0 || (cpuid_bits::of(7).d & amx_tile) == 0) return false;
+  if ((cpuid_bits::query(7).d & amx_bf16) == 0 || (cpuid_bits::query(7).d & amx_tile) == 0) return false;
   constexpr long ask_permission = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   return syscall(SYS_arch_prctl, ask_permission, tile_data) == 0;
   #else
@@ -58,7 +58,7 @@ inline cpu_isa supported_isa() noexcept {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   constexpr unsigned f16c = 1u << 29;
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || (cpuid_bits::of(1).c & f16c) == 0)
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || (cpuid_bits::query(1).c & f16c) == 0)
     return cpu_isa::generic;
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");

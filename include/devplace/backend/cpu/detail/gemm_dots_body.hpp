@@ -73,7 +73,7 @@ DEVPLACE_TARGET inline void finish_dots(const gemm_arguments<T>& g, const T (&su
   vector x = g.alpha * *reinterpret_cast<const loaded*>(sum);
   if (g.beta != T{0}) x += g.beta * *reinterpret_cast<const loaded*>(c);
   if (g.bias != nullptr) x += *reinterpret_cast<const loaded*>(g.bias + column);
-  if (g.then == epilogue::relu) x = x < zero ? zero : x;
+  if (g.epilogue == epilogue::relu) x = x < zero ? zero : x;
   *reinterpret_cast<loaded*>(c) = x;
 }
 

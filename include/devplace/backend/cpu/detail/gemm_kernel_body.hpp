@@ -181,7 +181,7 @@ DEVPLACE_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range
     for (std::size_t block = 0; block < depths; ++block) {
       const std::size_t p0 = part_begin(g.k, depths, block), depth = part_begin(g.k, depths, block + 1) - p0;
       const bool first = block == 0, last = block + 1 == depths;
-      tile_update<T> update{g.alpha, first ? g.beta : T{1}, nullptr, last && g.then == epilogue::relu, far};
+      tile_update<T> update{g.alpha, first ? g.beta : T{1}, nullptr, last && g.epilogue == epilogue::relu, far};
       for (std::size_t i0 = range.row_begin; i0 < range.row_end; i0 += block_rows) {
         const std::size_t rows = smaller(block_rows, range.row_end - i0);
         const T* const block_a = g.a + i0 * stride_ai + p0 * stride_ap;

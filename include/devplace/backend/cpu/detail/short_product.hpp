@@ -150,7 +150,7 @@ template <class Kernel, class T, class Result> struct short_product {
           }
         }
         if (last && g_.bias != nullptr) tile.bias = g_.bias + j0 + j;
-        tile.relu = last && g_.then == epilogue::relu;
+        tile.relu = last && g_.epilogue == epilogue::relu;
         Kernel::store(sums, tile);
       }
   }

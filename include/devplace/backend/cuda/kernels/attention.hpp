@@ -32,7 +32,7 @@ template <class T, unsigned Columns, class Thread> class attention_tile {
 
   /// Sums of one lane for each row of its warp, in columns lane + 32 c.
   struct sums {
-    T of[warp_rows][Columns] = {};
+    T values[warp_rows][Columns] = {};
   };
 
   DEVPLACE_DEVICE attention_tile(Thread& t, const attention_shape& shape)
@@ -76,7 +76,7 @@ template <class T, unsigned Columns, class Thread> class attention_tile {
       for (unsigned c = 0; c < Columns; ++c) {
         const T other = element(others, stride, first_other + k, lane_ + 32 * c);
         DEVPLACE_DEVICE_UNROLL
-        for (unsigned r = 0; r < warp_rows; ++r) to.of[r][c] += factor[r] * other;
+        for (unsigned r = 0; r < warp_rows; ++r) to.values[r][c] += factor[r] * other;
       }
     }
   }
@@ -90,7 +90,7 @@ template <class T, unsigned Columns, class Thread> class attention_tile {
       DEVPLACE_DEVICE_UNROLL
       for (unsigned c = 0; c < Columns; ++c)
         if (row < shape_.length && lane_ + 32 * c < shape_.width)
-          to[row * stride + lane_ + 32 * c] = from.of[r][c] * factors[r];
+          to[row * stride + lane_ + 32 * c] = from.values[r][c] * factors[r];
     }
   }
 
@@ -175,7 +175,7 @@ struct attention_results_kernel : attention_kernel<attention_results_kernel<T, C
         denominators[r] = denominators[r] * correction + tile.sum_of_lanes(e);
         maxima[r] = max;
         DEVPLACE_DEVICE_UNROLL
-        for (unsigned c = 0; c < Columns; ++c) y.of[r][c] *= correction;
+        for (unsigned c = 0; c < Columns; ++c) y.values[r][c] *= correction;
         p[r] = tile.drop(g.dropout, sequence, query, key, e);
       }
       tile.add(y, p, v, stride, at);

@@ -22,14 +22,14 @@ template <class T, class Out = T, class Bias = T> struct sum_result {
   T beta = 0;
   const Bias* bias = nullptr;
   std::size_t bias_stride = 0;
-  epilogue then = epilogue::none;
+  detail::epilogue epilogue = detail::epilogue::none;
 
   DEVPLACE_DEVICE void store(std::size_t i, T sum) const {
     Out& element = out[i * stride];
     T x = alpha * sum;
     if (beta != T{0}) x += beta * static_cast<T>(element);
     if (bias != nullptr) x += static_cast<T>(bias[i * bias_stride]);
-    element = static_cast<Out>(then == epilogue::relu && x < T{0} ? T{0} : x);
+    element = static_cast<Out>(epilogue == epilogue::relu && x < T{0} ? T{0} : x);
   }
 };
 
@@ -103,7 +103,7 @@ struct column_sums_kernel {
   static constexpr unsigned width = Source::width;
   static constexpr unsigned threads = 32 * Rows;
   static constexpr std::size_t tile = std::size_t{32} * width;
-  static constexpr unsigned ahead = 4;  ///< rows that are read before the first one is used
+  static constexpr unsigned rows_in_flight = 4;  ///< rows that are read before the first one is used
 
   Source source;
   column_strips all;
@@ -136,12 +136,12 @@ struct column_sums_kernel {
   template <class Thread>
   DEVPLACE_DEVICE void add_rows(const Thread& t, pack<value_type, width>& sum, std::size_t row, std::size_t end,
                                 std::size_t column) const {
-    for (; row + (ahead - 1) * Rows < end; row += ahead * Rows) {
-      typename Source::read_type x[ahead];
+    for (; row + (rows_in_flight - 1) * Rows < end; row += rows_in_flight * Rows) {
+      typename Source::read_type x[rows_in_flight];
       DEVPLACE_DEVICE_UNROLL
-      for (unsigned k = 0; k < ahead; ++k) x[k] = source.read(t, row + k * Rows, column);
+      for (unsigned k = 0; k < rows_in_flight; ++k) x[k] = source.read(t, row + k * Rows, column);
       DEVPLACE_DEVICE_UNROLL
-      for (unsigned k = 0; k < ahead; ++k) add(sum, source.summands(t, x[k], row + k * Rows, column));
+      for (unsigned k = 0; k < rows_in_flight; ++k) add(sum, source.summands(t, x[k], row + k * Rows, column));
     }
     for (; row < end; row += Rows) add(sum, source.summands(t, source.read(t, row, column), row, column));
   }

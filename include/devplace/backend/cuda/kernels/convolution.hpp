@@ -33,8 +33,8 @@ struct pixel_range {
   DEVPLACE_HD image_position in_images(std::size_t i, std::size_t outputs, std::uint32_t pixels) const {
     const auto index = static_cast<std::uint32_t>(i);
     const std::uint32_t output = index / count;
-    const position of = at(index - output * count, pixels);
-    return {output, (of.sample * outputs + output) * pixels + of.pixel};
+    const position element = at(index - output * count, pixels);
+    return {output, (element.sample * outputs + output) * pixels + element.pixel};
   }
 };
 
@@ -137,7 +137,7 @@ template <class T> struct finish_functor {
   pixel_range pixels;
   const computed_t<T>* matrix;
   const T* bias;
-  epilogue then;
+  detail::epilogue epilogue;
   T* y;
 
   DEVPLACE_HD void operator()(std::size_t i) const {
@@ -146,7 +146,7 @@ template <class T> struct finish_functor {
   }
   DEVPLACE_HD T finished(computed_t<T> value, std::uint32_t output) const {
     if (bias != nullptr) value += static_cast<computed_t<T>>(bias[output]);
-    return static_cast<T>(then == epilogue::relu && value < 0 ? 0 : value);
+    return static_cast<T>(epilogue == epilogue::relu && value < 0 ? 0 : value);
   }
 };
 ///@}
@@ -155,7 +155,7 @@ template <class T> struct finish_functor {
 template <class T> struct finish_images_functor {
   std::size_t channels, pixels;
   const T* bias;
-  epilogue then;
+  detail::epilogue epilogue;
   T* image;
 
   DEVPLACE_HD void operator()(std::size_t i) const {
@@ -165,7 +165,7 @@ template <class T> struct finish_images_functor {
   }
   DEVPLACE_HD T finished(computed_t<T> value, std::size_t channel) const {
     if (bias != nullptr) value += static_cast<computed_t<T>>(bias[channel]);
-    return static_cast<T>(then == epilogue::relu && value < 0 ? 0 : value);
+    return static_cast<T>(epilogue == epilogue::relu && value < 0 ? 0 : value);
   }
 };
 

@@ -21,15 +21,15 @@ template <class T, unsigned Width, class Bias = T> struct finish_kernel {
   using value_type = computed_t<T>;
   static constexpr unsigned threads = 256;
   static constexpr unsigned rows_at_once = threads / 32;
-  static constexpr unsigned ahead = 4;  ///< rows that are read before the first one is written
-  static constexpr std::size_t strip_rows = rows_at_once * ahead;
+  static constexpr unsigned rows_in_flight = 4;  ///< rows that are read before the first one is written
+  static constexpr std::size_t strip_rows = rows_at_once * rows_in_flight;
   static constexpr std::size_t tile = std::size_t{32} * Width;
 
   std::size_t rows, columns, ld;
   T* c;
   value_type beta;
   const Bias* bias;
-  epilogue then;
+  detail::epilogue epilogue;
 
   std::size_t blocks() const { return divided_up(columns, tile) * divided_up(rows, strip_rows); }
 
@@ -47,22 +47,22 @@ template <class T, unsigned Width, class Bias = T> struct finish_kernel {
   template <class Thread> DEVPLACE_DEVICE void finish_rows(const Thread& t, std::size_t row, std::size_t column) const {
     pack<Bias, Width> added{};
     if (bias != nullptr) added = t.template load<Bias, Width>(bias + column);
-    pack<T, Width> x[ahead];
+    pack<T, Width> x[rows_in_flight];
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned k = 0; k < ahead; ++k) {
+    for (unsigned k = 0; k < rows_in_flight; ++k) {
       x[k] = pack<T, Width>{};
       if (beta != value_type{0} && row + k * rows_at_once < rows)
         x[k] = t.template load<T, Width>(c + (row + k * rows_at_once) * ld + column);
     }
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned k = 0; k < ahead; ++k) {
+    for (unsigned k = 0; k < rows_in_flight; ++k) {
       DEVPLACE_DEVICE_UNROLL
       for (unsigned e = 0; e < Width; ++e) {
         auto value = static_cast<value_type>(x[k].value[e]);
         if (beta != value_type{0}) value *= beta;
         // A null bias must not be added as 0: -0 + 0 is +0.
         if (bias != nullptr) value += static_cast<value_type>(added.value[e]);
-        if (then == epilogue::relu && value < value_type{0}) value = value_type{0};
+        if (epilogue == epilogue::relu && value < value_type{0}) value = value_type{0};
         x[k].value[e] = static_cast<T>(value);
       }
       if (row + k * rows_at_once < rows) t.store(c + (row + k * rows_at_once) * ld + column, x[k]);
@@ -119,7 +119,7 @@ template <class T, class C = T> struct any_product_kernel {
       value_type sum = 0;
       for (std::size_t p = 0; p < g.k; ++p)
         sum += static_cast<value_type>(a[p * a_next]) * static_cast<value_type>(b[p * b_next]);
-      const sum_result<value_type, C, T> result{g.c + i / g.n * g.ldc, 1, g.alpha, g.beta, g.bias, 1, g.then};
+      const sum_result<value_type, C, T> result{g.c + i / g.n * g.ldc, 1, g.alpha, g.beta, g.bias, 1, g.epilogue};
       result.store(i % g.n, sum);
     }
   }

@@ -22,7 +22,7 @@ struct reduction_plan;  // ops/detail/reduction_plan.hpp, which includes this fi
 struct reduced_runs {
   std::size_t count, results, length, packs;
 
-  static reduced_runs of(std::size_t count, std::size_t results, std::size_t length, unsigned width) {
+  static reduced_runs divide(std::size_t count, std::size_t results, std::size_t length, unsigned width) {
     const bool at_packs = count * results == 1 || length % width == 0;
     return {count, results, length, divided_up(at_packs || length == 0 ? length : length + width - 1, width)};
   }
@@ -91,7 +91,7 @@ template <bool Along, class Source, class Reducer, unsigned Width> struct reduce
   struct thread_elements {
     elements of_result[results];
 
-    DEVPLACE_DEVICE const elements& of(unsigned w) const { return of_result[results == 1 ? 0 : w]; }
+    DEVPLACE_DEVICE const elements& result(unsigned w) const { return of_result[results == 1 ? 0 : w]; }
   };
   template <unsigned... W>
   DEVPLACE_DEVICE thread_elements elements_from(std::size_t result, std::integer_sequence<unsigned, W...>) const {
@@ -115,25 +115,26 @@ template <bool Along, class Source, class Reducer, unsigned Width> struct reduce
   DEVPLACE_DEVICE void add_elements(const Thread& t, accumulator (&sums)[results], std::size_t outer, std::size_t inner,
                                     std::size_t begin, std::size_t end, unsigned lane) const {
     constexpr unsigned step = Along ? Width : 1;
-    const thread_elements of =
+    const thread_elements sources =
         elements_from(outer * plan.inner + inner, std::make_integer_sequence<unsigned, results>{});
     accumulator own[accumulators];
     clear(own);
     for (std::size_t k = begin + lane * step; k < end; k += std::size_t{layout.lanes} * step * at_once) {
       reduced_pack which[at_once];
-      decltype(read(t, of, which[0])) x[at_once];
+      decltype(read(t, sources, which[0])) x[at_once];
       DEVPLACE_DEVICE_UNROLL
       for (unsigned i = 0; i < at_once; ++i) {
         const std::size_t at = k + std::size_t{layout.lanes} * step * i;
         which[i] = at < end ? pack_at(outer, inner, at) : reduced_pack{};
-        x[i] = read(t, of, which[i]);
+        x[i] = read(t, sources, which[i]);
       }
       DEVPLACE_DEVICE_UNROLL
       for (unsigned i = 0; i < at_once; ++i) {
         DEVPLACE_DEVICE_UNROLL
         for (unsigned w = 0; w < Width; ++w)
           if (which[i].first <= w && w < which[i].last)
-            Reducer::add(own[w % accumulators], x[i].element(of.of(w), w), which[i].position + (Along ? w : 0));
+            Reducer::add(own[w % accumulators], x[i].element(sources.result(w), w),
+                         which[i].position + (Along ? w : 0));
       }
     }
     DEVPLACE_DEVICE_UNROLL
@@ -148,9 +149,9 @@ template <bool Along, class Source, class Reducer, unsigned Width> struct reduce
   }
   /// Reads a pack; the last pack may be incomplete.
   template <class Thread>
-  DEVPLACE_DEVICE auto read(const Thread& t, const thread_elements& of, const reduced_pack& which) const {
+  DEVPLACE_DEVICE auto read(const Thread& t, const thread_elements& sources, const reduced_pack& which) const {
     const bool complete = which.last != 0 && which.at + Width <= plan.outer * plan.count * plan.inner;
-    return read_elements<Width>(t, of.of(0), which, wide && complete);
+    return read_elements<Width>(t, sources.result(0), which, wide && complete);
   }
 
   /// Merges the accumulators of a group's lanes for each of its columns; lane 0 gets the result.
@@ -177,7 +178,7 @@ template <bool Along, unsigned Width, class Source, class Reducer>
 reduce_kernel<Along, Source, Reducer, Width> make_reduce_kernel(const reduction_plan<Source, Reducer>& plan) {
   std::size_t length = plan.count;
   if constexpr (requires { plan.source.run_length(); }) length = plan.source.run_length();
-  const auto runs = reduced_runs::of(length == 0 ? 0 : plan.count / length, plan.outer, length, Width);
+  const auto runs = reduced_runs::divide(length == 0 ? 0 : plan.count / length, plan.outer, length, Width);
   const std::size_t count = Along ? runs.count * runs.packs * Width : plan.count;
   bool wide = false;
   if constexpr (Width > 1)

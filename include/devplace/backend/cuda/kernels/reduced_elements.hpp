@@ -33,16 +33,16 @@ template <class Value> struct read_value {
 template <class A, unsigned N> struct read_pack {
   pack<A, N> a;
 
-  template <class Elements> DEVPLACE_DEVICE auto element(const Elements& of, unsigned w) const {
-    return of.of(a.value[w]);
+  template <class Elements> DEVPLACE_DEVICE auto element(const Elements& elements, unsigned w) const {
+    return elements.from_inputs(a.value[w]);
   }
 };
 template <class A, class B, unsigned N> struct read_packs {
   pack<A, N> a;
   pack<B, N> b;
 
-  template <class Elements> DEVPLACE_DEVICE auto element(const Elements& of, unsigned w) const {
-    return of.of(a.value[w], b.value[w]);
+  template <class Elements> DEVPLACE_DEVICE auto element(const Elements& elements, unsigned w) const {
+    return elements.from_inputs(a.value[w], b.value[w]);
   }
 };
 ///@}
@@ -106,14 +106,14 @@ template <unsigned N, class Thread> struct pack_reader {
 
 /// Reads a pack of a source's elements. `wide`: with wide accesses; packs then begin at multiples of their size.
 template <unsigned N, class Thread, class Elements>
-DEVPLACE_DEVICE auto read_elements(const Thread& t, const Elements& of, const reduced_pack& which, bool wide) {
-  if constexpr (requires { of.inputs(); }) {
-    const auto inputs = of.inputs();
+DEVPLACE_DEVICE auto read_elements(const Thread& t, const Elements& elements, const reduced_pack& which, bool wide) {
+  if constexpr (requires { elements.inputs(); }) {
+    const auto inputs = elements.inputs();
     return reduced_inputs<std::remove_const_t<decltype(inputs)>>::template read<N>(
         inputs, pack_reader<N, Thread>{t, which, N > 1 && wide});
   } else {
-    using value = decltype(of(0));
-    return read_value<value>{which.last != 0 ? of(which.at) : value{}};
+    using value = decltype(elements(0));
+    return read_value<value>{which.last != 0 ? elements(which.at) : value{}};
   }
 }
 
