@@ -156,7 +156,7 @@ TEST_CASE("backward accepts an output gradient computed by the program", "[nn]")
   auto [output, saved] = model.forward(x);
   dp::tensor<double, dp::extents<dp::dyn, 3>, host> dy = output * output;
   const auto [gradients, dx] = model.backward_to_input(std::move(saved), nn::output_gradient(std::move(dy)));
-  CHECK(gradients.how() == dp::reduction::sum);
+  CHECK(gradients.reduction() == dp::reduction::sum);
   const auto difference = [&](double& value) {
     const double before = value;
     value = before + 1e-5;

@@ -348,7 +348,7 @@ TEST_CASE("averages and early stopping are resumed from a checkpoint, too", "[tr
     }
     auto result() const {
       return std::tuple(parameters_of(model), parameters_of(average.model()), average.updates(),
-                        parameters_of(stopping.best()), stopping.state().best, stopping.state().told);
+                        parameters_of(stopping.best()), stopping.state().best, stopping.state().metrics);
     }
   };
   observed whole, resumed;

@@ -35,7 +35,7 @@ bool has(const stopped_model& model, float value) {
 std::size_t report(dp::early_stopping<stopped_model>& stopping, stopped_model& model,
                    const std::vector<double>& metrics) {
   for (std::size_t i = 0; i < metrics.size(); ++i) {
-    set(model, static_cast<float>(stopping.state().told));
+    set(model, static_cast<float>(stopping.state().metrics));
     const bool stops = stopping(metrics[i], model);
     CHECK(stops == stopping.stopped());
     if (stops) return i + 1;

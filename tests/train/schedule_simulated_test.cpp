@@ -51,7 +51,7 @@ const optim::one_cycle straight_cycle{.steps = fixture_steps,
                                       .rise = 0.2513,
                                       .first_divisor = 10,
                                       .last_divisor = 100,
-                                      .straight = true,
+                                      .linear_annealing = true,
                                       .smallest_momentum = 0.7,
                                       .largest_momentum = 0.9};
 

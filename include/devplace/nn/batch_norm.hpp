@@ -99,8 +99,8 @@ struct batch_norm {
   template <class X> using output = typename takes<X>::type;
   static constexpr keep keeps = keep::input;
   template <class X> static constexpr std::size_t statistics = numbers_of_statistics<float> + 5 * Channels;
-  static constexpr std::size_t meetings = joint ? 2 : 0;
-  static constexpr std::size_t meeting_numbers = joint ? 2 * Channels : 0;
+  static constexpr std::size_t reductions_per_pass = joint ? 2 : 0;
+  static constexpr std::size_t reduction_integers = joint ? 2 * Channels : 0;
   static constexpr std::array parameters{parameter{"weight", {Channels}, init::ones()},
                                          parameter{"bias", {Channels}, init::zeros()}};
   static constexpr std::array buffers{parameter{"running_mean", {Channels}, init::zeros()},
@@ -114,7 +114,7 @@ struct batch_norm {
       if (!compute_statistics(c, shape, scales)) return;
     } else {
       if (refuses_one && c.mode == mode::train) detail::throw_one_element_per_channel();
-      if (c.phase() != meetings) return;
+      if (c.phase() != reductions_per_pass) return;
       for_each_channel(c, devplace::detail::running_scales_functor<statistic<Call>>{
                               scales, c.template buffer<0>().data(), c.template buffer<1>().data(), epsilon});
     }
@@ -183,7 +183,7 @@ struct batch_norm {
       } else {
         for_each_channel(c, devplace::detail::exact_statistics_functor<F>{keys, sums, unit, count, result});
       }
-      return c.phase() == meetings;
+      return c.phase() == reductions_per_pass;
     } else {
       devplace::detail::sum_channels<Backend>(
           c.ordinal(), shape, devplace::detail::moment_terms<T, F>{c.input.data(), shape.extent, count, result});
@@ -226,7 +226,7 @@ struct batch_norm {
         for_each_channel(
             c, devplace::detail::exact_gradients_functor<G, F>{keys, sums, unit, c.is_first() ? 1.0 : 0.0, result});
       }
-      return c.phase() == meetings;
+      return c.phase() == reductions_per_pass;
     } else {
       devplace::detail::sum_channels<Backend>(
           c.ordinal(), shape, devplace::detail::batch_norm_gradient_terms<T, G, F>{x, dy, scales, result});

@@ -48,11 +48,11 @@ using runtime::random_key;
 /// - `static constexpr bool plans_ahead`: true if forward and backward only call operations, and libraries make plans
 ///   for some of these operations. A trainer's `prepare` then calls both passes to make the plans without computing;
 ///   otherwise the first step makes the plans;
-/// - `static constexpr std::size_t meetings` and `meeting_numbers`, for layers that compute over the samples of all
-///   places: how often a pass stops for a reduction over the places, and the largest number of integers to reduce. Each
-///   place contributes its integers by `c.reduce(numbers, count, op)`. forward and backward are each called meetings +
-///   1 times, with `c.phase()` 0, 1 and so on, even on places without samples; `c.samples()` is the number of samples
-///   on all places;
+/// - `static constexpr std::size_t reductions_per_pass` and `reduction_integers`, for layers that compute over the
+///   samples of all places: how often a pass stops for a reduction over the places, and the largest number of integers
+///   to reduce. Each place contributes its integers by `c.reduce(numbers, count, op)`. forward and backward are each
+///   called reductions_per_pass + 1 times, with `c.phase()` 0, 1 and so on, even on places without samples;
+///   `c.samples()` is the number of samples on all places;
 /// - `template <class In> static constexpr std::size_t multiply_adds`: number of multiplications in products for one
 ///   sample; summary (train/summary.hpp) counts two operations for each;
 /// - `static constexpr bool gives_channels_first`: whether the first axis of an output sample is the channels, as in
@@ -173,15 +173,15 @@ template <class Layer, class In> constexpr std::size_t multiply_adds_of() {
 
 /// The number of reductions over the places in a layer's pass, and the largest number of integers in one reduction.
 ///@{
-template <class Layer> constexpr std::size_t meetings_of() {
-  if constexpr (requires { Layer::meetings; })
-    return Layer::meetings;
+template <class Layer> constexpr std::size_t reductions_per_pass_of() {
+  if constexpr (requires { Layer::reductions_per_pass; })
+    return Layer::reductions_per_pass;
   else
     return 0;
 }
-template <class Layer> constexpr std::size_t meeting_numbers_of() {
-  if constexpr (requires { Layer::meeting_numbers; })
-    return Layer::meeting_numbers;
+template <class Layer> constexpr std::size_t reduction_integers_of() {
+  if constexpr (requires { Layer::reduction_integers; })
+    return Layer::reduction_integers;
   else
     return 0;
 }

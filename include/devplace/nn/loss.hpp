@@ -82,8 +82,8 @@ inline constexpr bool same_sizes<Output, Target> =
 
 /// Throws argument_error for reductions other than mean and sum. A template, so that it costs no compile time where
 /// unused.
-template <class Reduction> void require_mean_or_sum(const char* loss, Reduction how) {
-  if (how != reduction::mean && how != reduction::sum)
+template <class Reduction> void require_mean_or_sum(const char* loss, Reduction reduce) {
+  if (reduce != reduction::mean && reduce != reduction::sum)
     throw argument_error(std::string(loss) + ": reduce must be reduction::mean or reduction::sum.");
 }
 
@@ -138,7 +138,7 @@ namespace devplace::nn::inline DEVPLACE_CONFIGURATION {
 
 /// Computes a loss on every place of a batch; returns its value and its gradient.
 template <loss Loss, class Output, class Targets>
-auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets) {
+auto evaluate_loss(const Loss& function, const Output& output, const Targets& targets) {
   constexpr bool tensors = tensor_like<Output> && tensor_like<Targets>, in_order = !detail::has_integers<Output>;
   static_assert(tensors,
                 "devplace: a loss takes two tensors or views, the network's output and the targets; numbers in the "
@@ -171,7 +171,7 @@ auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets
         const auto part = devplace::detail::local_part(output, k);
         outputs[k] = part.data();
         using backend_type = typename decltype(part)::backend_type;
-        const auto bound = how.template bind<sum, backend_type>(part.ordinal());
+        const auto bound = function.template bind<sum, backend_type>(part.ordinal());
         const std::size_t rows = part.extent(0);
         const std::size_t losses = losses_of<decltype(bound)>(rows, detail::row_count(part));
         const auto row_losses =
@@ -196,8 +196,8 @@ auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets
       constexpr bool takes_scores =
           (requires { requires Loss::takes_logits; } || requires { requires Loss::takes_log_probabilities; });
       return loss_result<T, extents_type, batch>{
-          loss_value<T, batch>(std::move(sums), how.reduce),
-          {std::move(gradient), std::move(copy_of_sums), how.reduce, outputs, takes_scores}};
+          loss_value<T, batch>(std::move(sums), function.reduce),
+          {std::move(gradient), std::move(copy_of_sums), function.reduce, outputs, takes_scores}};
     }
   }
 }

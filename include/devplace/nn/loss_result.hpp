@@ -61,13 +61,14 @@ namespace devplace::nn {
 template <class T, class Batch> class loss_value : public runtime::unread_loss<> {
  public:
   /// Takes the sums on the batch's places.
-  loss_value(detail::loss_sums_t<T, Batch>&& sums, reduction how) : sums_(std::move(sums)), how_(how) {}
+  loss_value(detail::loss_sums_t<T, Batch>&& sums, reduction loss_reduction)
+      : sums_(std::move(sums)), reduction_(loss_reduction) {}
 
   /// Returns the loss of the whole batch; waits for the places that hold the sums. The mean over no samples is NaN, as
   /// in PyTorch.
   DEVPLACE_CONFIGURED detail::sum_of_t<T> item() const {
     const std::array<double, 2> total = detail::total_sums<T, Batch>(sums_);
-    return runtime::loss_from<detail::sum_of_t<T>>(total[0], total[1], how_);
+    return runtime::loss_from<detail::sum_of_t<T>>(total[0], total[1], reduction_);
   }
 
   /// Returns the sums on each place: of the samples' weighted losses and of their weights.
@@ -75,7 +76,7 @@ template <class T, class Batch> class loss_value : public runtime::unread_loss<>
 
  private:
   detail::loss_sums_t<T, Batch> sums_;
-  reduction how_;
+  reduction reduction_;
 };
 
 /// The gradient of a loss with respect to the network's output, a sum over samples that is not yet divided. The
@@ -87,7 +88,7 @@ template <class T, extents_like Extents, class Batch> struct loss_gradient {
 
   tensor<T, Extents, Batch> gradient;  ///< gradient of the sum over samples, like the output
   detail::loss_sums_t<T, Batch> sums;  ///< sums of the samples' losses and of their weights
-  reduction how;                       ///< whether the optimizer divides (mean) or not (sum)
+  devplace::reduction reduction;       ///< whether the optimizer divides (mean) or not (sum)
 
   /// Set by loss functions for the checks of backward: the address of the output on each place, and whether the loss
   /// takes logits or logarithms of probabilities.
@@ -141,7 +142,7 @@ inline namespace DEVPLACE_CONFIGURATION {
 /// Divides the gradient of a batch's summed losses by the sum of the weights if the loss is a mean.
 template <class DX, class T, class Extents, class Batch>
 void divide_by_weights(DX& dx, const loss_gradient<T, Extents, Batch>& loss) {
-  if (loss.how != reduction::mean) return;
+  if (loss.reduction != reduction::mean) return;
   using factor_type = sum_of_t<T>;
   const double weights = total_sums<T, Batch>(loss.sums)[1];
   const factor_type factor = weights == 0 ? 0 : static_cast<factor_type>(1 / weights);

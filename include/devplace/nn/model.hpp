@@ -179,7 +179,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   template <class Saved, class Loss> DEVPLACE_CONFIGURED auto backward(Saved&& saved, const Loss& loss) {
     if constexpr (nn::detail::accepts_backward<model, Saved, Loss>()) {
       const runtime::sole_use use(*live());
-      auto lease = nn::detail::leased_gradients<model, Saved>(state_, loss.how);
+      auto lease = nn::detail::leased_gradients<model, Saved>(state_, loss.reduction);
       nn::detail::run_backward(state_, std::move(saved), loss, false);
       return lease;
     } else {
@@ -194,7 +194,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   template <class Saved, class Loss> DEVPLACE_CONFIGURED auto backward_to_input(Saved&& saved, const Loss& loss) {
     if constexpr (nn::detail::accepts_backward_to_input<model, Saved, Loss>()) {
       const runtime::sole_use use(*live());
-      auto lease = nn::detail::leased_gradients<model, Saved>(state_, loss.how);
+      auto lease = nn::detail::leased_gradients<model, Saved>(state_, loss.reduction);
       auto dx = detail::make_like<element_of_t<P>, typename Saved::batch_placement_type>(
           runtime::batch_extents<input_extents>(loss.gradient.extent(0)), loss.gradient);
       nn::detail::run_backward(state_, std::move(saved), loss, false,
@@ -212,7 +212,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
     if constexpr (nn::detail::accepts_backward<model, Saved, Loss, EarlierWhere>()) {
       this->check_lease(earlier);
       const runtime::sole_use use(*live());
-      if (earlier.how() != loss.how)
+      if (earlier.reduction() != loss.reduction)
         throw error("backward: gradients of a mean and of a sum cannot be added; use one reduction for both losses.");
       nn::detail::run_backward(state_, std::move(saved), loss, true);
       return std::move(earlier);

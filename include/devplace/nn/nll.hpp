@@ -39,17 +39,17 @@ template <class T, class Label> struct nll_row {
   }
   DEVPLACE_HD T operator()(std::size_t row) const {
     const auto label = static_cast<std::int64_t>(labels[row]);
-    const bool ignored = label == ignore_index, wrong = !ignored && !is_class(label);
-    if (wrong) {
+    const bool ignored = label == ignore_index, invalid = !ignored && !is_class(label);
+    if (invalid) {
       DEVPLACE_IF_HOST(throw_nll_label(row, label, n);)
     }
     T* const dx = gradient + row * n;
     const T w = weight(row);
-    const T loss = wrong     ? devplace::detail::not_a_number<T>
+    const T loss = invalid   ? devplace::detail::not_a_number<T>
                    : ignored ? T{0}
                              : -w * output[row * n + static_cast<std::size_t>(label)];
-    for (std::size_t c = 0; c < n; ++c) dx[c] = wrong ? devplace::detail::not_a_number<T> : T{0};
-    if (!ignored && !wrong) dx[label] = -w;
+    for (std::size_t c = 0; c < n; ++c) dx[c] = invalid ? devplace::detail::not_a_number<T> : T{0};
+    if (!ignored && !invalid) dx[label] = -w;
     return loss;
   }
 

@@ -156,7 +156,7 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
       const runtime::sole_use use(m.state());
       const auto lease = std::move(gradients);
       const auto nothing = [] {};
-      update(m.state(), lease.how() == reduction::mean, {}, detail::function_view<>(nothing));
+      update(m.state(), lease.reduction() == reduction::mean, {}, detail::function_view<>(nothing));
     }
   }
 

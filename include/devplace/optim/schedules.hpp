@@ -102,7 +102,7 @@ struct one_cycle {
   double rise = 0.3;                ///< share of the steps in which the rate rises: pct_start
   double first_divisor = 25;        ///< the first rate is the largest rate divided by this number: div_factor
   double last_divisor = 1e4;        ///< the last rate is the first rate divided by this number: final_div_factor
-  bool straight = false;            ///< lines instead of cosines: anneal_strategy
+  bool linear_annealing = false;    ///< lines instead of cosines: anneal_strategy
   bool three_phases = false;        ///< the rate first falls back to the first rate, then to the last: three_phase
   bool cycle_momentum = true;       ///< if false, the rule's momentum stays
   double smallest_momentum = 0.85;  ///< at the largest rate: base_momentum
@@ -131,7 +131,7 @@ struct one_cycle {
     f("rise", self.rise, proportion);
     f("first_divisor", self.first_divisor, positive);
     f("last_divisor", self.last_divisor, positive);
-    f("straight", self.straight);
+    f("linear_annealing", self.linear_annealing);
     f("three_phases", self.three_phases);
     f("cycle_momentum", self.cycle_momentum);
     f("smallest_momentum", self.smallest_momentum, decay_rate);
@@ -150,7 +150,7 @@ struct one_cycle {
   }
   double between(double a, double b, double now, double start, double end) const {
     const double share = now < end ? (now - start) / (end - start) : 1;
-    return straight ? a + (b - a) * share : b + (a - b) * detail::cosine_factor(share);
+    return linear_annealing ? a + (b - a) * share : b + (a - b) * detail::cosine_factor(share);
   }
 };
 

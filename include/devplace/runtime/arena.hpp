@@ -52,8 +52,8 @@ template <class Gradient, class Sum> struct tail_functor {
 };
 
 /// Computes a loss from its sums of losses and of weights. A NaN result has no sign.
-template <class T> T loss_from(double sum, double weights, reduction how) {
-  return devplace::detail::without_sign_of_nan(static_cast<T>(how == reduction::mean ? sum / weights : sum));
+template <class T> T loss_from(double sum, double weights, reduction loss_reduction) {
+  return devplace::detail::without_sign_of_nan(static_cast<T>(loss_reduction == reduction::mean ? sum / weights : sum));
 }
 
 }  // namespace devplace::runtime

@@ -111,11 +111,11 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
   }
 
   template <class F> static void for_each_phase(const pass<P>& p, const F& f) {
-    if constexpr (plan::meetings == 0) {
+    if constexpr (plan::reductions_per_pass == 0) {
       f(p);
     } else {
       pass<P> q = p;
-      for (; q.phase <= plan::meetings; ++q.phase) f(q);
+      for (; q.phase <= plan::reductions_per_pass; ++q.phase) f(q);
     }
   }
 

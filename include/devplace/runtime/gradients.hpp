@@ -60,7 +60,7 @@ template <class Net, placement Where, precision P> class [[nodiscard]] gradients
   }
 
   /// Whether the optimizer divides by the sum of weights (mean) or not (sum).
-  reduction how() const { return how_; }
+  devplace::reduction reduction() const { return reduction_; }
 
   /// Gradient number `Index` (in the order of the model's `parameter_names()`) on place `k` of the placement: a sum
   /// over samples, not yet divided. Before `synchronize` the result is a summand_view, since other places hold the
@@ -97,7 +97,8 @@ template <class Net, placement Where, precision P> class [[nodiscard]] gradients
  private:
   friend struct runtime::gradient_access;
 
-  gradients(std::shared_ptr<state_type> state, reduction how) : state_(std::move(state)), how_(how) {
+  gradients(std::shared_ptr<state_type> state, devplace::reduction loss_reduction)
+      : state_(std::move(state)), reduction_(loss_reduction) {
     state_->gradients_out = true;
   }
 
@@ -111,23 +112,23 @@ template <class Net, placement Where, precision P> class [[nodiscard]] gradients
   }
 
   std::shared_ptr<state_type> state_;
-  reduction how_;
+  devplace::reduction reduction_;
 };
 
 namespace runtime {
 
 /// Access for backward and collectives, which know whether gradients are whole.
 struct gradient_access {
-  /// Leases the arenas of the model with this state; `how` is the loss's reduction.
+  /// Leases the arenas of the model with this state; `loss_reduction` is the loss's reduction.
   template <class Gradients>
-  static Gradients lease(std::shared_ptr<typename Gradients::state_type> state, reduction how) {
-    return Gradients(std::move(state), how);
+  static Gradients lease(std::shared_ptr<typename Gradients::state_type> state, devplace::reduction loss_reduction) {
+    return Gradients(std::move(state), loss_reduction);
   }
   /// Converts the lease to another placement.
   template <placement Other, class Net, class Where, class P>
   static gradients<Net, Other, P> as(gradients<Net, Where, P>&& lease) {
     static_cast<void>(lease.arena());
-    return gradients<Net, Other, P>(std::move(lease.state_), lease.how_);
+    return gradients<Net, Other, P>(std::move(lease.state_), lease.reduction_);
   }
 };
 

@@ -53,9 +53,10 @@ struct reduction_request {
 /// The data of a pass through a layer: pointers to one replica's arenas and workspace, as run-time values, so that
 /// passes are compiled once for all devices. P is the precision of products.
 ///
-/// Layers that compute over the samples of all places divide a network's passes into plan::meetings + 1 phases.
-/// Forward, or backward, is called once for each phase; between two phases the places synchronise and reduce the
-/// numbers in `reduced`. Places without samples take part. A pass on one place has the same phases but reduces nothing.
+/// Layers that compute over the samples of all places divide a network's passes into plan::reductions_per_pass + 1
+/// phases. Forward, or backward, is called once for each phase; between two phases the places synchronise and reduce
+/// the numbers in `reduced`. Places without samples take part. A pass on one place has the same phases but reduces
+/// nothing.
 template <class P> struct pass {
   using roles = precision_traits<P>;
   std::size_t batch = 0;

@@ -186,15 +186,15 @@ struct accuracy_options {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Returns the share of labels, from 0 to 1, whose output of a model or predictor is one of the `how.top` largest; NaN
-/// without samples. A sample has one label. If its output is [..., classes], it has one label for each row, as in
+/// Returns the share of labels, from 0 to 1, whose output of a model or predictor is one of the `options.top` largest;
+/// NaN without samples. A sample has one label. If its output is [..., classes], it has one label for each row, as in
 /// networks that label tokens or pixels. The batches come from a loader for the model's placement: `accuracy(model,
 /// batches.epoch(0))`. Reads two numbers from each place at the end. All processes of this thread's process_scope call
 /// accuracy(); each counts its samples, and all get the result. Throws communication_error if the processes' parameters
-/// or loaders differ. Throws argument_error if `how.top` is out of range or the batches belong to another scope, and
-/// shape_error for a wrong number of labels.
+/// or loaders differ. Throws argument_error if `options.top` is out of range or the batches belong to another scope,
+/// and shape_error for a wrong number of labels.
 template <detail::model_like Model, detail::epoch_like Batches>
-double accuracy(const Model& m, Batches&& batches, const accuracy_options& how = {}) {
+double accuracy(const Model& m, Batches&& batches, const accuracy_options& options = {}) {
   using Where = typename Model::placement_type;
   using output = typename Model::output_extents;
   constexpr bool classes_last =
@@ -204,7 +204,7 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& how =
       "devplace: accuracy takes the last axis of the output for the classes, and this network's output has the "
       "channels first; put nn::permute<1, 2, 0> behind its layers, for images that get one label for each "
       "pixel, or nn::flatten.");
-  detail::check_top(how.top, output::static_extent(output::rank - 1));
+  detail::check_top(options.top, output::static_extent(output::rank - 1));
   detail::label_counts<Where> counts;
   std::size_t labels_of_all = 0;
   [[maybe_unused]] const parallel::batch_note* note = nullptr;
@@ -228,9 +228,9 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& how =
     labels_of_all += labels.size();
     for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
       const auto of_place = detail::local_part(labels, k);
-      detail::add_right(counts.right(k), detail::local_part(logits, k), of_place, static_cast<std::int64_t>(how.top),
-                        how.ignore_index.value_or(no_class));
-      if (how.ignore_index) detail::add_counted(counts.counted(k), of_place, *how.ignore_index);
+      detail::add_right(counts.right(k), detail::local_part(logits, k), of_place,
+                        static_cast<std::int64_t>(options.top), options.ignore_index.value_or(no_class));
+      if (options.ignore_index) detail::add_counted(counts.counted(k), of_place, *options.ignore_index);
     }
   }
   auto [right, counted] = counts.sums();
@@ -242,9 +242,9 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& how =
       train::detail::add_parameters<typename Model::network_type, placement_backend_t<Where>>(all, m.state());
     all.require_equal(processes, "accuracy");
     right = processes.all_reduce(right);
-    if (how.ignore_index) counted = processes.all_reduce(counted);
+    if (options.ignore_index) counted = processes.all_reduce(counted);
   }
-  const double all = how.ignore_index ? static_cast<double>(counted) : static_cast<double>(labels_of_all);
+  const double all = options.ignore_index ? static_cast<double>(counted) : static_cast<double>(labels_of_all);
   return detail::without_sign_of_nan(static_cast<double>(right) / all);
 }
 
@@ -253,16 +253,16 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& how =
 /// `loader` is its memory on devices for this batch size.
 template <detail::model_like Model>
 double accuracy(const Model& m, const image_set& data, loader_options options = {.batch = 256},
-                const accuracy_options& how = {}) {
+                const accuracy_options& measure = {}) {
   options.shuffle.reset();
   options.drop_last = false;
   loader<typename Model::placement_type, typename Model::input_type> batches(data, options);
-  return accuracy(m, batches.epoch(0), how);
+  return accuracy(m, batches.epoch(0), measure);
 }
 /// Returns the accuracy with the loader's default scaling of pixels: `accuracy(model, data.test, {.top = 5})`.
 template <detail::model_like Model>
-double accuracy(const Model& m, const image_set& data, const accuracy_options& how) {
-  return accuracy(m, data, loader_options{.batch = 256}, how);
+double accuracy(const Model& m, const image_set& data, const accuracy_options& options) {
+  return accuracy(m, data, loader_options{.batch = 256}, options);
 }
 /// Takes `{}` for the default options.
 template <detail::model_like Model> double accuracy(const Model& m, const image_set& data, detail::empty_braces) {

@@ -79,13 +79,14 @@ template <class Net, class Rule, class T> training_state<Rule, T> empty_training
 template <class Net, class Rule, class T> std::vector<checkpoint_tensor> tensors_of(training_state<Rule, T>& whole) {
   std::vector<checkpoint_tensor> result;
   const auto kept = devplace::detail::kept_parameters<Net, T>();
-  for (const devplace::detail::kept_parameter& of : kept)
-    result.push_back({of.entry, of.in(whole.parameters.data(), whole.buffers.data())});
+  for (const devplace::detail::kept_parameter& parameter : kept)
+    result.push_back({parameter.entry, parameter.in(whole.parameters.data(), whole.buffers.data())});
   for (std::size_t i = 0; i < whole.optimizer.arenas.size(); ++i)
-    for (const devplace::detail::kept_parameter& of : kept) {
-      if (of.is_buffer || of.at >= runtime::network_plan<Net>::parameter_elements) continue;  // frozen: no state
-      result.push_back({of.entry, whole.optimizer.arenas[i].data() + of.at});
-      result.back().entry.name = "optimizer/" + std::to_string(i) + "/" + of.entry.name;
+    for (const devplace::detail::kept_parameter& parameter : kept) {
+      if (parameter.is_buffer || parameter.at >= runtime::network_plan<Net>::parameter_elements)
+        continue;  // frozen: no state
+      result.push_back({parameter.entry, whole.optimizer.arenas[i].data() + parameter.at});
+      result.back().entry.name = "optimizer/" + std::to_string(i) + "/" + parameter.entry.name;
     }
   const auto append = [&](const char* name, std::vector<std::byte>& bytes) {
     result.push_back({{name, "U8", {bytes.size()}, 0, bytes.size()}, bytes.data()});

@@ -34,7 +34,7 @@ struct early_stopping_options {
 struct early_stopping_state {
   double best = 0;            ///< the best metric; meaningless before the first metric
   std::int64_t best_at = -1;  ///< index of the best metric, from 0; -1: none
-  std::int64_t told = 0;      ///< number of metrics so far
+  std::int64_t metrics = 0;   ///< number of metrics so far
 
   /// Whether all numbers are equal.
   friend bool operator==(const early_stopping_state&, const early_stopping_state&) = default;
@@ -63,14 +63,14 @@ template <class Model> class early_stopping {
     if (improves(metric)) {
       best_.assign(m);
       state_.best = metric;
-      state_.best_at = state_.told;
+      state_.best_at = state_.metrics;
     }
-    ++state_.told;
+    ++state_.metrics;
     return stopped();
   }
 
   /// Whether the last `patience` metrics were no improvements.
-  bool stopped() const { return state_.told - state_.best_at > options_.patience; }
+  bool stopped() const { return state_.metrics - state_.best_at > options_.patience; }
 
   /// Copies the best parameters and buffers to a model, whose trainers continue with them.
   DEVPLACE_CONFIGURED void restore(Model& m) const { m.assign(best_); }
@@ -90,7 +90,7 @@ template <class Model> class early_stopping {
     of_model(best_);
     of_number("best", state_.best);
     of_number("best_at", state_.best_at);
-    of_number("told", state_.told);
+    of_number("told", state_.metrics);
   }
 
  private:

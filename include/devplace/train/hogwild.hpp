@@ -50,20 +50,20 @@ template <class Net, class P> class hogwild_copies {
 
   /// Reads the shared elements.
   void read() {
-    for (const arena& of : arenas()) {
-      runtime::relaxed_copy<parameter>(of.before, of.shared);
-      devplace::detail::copy_within<backend::cpu>(0, of.own.data(), of.before.data(), of.own.bytes());
+    for (const arena& a : arenas()) {
+      runtime::relaxed_copy<parameter>(a.before, a.shared);
+      devplace::detail::copy_within<backend::cpu>(0, a.own.data(), a.before.data(), a.own.bytes());
     }
     own_.state().working_copies_are_old = true;
   }
   /// Adds the changes of the copy to the shared elements.
   void write() const {
-    for (const arena& of : arenas())
+    for (const arena& a : arenas())
       devplace::detail::for_each_index<backend::cpu>(
-          0, of.shared.bytes() / sizeof(parameter), 4096,
-          hogwild_functor<parameter>{static_cast<parameter*>(of.shared.data()),
-                                     static_cast<const parameter*>(of.before.data()),
-                                     static_cast<const parameter*>(of.own.data())});
+          0, a.shared.bytes() / sizeof(parameter), 4096,
+          hogwild_functor<parameter>{static_cast<parameter*>(a.shared.data()),
+                                     static_cast<const parameter*>(a.before.data()),
+                                     static_cast<const parameter*>(a.own.data())});
   }
 
  private:

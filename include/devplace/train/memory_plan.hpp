@@ -231,7 +231,7 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
     constexpr bool rounds = requires { typename engine::wire_type; };
     constexpr std::size_t largest = bucket_plan<model<Net, Where, P>, policy_type>::largest;
     constexpr std::size_t bucket = rounds ? plan::parameter_elements : largest;
-    constexpr std::size_t reduced_integers = rounds ? 0 : plan::meeting_numbers;
+    constexpr std::size_t reduced_integers = rounds ? 0 : plan::reduction_integers;
     if constexpr (participants == 1)
       return std::size_t{0};
     else if constexpr (requires { engine::bucket_workspace_bytes(participants, largest); })

@@ -24,8 +24,8 @@ namespace devplace {
 template <class S, placement Where> class step_loss : public runtime::unread_loss<> {
  public:
   /// Refers to the sums on the model's first `replicas` replicas. The sums cover the whole batch or parts of it.
-  step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction how, std::size_t replicas)
-      : state_(std::move(state)), step_(state_->step), how_(how), replicas_(replicas) {}
+  step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction loss_reduction, std::size_t replicas)
+      : state_(std::move(state)), step_(state_->step), reduction_(loss_reduction), replicas_(replicas) {}
 
   /// Returns the loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws a
   /// place's failure with the place's name. Throws error if the model is unusable, or after the model's next pass,
@@ -47,13 +47,13 @@ template <class S, placement Where> class step_loss : public runtime::unread_los
       total[0] += static_cast<double>(sums[0]);
       total[1] += static_cast<double>(sums[1]);
     }
-    return runtime::loss_from<T>(total[0], total[1], how_);
+    return runtime::loss_from<T>(total[0], total[1], reduction_);
   }
 
  private:
   std::shared_ptr<runtime::model_state<S>> state_;
   std::uint64_t step_;
-  reduction how_;
+  reduction reduction_;
   std::size_t replicas_;
 };
 

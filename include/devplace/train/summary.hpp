@@ -49,12 +49,13 @@ template <class Net, class P, class Batch, class Rule> std::vector<std::size_t> 
           memory_plan<predictor<Net, where, P>, Batch>::bytes, training::bytes};
 }
 
-inline std::string table_of_bytes(std::size_t samples, const std::vector<std::size_t> (&of)[3]) {
+inline std::string table_of_bytes(std::size_t samples, const std::vector<std::size_t> (&bytes)[3]) {
   std::vector<std::vector<std::string>> rows{
       {"bytes, batches of " + std::to_string(samples), "float", "double", "mixed<bf16>"}};
   const char* const names[] = {"parameters and buffers", "their copy in 16 bits", "a predictor", "a training"};
   for (std::size_t row = 0; row < 4; ++row)
-    rows.push_back({names[row], std::to_string(of[0][row]), std::to_string(of[1][row]), std::to_string(of[2][row])});
+    rows.push_back(
+        {names[row], std::to_string(bytes[0][row]), std::to_string(bytes[1][row]), std::to_string(bytes[2][row])});
   return devplace::detail::aligned_rows(rows, 1);
 }
 
@@ -85,8 +86,8 @@ void summary(std::ostream& out, batch<Samples> = {}) {
 }
 /// Describes the network of a model: `summary(std::cout, model, batch<64>{})`.
 template <class Rule = optim::adam, class Net, class Where, class P, std::size_t Samples = 1>
-void summary(std::ostream& out, const model<Net, Where, P>&, batch<Samples> of = {}) {
-  summary<Net, Rule>(out, of);
+void summary(std::ostream& out, const model<Net, Where, P>&, batch<Samples> size = {}) {
+  summary<Net, Rule>(out, size);
 }
 
 }  // namespace devplace

@@ -24,7 +24,7 @@ inline namespace DEVPLACE_CONFIGURATION {
 
 /// Returns a lease of the model's gradients. Throws if a lease exists already.
 template <class Model, class Saved, class State>
-auto leased_gradients(const std::shared_ptr<State>& state, reduction how) {
+auto leased_gradients(const std::shared_ptr<State>& state, reduction loss_reduction) {
   if (state->gradients_out)
     throw error(
         "backward: the gradients of the last backward are still in use; pass them to the optimizer, destroy the lease, "
@@ -32,7 +32,7 @@ auto leased_gradients(const std::shared_ptr<State>& state, reduction how) {
   runtime::require_gradients<placement_backend_t<typename Model::placement_type>>(*state);
   return runtime::gradient_access::lease<
       gradients<typename Model::network_type, gradient_placement_of<Model, Saved>, typename Model::precision_type>>(
-      state, how);
+      state, loss_reduction);
 }
 
 /// Checks the arguments of backward, and then consumes `saved`. Writes place k's gradient of the batch to the address

@@ -22,7 +22,7 @@ namespace devplace::nn::detail {
 /// place.
 template <class T> struct initial_values {
   T* data;
-  initialization how;
+  initialization rule;
   std::uint64_t seed;
   std::uint64_t path;  ///< hash of the parameter's path
 
@@ -31,9 +31,9 @@ template <class T> struct initial_values {
   DEVPLACE_HD void operator()(std::size_t i) const {
     const devplace::detail::philox_block random = sequence().block(i);
     const auto& word = random.word;
-    if (how.kind == distribution::constant)
-      store(i, how.center);
-    else if (how.kind == distribution::uniform)
+    if (rule.kind == distribution::constant)
+      store(i, rule.center);
+    else if (rule.kind == distribution::uniform)
       store(i, uniform(word[0], word[1]));
     else
       store(i, normal(std::sqrt(squared_radius(word[0], word[1])), word[2], word[3]));
@@ -43,12 +43,12 @@ template <class T> struct initial_values {
     constexpr std::size_t lanes = devplace::detail::philox_lanes;
     std::uint32_t word[4][lanes];
     double value[lanes];
-    for (std::size_t k = 0; k < lanes; ++k) value[k] = how.center;
+    for (std::size_t k = 0; k < lanes; ++k) value[k] = rule.center;
     for (std::size_t i = begin; i < end; i += lanes) {
-      if (how.kind != distribution::constant) sequence().blocks(i, word);
-      if (how.kind == distribution::uniform) {
+      if (rule.kind != distribution::constant) sequence().blocks(i, word);
+      if (rule.kind == distribution::uniform) {
         for (std::size_t k = 0; k < lanes; ++k) value[k] = uniform(word[0][k], word[1][k]);
-      } else if (how.kind == distribution::normal) {
+      } else if (rule.kind == distribution::normal) {
         for (std::size_t k = 0; k < lanes; ++k) value[k] = squared_radius(word[0][k], word[1][k]);
         for (std::size_t k = 0; k < lanes; ++k) value[k] = std::sqrt(value[k]);
         for (std::size_t k = 0; k < lanes; ++k) value[k] = normal(value[k], word[2][k], word[3][k]);
@@ -64,11 +64,11 @@ template <class T> struct initial_values {
   DEVPLACE_HD devplace::detail::random_sequence sequence() const { return {seed, path}; }
 
   DEVPLACE_HD void store(std::size_t i, double value) const {
-    data[i] = static_cast<T>(i - how.first_zero < how.zeros ? 0 : value);
+    data[i] = static_cast<T>(i - rule.first_zero < rule.zeros ? 0 : value);
   }
 
   DEVPLACE_HD double uniform(std::uint32_t high, std::uint32_t low) const {
-    return std::fma(how.spread, 2 * devplace::detail::unit_interval(low, high) - 1, how.center);
+    return std::fma(rule.spread, 2 * devplace::detail::unit_interval(low, high) - 1, rule.center);
   }
 
   // Box and Muller 1958.
@@ -77,18 +77,18 @@ template <class T> struct initial_values {
   }
   DEVPLACE_HD double normal(double radius, std::uint32_t high, std::uint32_t low) const {
     const double second = devplace::detail::unit_interval(low, high);
-    return std::fma(how.spread, radius * devplace::detail::portable_cosine_and_sine(second).cosine, how.center);
+    return std::fma(rule.spread, radius * devplace::detail::portable_cosine_and_sine(second).cosine, rule.center);
   }
 };
 
 /// Enqueues the initialisation of `n` elements on the device's current stream. `path` is the parameter's path in
 /// the whole model, such as `0.weight`.
 template <class Backend, class T>
-void initialize_into(int ordinal, T* data, std::size_t n, const initialization& how, std::uint64_t seed,
+void initialize_into(int ordinal, T* data, std::size_t n, const initialization& rule, std::uint64_t seed,
                      std::string_view path) {
   constexpr std::size_t grain = 1024;
   devplace::detail::for_each_index<Backend>(ordinal, n, grain,
-                                            initial_values<T>{data, how, seed, devplace::detail::fnv1a(path)});
+                                            initial_values<T>{data, rule, seed, devplace::detail::fnv1a(path)});
 }
 
 }  // namespace devplace::nn::detail

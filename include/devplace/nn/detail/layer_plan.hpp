@@ -90,9 +90,11 @@ template <class Layer, class In> struct layer_plan {
   static constexpr const char* own_name = by_position;  ///< replaces the position in the names of parameters
   static constexpr bool tells_layers = false;           ///< whether backward calls `after` for each of its layers
   static constexpr std::size_t layers = 1;
-  static constexpr std::size_t meetings = meetings_of<Layer>();
-  static constexpr std::size_t meeting_numbers = meeting_numbers_of<Layer>();  ///< integers of the largest reduction
-  static constexpr std::size_t reduced_numbers = meetings * meeting_numbers;   ///< integers reduced in a pass
+  static constexpr std::size_t reductions_per_pass = reductions_per_pass_of<Layer>();
+  static constexpr std::size_t reduction_integers =
+      reduction_integers_of<Layer>();  ///< integers of the largest reduction
+  static constexpr std::size_t reduced_numbers =
+      reductions_per_pass * reduction_integers;  ///< integers reduced in a pass
   static constexpr bool frozen = is_frozen<Layer>;
   static constexpr std::size_t parameters = frozen ? 0 : scalar_count(table_of<Layer, false>());
   static constexpr std::size_t parameter_elements = frozen ? 0 : offset_of(table_of<Layer, false>());

@@ -19,8 +19,8 @@ namespace devplace::nn::detail {
 template <class Model, class Batch> consteval bool accepts_forward() {
   using where = typename Model::placement_type;
   if constexpr (runtime::accepts_batch<Model, Batch, true>()) {
-    constexpr bool alone = runtime::network_plan<typename Model::network_type>::meetings == 0 || single_place<where> ||
-                           std::is_same_v<typename Batch::placement_type, where>;
+    constexpr bool alone = runtime::network_plan<typename Model::network_type>::reductions_per_pass == 0 ||
+                           single_place<where> || std::is_same_v<typename Batch::placement_type, where>;
     static_assert(
         alone,
         "devplace: forward: a layer of the network, such as batch_norm<C, nn::over_all_places>, computes over "

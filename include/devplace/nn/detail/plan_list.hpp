@@ -51,7 +51,7 @@ template <class... Plans> struct plan_list {
   static constexpr std::array<std::size_t, n> plan_frozen{Plans::frozen_elements...};
   static constexpr std::array<std::size_t, n> plan_buffers{Plans::buffer_elements...};
   static constexpr std::array<std::size_t, n> plan_layers{Plans::layers...};
-  static constexpr std::array<std::size_t, n> plan_meetings{Plans::meetings...};
+  static constexpr std::array<std::size_t, n> plan_reductions{Plans::reductions_per_pass...};
   static constexpr std::size_t sum_before(const std::array<std::size_t, n>& values, std::size_t index) {
     std::size_t total = 0;
     for (std::size_t i = 0; i < index; ++i) total += values[i];
@@ -77,20 +77,20 @@ template <class... Plans> struct plan_list {
   /// The first phase of a pass in which layer `Index` runs. Layers that reduce over the places run in several phases,
   /// even without samples. Other layers run in one phase, and only if there are samples.
   template <std::size_t Index, bool Backward> static constexpr std::size_t first_phase() {
-    return Backward ? sum_before(plan_meetings, n) - sum_before(plan_meetings, Index + 1)
-                    : sum_before(plan_meetings, Index);
+    return Backward ? sum_before(plan_reductions, n) - sum_before(plan_reductions, Index + 1)
+                    : sum_before(plan_reductions, Index);
   }
   template <std::size_t Index, bool Backward, class P> static bool takes_part(const pass<P>& p) {
-    if constexpr (sum_before(plan_meetings, n) == 0)
+    if constexpr (sum_before(plan_reductions, n) == 0)
       return true;
-    else if constexpr (plan_meetings[Index] == 0)
+    else if constexpr (plan_reductions[Index] == 0)
       return p.phase == first_phase<Index, Backward>() && p.batch != 0;
     else  // earlier phases wrap around to large numbers
-      return p.phase - first_phase<Index, Backward>() <= plan_meetings[Index];
+      return p.phase - first_phase<Index, Backward>() <= plan_reductions[Index];
   }
   /// Whether this is the last phase in which layer `Index` runs.
   template <std::size_t Index, bool Backward, class P> static bool completes(const pass<P>& p) {
-    return sum_before(plan_meetings, n) == 0 || p.phase == first_phase<Index, Backward>() + plan_meetings[Index];
+    return sum_before(plan_reductions, n) == 0 || p.phase == first_phase<Index, Backward>() + plan_reductions[Index];
   }
   /// Returns the pass with its phase counted from layer `Index`'s first phase.
   template <std::size_t Index, bool Backward, class P> static pass<P> in_phase(pass<P> p) {
@@ -118,8 +118,8 @@ template <class... Plans> struct plan_list {
                 "devplace: named: two layers of one network have the same name, or a layer has the position of another "
                 "as its name; parameters would have equal names.");
   static constexpr std::size_t layers = sum_before(plan_layers, n);
-  static constexpr std::size_t meetings = sum_before(plan_meetings, n);
-  static constexpr std::size_t meeting_numbers = std::max({Plans::meeting_numbers...});
+  static constexpr std::size_t reductions_per_pass = sum_before(plan_reductions, n);
+  static constexpr std::size_t reduction_integers = std::max({Plans::reduction_integers...});
   static constexpr std::size_t reduced_numbers = (Plans::reduced_numbers + ...);
   static constexpr std::size_t parameters = (Plans::parameters + ...);
   static constexpr std::size_t parameter_elements = sum_before(plan_parameters, n);

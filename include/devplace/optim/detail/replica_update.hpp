@@ -76,13 +76,13 @@ bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, 
 }
 
 template <class Rule, class T, class Backend, std::size_t Groups>
-replica_state<Rule, T, Groups> make_state(int ordinal, const part& of) {
+replica_state<Rule, T, Groups> make_state(int ordinal, const part& range) {
   const auto zeros = [ordinal](std::size_t count) {
     return runtime::zeros<T, Backend>(ordinal, count, memory_purpose::optimizer_state);
   };
   replica_state<Rule, T, Groups> state;
-  state.range = of;
-  for (std::size_t i = 0; i < Rule::state_arenas; ++i) state.arenas[i] = zeros(of.count);
+  state.range = range;
+  for (std::size_t i = 0; i < Rule::state_arenas; ++i) state.arenas[i] = zeros(range.count);
   state.steps = zeros(Groups * step_memory_bytes / sizeof(T));
   return state;
 }

@@ -93,9 +93,9 @@ class checkpoint_extras {
     const auto& first = m.state().replicas.front();
     const std::string prefix = "extra/" + std::to_string(arenas_.size()) + "/";
     auto& [parameters, buffers] = arenas_.emplace_back(bytes(first.parameters.bytes()), bytes(first.buffers.bytes()));
-    for (const devplace::detail::kept_parameter& of : devplace::detail::kept_parameters<Net, T>()) {
-      tensors.push_back({of.entry, of.in(static_cast<T*>(static_cast<void*>(parameters.data())),
-                                         static_cast<T*>(static_cast<void*>(buffers.data())))});
+    for (const devplace::detail::kept_parameter& parameter : devplace::detail::kept_parameters<Net, T>()) {
+      tensors.push_back({parameter.entry, parameter.in(static_cast<T*>(static_cast<void*>(parameters.data())),
+                                                       static_cast<T*>(static_cast<void*>(buffers.data())))});
       tensors.back().entry.name.insert(0, prefix);
     }
     return {parameters.data(), buffers.data()};

@@ -115,7 +115,7 @@ template <class Net, class Where, class P, class Policy> class connection {
   DEVPLACE_CONFIGURED void prepare() {
     if constexpr (communicates) parallel::prepare_reductions<Net, Policy, typename roles::wire>(communicator());
     if constexpr (joins_passes && requires { communicator().prepare(std::size_t{}, std::size_t{}); })
-      communicator().prepare(runtime::network_plan<Net>::meeting_numbers, sizeof(std::int64_t));
+      communicator().prepare(runtime::network_plan<Net>::reduction_integers, sizeof(std::int64_t));
   }
 
   /// Returns the reduction of a step's buckets that overlaps its backward pass, if there are several buckets and the
@@ -136,7 +136,7 @@ template <class Net, class Where, class P, class Policy> class connection {
   }
 
   /// Whether layers of the network compute over the samples of all places, so that the places' passes synchronise.
-  static constexpr bool joins_passes = communicates && runtime::network_plan<Net>::meetings != 0;
+  static constexpr bool joins_passes = communicates && runtime::network_plan<Net>::reductions_per_pass != 0;
 
   /// Reduces numbers over the places of all processes; `requests` has the numbers of this process's passes.
   template <std::size_t Places>

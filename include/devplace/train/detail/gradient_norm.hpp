@@ -68,7 +68,7 @@ template <class Net, place P, bool Scales> class gradient_norm {
   template <class S, class T, std::size_t Places>
   DEVPLACE_CONFIGURED std::array<runtime::step_factors<T>, Places> factors(
       const runtime::model_state<S>& state, const std::array<step_memory<T>, Places>& memory, std::size_t updating,
-      reduction how, const loss_scaler<Scales>& scaled) const {
+      reduction loss_reduction, const loss_scaler<Scales>& scaled) const {
     std::array<runtime::step_factors<T>, Places> result{};
     const bool changes = Scales || clip_;
     const optim::clip_norm rule = clip_.value_or(optim::clip_norm{std::numeric_limits<double>::infinity()});
@@ -76,7 +76,7 @@ template <class Net, place P, bool Scales> class gradient_norm {
       runtime::gradient_norm_statistics* const statistics = k == 0 && measured_ ? measured_->numbers() : nullptr;
       if (!changes && statistics == nullptr) continue;
       const T* const factor =
-          detail::clip<Net, backend_type, T>(rule, state.replicas[k], memory[k], how, scaled, statistics);
+          detail::clip<Net, backend_type, T>(rule, state.replicas[k], memory[k], loss_reduction, scaled, statistics);
       if (changes) result[k].factor = factor;  // gradients that are only measured do not change, even if they are NaN
       if constexpr (Scales) result[k].skip = &memory[k].scale()->skips;
     }

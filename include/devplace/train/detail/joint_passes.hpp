@@ -51,7 +51,7 @@ template <class Net, class P, class Backend, class State, class Connection, std:
 
  private:
   template <class F> void in_phases(const F& f) {
-    for (std::size_t phase = 0; phase <= run::plan::meetings; ++phase) {
+    for (std::size_t phase = 0; phase <= run::plan::reductions_per_pass; ++phase) {
       reduced_ = {};
       runtime::for_each_replica<Backend>(state_, Places, [&](std::size_t k) {
         passes_[k].phase = phase;

@@ -50,8 +50,8 @@ template <> struct loss_scaler<true> {
   }
   /// Returns the divisor for the targets of a whole batch: the number of target elements (labels for losses of classes)
   /// or the number of samples.
-  template <class Targets> std::size_t divisor_for(const Targets& targets, reduction how) const {
-    if (how != reduction::mean) return 1;
+  template <class Targets> std::size_t divisor_for(const Targets& targets, reduction loss_reduction) const {
+    if (loss_reduction != reduction::mean) return 1;
     return of_samples ? targets.extent(0) : targets.size();
   }
 

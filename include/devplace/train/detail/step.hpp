@@ -136,13 +136,13 @@ void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
 /// Returns the address of the factor that clips one place's whole gradients and undoes the loss scale; the place
 /// computes the factor asynchronously. `statistics`, which may be null, receives the norm.
 template <class Net, class Backend, class T, class S, class Scaling>
-const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const step_memory<T>& memory, reduction how,
-              const Scaling& scaled, runtime::gradient_norm_statistics* statistics) {
+const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const step_memory<T>& memory,
+              reduction loss_reduction, const Scaling& scaled, runtime::gradient_norm_statistics* statistics) {
   optim::clip_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
   arguments.n = runtime::network_plan<Net>::parameter_elements;
   arguments.gradients = r.gradient_data();
-  arguments.divisor = how == reduction::mean ? arguments.gradients + arguments.n : nullptr;
+  arguments.divisor = loss_reduction == reduction::mean ? arguments.gradients + arguments.n : nullptr;
   arguments.factor = memory.clip();
   arguments.norm = memory.clip() + 1;
   arguments.statistics = statistics;

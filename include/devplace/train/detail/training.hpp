@@ -57,7 +57,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
 
   DEVPLACE_CONFIGURED training(model_type& m, const Loss& loss, const Rule& rule, const auto& policy)
       : state_(m.shared_state()),
-        how_(loss.reduce),
+        reduction_(loss.reduce),
         connection_(policy),
         optimizer_(connection_.template optimizer<optimizer_type>(m, rule)) {
     const runtime::sole_use use(*state_);
@@ -91,7 +91,8 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
     const step_guard guard(state, accumulation_);
     auto reduction_of_buckets = connection_.during_backward(state, accumulation_.batches + 1 == Batches, norm_.used());
     if constexpr (scales)
-      if (accumulation_.batches == 0 || scaling_.divisor == 0) scaling_.divisor = scaling_.divisor_for(targets, how_);
+      if (accumulation_.batches == 0 || scaling_.divisor == 0)
+        scaling_.divisor = scaling_.divisor_for(targets, reduction_);
     runtime::renew_working_copies<backend_type>(state);
     const bool add = accumulation_.batches != 0;
     if constexpr (connection_type::joins_passes) {
@@ -119,7 +120,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
     }
     if (++accumulation_.batches == Batches) update(state, reduction_of_buckets);
     guard.done();
-    return {state_, how_, Batches == 1 ? 1 : places};
+    return {state_, reduction_, Batches == 1 ? 1 : places};
   }
 
   template <class> friend struct equal_steps;
@@ -138,19 +139,19 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
     accumulation_.batches = 0;
     connection_.reduce(state, norm_.used(), started);
     if constexpr (connection_type::compares && connection_type::host_waits()) equal_steps<training>::require(*this);
-    const auto factors = norm_.factors(state, memory_, connection_.updating_places(), how_, scaling_);
+    const auto factors = norm_.factors(state, memory_, connection_.updating_places(), reduction_, scaling_);
     const auto send_updates = [&] {
       connection_.send_updates(state);
       if constexpr (scales) connection_.send_scale(memory_);
       if constexpr (takes_reduced_loss)
         take_reduced_loss<backend_type>(replica(0), tail(0), memory_[0], Batches == 1, connection_type::compares);
     };
-    optimizer_.update(state, how_ == reduction::mean, factors, devplace::detail::function_view<>(send_updates));
+    optimizer_.update(state, reduction_ == reduction::mean, factors, devplace::detail::function_view<>(send_updates));
     memory_[0].counts = !takes_reduced_loss;
   }
 
   std::shared_ptr<state_type> state_;
-  reduction how_;
+  reduction reduction_;
   connection_type connection_;
   optimizer_type optimizer_;
   std::array<std::optional<typename Loss::template bound<typename roles::accumulator>>, places> losses_;
