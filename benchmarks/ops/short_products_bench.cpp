@@ -89,7 +89,7 @@ void print_peaks() {
 #if defined(__x86_64__)
   if (dp::detail::current_isa() == cpu_isa::avx512)
     std::printf("peak, GFLOP/s: multiply-adds of float %.0f", peak_of<dp::detail::avx512::float_kernel>());
-  if (dp::detail::short_product_isa() == cpu_isa::avx512_bf16)
+  if (dp::detail::mixed_product_isa() == cpu_isa::avx512_bf16)
     std::printf(", of pairs of bf16 %.0f", peak_of<dp::detail::avx512_bf16::dot_kernel>());
 #endif
   std::printf("\n");

@@ -30,7 +30,7 @@ inline float first_element(const dp::tensor<float, dp::extents<2, 3>, dp::replic
 
 #include <devplace/tensor/dtype.hpp>
 
-static_assert(dp::floating_element<float> && dp::short_element<dp::half>);
+static_assert(dp::floating_element<float> && dp::half_precision_element<dp::half>);
 constexpr const char* name = dp::dtype_name<double>();
 
 #include <devplace/tensor/extents.hpp>

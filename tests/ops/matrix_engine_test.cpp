@@ -304,10 +304,10 @@ TEST_CASE("the engine describes itself", "[ops][matrix_engine]") {
 #if defined(DEVPLACE_WITH_CBLAS)
   CHECK_THAT(name, Catch::Matchers::StartsWith("cblas"));
 #else
-  CHECK(name == std::string("built-in ") + dp::detail::name_of(dp::detail::short_product_isa()));
+  CHECK(name == std::string("built-in ") + dp::detail::name_of(dp::detail::mixed_product_isa()));
 #endif
   CHECK(std::string(dp::detail::gemm_builtin::name()).rfind("built-in ", 0) == 0);
-  CHECK(dp::detail::current_isa() == std::min(dp::detail::short_product_isa(), cpu_isa::avx512));
+  CHECK(dp::detail::current_isa() == std::min(dp::detail::mixed_product_isa(), cpu_isa::avx512));
 }
 
 TEST_CASE("after preparation the built-in engine allocates nothing", "[ops][matrix_engine]") {

@@ -12,7 +12,7 @@ namespace dp = devplace;
 namespace {
 
 constexpr int overload(dp::element auto) { return 0; }
-constexpr int overload(dp::short_element auto) { return 1; }
+constexpr int overload(dp::half_precision_element auto) { return 1; }
 constexpr int overload(dp::floating_element auto) { return 2; }
 
 }  // namespace
@@ -31,8 +31,8 @@ TEST_CASE("there are seven element types, two of them for parameters", "[tensor]
   STATIC_REQUIRE(dp::element<std::uint8_t>);
   STATIC_REQUIRE(dp::element<dp::bf16>);
   STATIC_REQUIRE(dp::element<dp::half>);
-  STATIC_REQUIRE(dp::short_element<dp::half>);
-  STATIC_REQUIRE(!dp::short_element<float>);
+  STATIC_REQUIRE(dp::half_precision_element<dp::half>);
+  STATIC_REQUIRE(!dp::half_precision_element<float>);
   STATIC_REQUIRE(!dp::element<bool>);
   STATIC_REQUIRE(!dp::element<const float>);
   STATIC_REQUIRE(dp::floating_element<double>);

@@ -108,7 +108,7 @@ template <tensor_like X> inline constexpr bool has_integers<X> = std::is_integra
 namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION {
 
 /// A float copy of a view whose elements have 16 bits; otherwise a stand-in for the view itself.
-template <class View, bool Short = !floating_element<typename View::value_type>> struct float_copy {
+template <class View, bool HalfPrecision = !floating_element<typename View::value_type>> struct float_copy {
   explicit float_copy(const View&) {}
   template <class Other> static Other values(const Other& x) { return x; }
   template <class Other> static void round_to(const Other&) {}

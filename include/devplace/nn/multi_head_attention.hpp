@@ -118,7 +118,7 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
   /// behind `results`, but not both at a time.
   template <class Call> struct arrays {
     using T = typename Call::accumulator_type;
-    using short_type = typename Call::value_type;
+    using storage_type = typename Call::value_type;
     template <class Element, std::size_t Columns>
     using matrix = view<Element, extents<dyn, Columns>, here<typename Call::backend_type>>;
 
@@ -132,14 +132,16 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
     T* sums;
 
     /// Arrays of 16-bit elements at the same addresses, for a library that computes with 16 bits.
-    auto short_projections(const Call& c) const { return matrix_at<3 * Width>(c, shorts(projections.data())); }
-    auto short_results(const Call& c) const { return matrix_at<Width>(c, shorts(results.data())); }
+    auto mixed_projections(const Call& c) const { return matrix_at<3 * Width>(c, in_storage_type(projections.data())); }
+    auto mixed_results(const Call& c) const { return matrix_at<Width>(c, in_storage_type(results.data())); }
 
-    auto rounded_projections(const Call& c) const { return matrix_at<3 * Width>(c, shorts(results.data())); }
-    auto rounded_results(const Call& c) const { return matrix_at<Width>(c, shorts(results.data() + results.size())); }
+    auto rounded_projections(const Call& c) const { return matrix_at<3 * Width>(c, in_storage_type(results.data())); }
+    auto rounded_results(const Call& c) const {
+      return matrix_at<Width>(c, in_storage_type(results.data() + results.size()));
+    }
 
    private:
-    static short_type* shorts(T* data) { return static_cast<short_type*>(static_cast<void*>(data)); }
+    static storage_type* in_storage_type(T* data) { return static_cast<storage_type*>(static_cast<void*>(data)); }
     template <std::size_t Columns, class Element>
     static matrix<Element, Columns> matrix_at(const Call& c, Element* data) {
       return devplace::detail::view_at<typename Call::backend_type>(c.ordinal(), data,
@@ -177,10 +179,10 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
   /// Compute attention of 16-bit elements by a library and return true if the backend has a library for this shape;
   /// otherwise return false. With a library, backward reads forward's 16-bit results.
   ///@{
-  template <class Call> using library = implementation<typename Call::backend_type, op::short_attention>;
+  template <class Call> using library = implementation<typename Call::backend_type, op::mixed_attention>;
   template <class Call>
   static constexpr bool may_have_library =
-      is_mixed<Call> && devplace::detail::provided<typename Call::backend_type, op::short_attention>;
+      is_mixed<Call> && devplace::detail::provided<typename Call::backend_type, op::mixed_attention>;
   template <class Call> static bool has_library(const Call& c) {
     const bool training = c.mode == mode::train;
     return (options::probability == 0 || !training) && library<Call>::template computes<typename Call::value_type>(
@@ -189,11 +191,11 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
   template <class Call>
   static bool forward_in_library([[maybe_unused]] const Call& c, [[maybe_unused]] const arrays<Call>& a) {
     if constexpr (may_have_library<Call>) {
-      using arguments = devplace::detail::short_attention_arguments<typename Call::value_type>;
+      using arguments = devplace::detail::mixed_attention_arguments<typename Call::value_type>;
       if (!has_library(c)) return false;
       const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
-      const auto projections = a.short_projections(c);
-      const auto results = a.short_results(c);
+      const auto projections = a.mixed_projections(c);
+      const auto results = a.mixed_results(c);
       multiply(c, projections, detail::rows(c.input), in_weight, in_bias);
       if (!library<Call>::run(c.ordinal(), shape_of(c), scale<float>,
                               arguments{projections.data(), results.data(), a.sums}))
@@ -210,17 +212,17 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
                                   [[maybe_unused]] typename Call::gradient_type old) {
     if constexpr (may_have_library<Call>) {
       using P = typename Call::precision_type;
-      using arguments = devplace::detail::short_attention_gradient_arguments<typename Call::value_type>;
+      using arguments = devplace::detail::mixed_attention_gradient_arguments<typename Call::value_type>;
       if (!has_library(c)) return false;
       const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
       const auto [in_weight_gradient, in_bias_gradient, out_weight_gradient, out_bias_gradient] =
           c.parameter_gradients();
-      const auto results = a.short_results(c), dresults = d.short_results(c);
-      const auto dprojections = d.short_projections(c);
+      const auto results = a.mixed_results(c), dresults = d.mixed_results(c);
+      const auto dprojections = d.mixed_projections(c);
       devplace::detail::linear_gradients_into<P>(out_weight_gradient, out_bias_gradient, dy, results, old);
       matmul_into(dresults, dy, out_weight, matmul_options<P>{});
       library<Call>::run(c.ordinal(), shape_of(c), scale<float>,
-                         arguments{a.short_projections(c).data(), results.data(), a.sums, dresults.data(),
+                         arguments{a.mixed_projections(c).data(), results.data(), a.sums, dresults.data(),
                                    dprojections.data(), d.sums});
       devplace::detail::linear_gradients_into<P>(in_weight_gradient, in_bias_gradient, dprojections,
                                                  detail::rows(c.input), old);

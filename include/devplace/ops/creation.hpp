@@ -56,12 +56,12 @@ template <element T, extents_like Extents, placement Where> struct creation {
   /// part.
   template <class Write> static type once(const Write& write, const Extents& extents) {
     using kind = kind_in_process<Where>;
-    static_assert(is_floating_or_short<T>,
+    static_assert(is_floating_or_half_precision<T>,
                   "devplace: random: random numbers are float, double, bf16 or half; convert them with cast<T>(x).");
     static_assert(!kind::is_summands,
                   "devplace: random numbers as summands would add up to another distribution; make them on one place, "
                   "or replicated.");
-    if constexpr (!is_floating_or_short<T> || kind::is_summands) {
+    if constexpr (!is_floating_or_half_precision<T> || kind::is_summands) {
       return type(extents);
     } else if constexpr (kind::is_split) {
       tensor<T, Extents, on<cpu>> whole(extents);

@@ -40,7 +40,7 @@ template <tensor_like To> auto random_destination(To& destination) {
   using view_type = std::remove_const_t<decltype(to)>;
   static_assert(!std::is_const_v<typename view_type::element_type>,
                 "devplace: random: the destination's elements are const; pass a tensor or view that may be changed.");
-  static_assert(is_floating_or_short<typename view_type::value_type>,
+  static_assert(is_floating_or_half_precision<typename view_type::value_type>,
                 "devplace: random: random numbers are float, double, bf16 or half; convert them with cast<T>(x), or "
                 "take permutation(n, seed) for a random order.");
   return to;

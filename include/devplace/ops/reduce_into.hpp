@@ -20,10 +20,10 @@ template <tensor_like Y, tensor_like X> void column_sum_into(Y&& y, const X& x, 
   static_assert(detail::on_one_device<Y, X>,
                 "devplace: a reduction's result and operand live on different places; move one with to<on<...>>(x).");
   static_assert(detail::writable<Y>, "devplace: the elements of a reduction's result are const.");
-  static_assert(
-      std::is_same_v<result, detail::sum_result_t<value>> || (short_element<value> && std::is_same_v<result, float>),
-      "devplace: a reduction's result has the wrong element type: sums have the operand's type, float for "
-      "16-bit types, and int64 for integers.");
+  static_assert(std::is_same_v<result, detail::sum_result_t<value>> ||
+                    (half_precision_element<value> && std::is_same_v<result, float>),
+                "devplace: a reduction's result has the wrong element type: sums have the operand's type, float for "
+                "16-bit types, and int64 for integers.");
   static_assert(detail::operand_extents_t<Y>::rank == 1 && detail::operand_extents_t<X>::rank == 2,
                 "devplace: column_sum_into: the result must have rank 1 and the operand rank 2.");
   static_assert(

@@ -122,7 +122,7 @@ template <template <class> class Row, class Y, class... X>
 auto for_rows_of(const char* operation, const Y& y, const X&... x) {
   constexpr bool together = on_one_device<Y, X...>, written = writable<Y>,
                  same = (std::is_same_v<operand_element_t<Y>, operand_element_t<X>> && ...),
-                 floating = is_floating_or_short<operand_element_t<Y>>,
+                 floating = is_floating_or_half_precision<operand_element_t<Y>>,
                  fits = (compatible<operand_extents_t<Y>, operand_extents_t<X>> && ...);
   static_assert(
       together,
@@ -155,7 +155,7 @@ template <template <class> class Row, class X> auto with_rows_of(const char* ope
                 "devplace: softmax: the operand must be a tensor or view; store an expression in a tensor first, "
                 "tensor y = cast<float>(x).");
   if constexpr (stored) {
-    constexpr bool floating = is_floating_or_short<typename X::value_type>;
+    constexpr bool floating = is_floating_or_half_precision<typename X::value_type>;
     static_assert(floating, DEVPLACE_DETAIL_SOFTMAX_ELEMENTS);
     if constexpr (!floating) {
       return refusal{};

@@ -19,7 +19,7 @@
 
   #include <devplace/parallel/communicator.hpp>
   #include <devplace/parallel/detail/check_collective.hpp>
-  #include <devplace/parallel/detail/nccl_short_sums.hpp>
+  #include <devplace/parallel/detail/nccl_mixed_sums.hpp>
   #include <devplace/parallel/policy.hpp>
   #include <devplace/process/process_group.hpp>
 
@@ -54,7 +54,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
   /// older than the one that the program was compiled for, or if two ranks use one GPU.
   explicit nccl_communicator(std::span<const int> ordinals, const process_group& processes = process_group())
       : participants(processes.transport()->ranks(), ordinals.size()),
-        sums_(std::make_unique<detail::nccl_short_sums>(ordinals, processes)) {}
+        sums_(std::make_unique<detail::nccl_mixed_sums>(ordinals, processes)) {}
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
@@ -119,7 +119,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
   template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op, execution mode) {
     check(buffers.size());
     const ncclRedOp_t operation = detail::nccl_operation<T>(op);
-    if constexpr (short_element<T>)
+    if constexpr (half_precision_element<T>)
       sums_->all_reduce(buffers, count, mode);
     else
       execute(mode, count, "ncclAllReduce", {"all_reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
@@ -131,7 +131,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
     check(buffers.size());
     check_root(root);
     const ncclRedOp_t operation = detail::nccl_operation<T>(op);
-    if constexpr (short_element<T>)
+    if constexpr (half_precision_element<T>)
       sums_->reduce(buffers, count, root, mode);
     else
       execute(mode, count, "ncclReduce", {"reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
@@ -143,7 +143,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
     check(buffers.size());
     check(begins);
     const ncclRedOp_t operation = detail::nccl_operation<T>(op);
-    if constexpr (short_element<T>) return sums_->reduce_scatter(buffers, begins, mode);
+    if constexpr (half_precision_element<T>) return sums_->reduce_scatter(buffers, begins, mode);
     const std::size_t equal = equal_part(begins), all = begins.back() - begins.front();
     execute(mode, all, equal != 0 ? "ncclReduceScatter" : "ncclReduce", {"reduce_scatter", begins.back(), sizeof(T)},
             [&](std::size_t k, auto... to) {
@@ -185,7 +185,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
     return ncclSuccess;
   }
 
-  std::unique_ptr<detail::nccl_short_sums> sums_;
+  std::unique_ptr<detail::nccl_mixed_sums> sums_;
 };
 
 }  // namespace devplace::parallel
@@ -204,8 +204,8 @@ struct nccl : engine_base<parallel::nccl_communicator, parallel::nccl_communicat
   /// Whether sums of bf16 and half are computed in float in the order of the participants, as `wire` requires.
   static constexpr bool adds_in_float = true;
   /// Bytes of workspace on each place for summing `count` 16-bit elements.
-  static constexpr std::size_t short_workspace_bytes(std::size_t participants, std::size_t count) {
-    return parallel::detail::nccl_short_sums::received_elements(participants, count) * sizeof(bf16);
+  static constexpr std::size_t mixed_workspace_bytes(std::size_t participants, std::size_t count) {
+    return parallel::detail::nccl_mixed_sums::received_elements(participants, count) * sizeof(bf16);
   }
 };
 

@@ -23,11 +23,11 @@ namespace devplace {
 
 namespace parallel {
 
-/// A `Communicator` that can also reduce elements rounded to type `Short`, for gradients.
-template <class Backend, class Communicator, short_element Short> class rounding : public Communicator {
+/// A `Communicator` that can also reduce elements rounded to type `Rounded`, for gradients.
+template <class Backend, class Communicator, half_precision_element Rounded> class rounding : public Communicator {
  public:
   /// The type of gradients between places.
-  using rounded_type = Short;
+  using rounded_type = Rounded;
 
   /// Connects these devices of this process; further arguments are passed to the communicator.
   template <class... Processes>
@@ -40,25 +40,25 @@ template <class Backend, class Communicator, short_element Short> class rounding
   /// Allocates the memory for reductions of up to `count` elements, rounded ones too.
   void prepare(std::size_t count, std::size_t element_bytes) {
     Communicator::prepare(count, element_bytes);
-    if (this->size() != 1) Communicator::prepare(count, sizeof(Short));
+    if (this->size() != 1) Communicator::prepare(count, sizeof(Rounded));
   }
   /// Allocates the memory for `count` rounded elements of each device.
   void prepare_rounded(std::size_t count) {
     for (std::size_t k = 0; k != ordinals_.size(); ++k) {
-      if (this->size() == 1 || rounded_[k].bytes() >= count * sizeof(Short)) continue;
+      if (this->size() == 1 || rounded_[k].bytes() >= count * sizeof(Rounded)) continue;
       rounded_[k] = {};
       devplace::detail::on_behalf_of_replica<Backend>(k, ordinals_.size(), ordinals_[k], [&] {
         rounded_[k] =
-            devplace::detail::allocate<Backend>(ordinals_[k], count * sizeof(Short), memory_purpose::workspace);
+            devplace::detail::allocate<Backend>(ordinals_[k], count * sizeof(Rounded), memory_purpose::workspace);
       });
     }
   }
 
   /// The rounded elements of this process's devices from element `first`, for collectives. The span is valid until the
   /// next call.
-  std::span<Short* const> rounded(std::size_t first) {
+  std::span<Rounded* const> rounded(std::size_t first) {
     for (std::size_t k = 0; k != ordinals_.size(); ++k)
-      if (rounded_[k].data() != nullptr) from_[k] = static_cast<Short*>(rounded_[k].data()) + first;
+      if (rounded_[k].data() != nullptr) from_[k] = static_cast<Rounded*>(rounded_[k].data()) + first;
     return {from_, ordinals_.size()};
   }
   /// Rounds `count` elements of participant `k` of this process and stores them from rounded element `first` on, or
@@ -69,7 +69,7 @@ template <class Backend, class Communicator, short_element Short> class rounding
   }
   template <class T> void take(std::size_t k, T* elements, std::size_t first, std::size_t count) {
     if (this->size() == 1) return;
-    const Short* const from = rounded(first)[k];
+    const Rounded* const from = rounded(first)[k];
     runtime::round_elements<Backend>(ordinals_[k], elements, from, count);
   }
   ///@}
@@ -110,7 +110,7 @@ template <class Backend, class Communicator, short_element Short> class rounding
 
   std::vector<int> ordinals_;
   std::vector<devplace::detail::memory_block> rounded_;  // one for each device of this process
-  Short* from_[detail::max_ranks] = {};
+  Rounded* from_[detail::max_ranks] = {};
 };
 
 }  // namespace parallel
@@ -123,10 +123,10 @@ namespace collective {
 /// magnitudes. All places get the same bits, with both engines. Half overflows above 65504 and rounds numbers below
 /// 2^-14 with an error of up to 2^-25, about 3e-8; smaller numbers become 0. Gradients need half as many bytes as in
 /// float; sums of losses and weights, parameters and buffers are not rounded.
-template <class Short = bf16, class Engine = direct> struct wire {
-  /// Whether `Short` is bf16 or half.
-  static constexpr bool is_short = short_element<Short>;
-  static_assert(is_short,
+template <class Rounded = bf16, class Engine = direct> struct wire {
+  /// Whether `Rounded` is bf16 or half.
+  static constexpr bool is_half_precision = half_precision_element<Rounded>;
+  static_assert(is_half_precision,
                 "devplace: collective::wire sends gradients as bf16 or half: write wire<bf16> or wire<half>.");
   /// Whether `Engine` adds 16-bit elements in float in the order of the participants; a user's engine declares this by
   /// `static constexpr bool adds_in_float = true`.
@@ -136,7 +136,7 @@ template <class Short = bf16, class Engine = direct> struct wire {
                 "collective::nccl add them in float, in the order of the places; other engines do not. Leave the "
                 "engine out, wire<bf16>, take wire<bf16, nccl>, or let the other engine send gradients in float.");
   /// The type of gradients between places.
-  using wire_type = std::conditional_t<is_short, Short, bf16>;
+  using wire_type = std::conditional_t<is_half_precision, Rounded, bf16>;
   /// The name in output, without the name of `Engine`.
   static constexpr std::string_view name = std::is_same_v<wire_type, bf16> ? "wire<bf16>" : "wire<half>";
   /// Bytes of workspace on each place: the rounded gradients, `count` elements.
@@ -147,8 +147,8 @@ template <class Short = bf16, class Engine = direct> struct wire {
   static constexpr std::size_t workspace_bytes_across(std::size_t count) { return count * sizeof(wire_type); }
   /// Bytes of workspace on each place that the engine needs in addition, for buckets of up to `count` elements.
   static constexpr std::size_t bucket_workspace_bytes(std::size_t participants, std::size_t count) {
-    if constexpr (requires { Engine::short_workspace_bytes(participants, count); })
-      return Engine::short_workspace_bytes(participants, count);
+    if constexpr (requires { Engine::mixed_workspace_bytes(participants, count); })
+      return Engine::mixed_workspace_bytes(participants, count);
     else
       return 0;
   }

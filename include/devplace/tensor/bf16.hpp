@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include <devplace/config.hpp>
-#include <devplace/tensor/detail/round_to_short.hpp>
-#include <devplace/tensor/detail/short_limits.hpp>
+#include <devplace/tensor/detail/half_precision_limits.hpp>
+#include <devplace/tensor/detail/round_to_16_bits.hpp>
 
 namespace devplace {
 
@@ -23,7 +23,7 @@ class bf16 {
   ///@{
   DEVPLACE_HD explicit constexpr bf16(float value) : bits_(rounded(value)) {}
   DEVPLACE_HD explicit constexpr bf16(double value)
-      : bits_(detail::round_to_short<8, 7>(__builtin_bit_cast(std::uint64_t, value))) {}
+      : bits_(detail::round_to_16_bits<8, 7>(__builtin_bit_cast(std::uint64_t, value))) {}
   template <std::integral Integer>
   DEVPLACE_HD explicit constexpr bf16(Integer value) : bf16(detail::to_rounded_once(value)) {}
   ///@}
@@ -57,5 +57,6 @@ class bf16 {
 }  // namespace devplace
 
 /// \cond
-template <> struct std::numeric_limits<devplace::bf16> : devplace::detail::short_limits<devplace::bf16, 8, 7> {};
+template <>
+struct std::numeric_limits<devplace::bf16> : devplace::detail::half_precision_limits<devplace::bf16, 8, 7> {};
 /// \endcond

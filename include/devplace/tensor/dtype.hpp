@@ -14,7 +14,7 @@ concept element = detail::is_element<T>;
 
 /// Floating-point storage types of 16 bits; arithmetic is done in float.
 template <class T>
-concept short_element = element<T> && detail::storage_element<T> && sizeof(T) == 2;
+concept half_precision_element = element<T> && detail::storage_element<T> && sizeof(T) == 2;
 
 /// Element types that parameters and gradients can have.
 template <class T>
@@ -23,7 +23,7 @@ concept floating_element = element<T> && (std::same_as<T, float> || std::same_as
 namespace detail {
 
 // As bool, as is_element.
-template <class T> inline constexpr bool is_short = short_element<T>;
+template <class T> inline constexpr bool is_half_precision = half_precision_element<T>;
 template <class T> inline constexpr bool is_floating = floating_element<T>;
 
 }  // namespace detail

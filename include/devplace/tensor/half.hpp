@@ -7,8 +7,8 @@
 
 #include <devplace/config.hpp>
 #include <devplace/tensor/detail/half_bits.hpp>
-#include <devplace/tensor/detail/round_to_short.hpp>
-#include <devplace/tensor/detail/short_limits.hpp>
+#include <devplace/tensor/detail/half_precision_limits.hpp>
+#include <devplace/tensor/detail/round_to_16_bits.hpp>
 
 namespace devplace {
 
@@ -24,7 +24,7 @@ class half {
   ///@{
   DEVPLACE_HD explicit constexpr half(float value) : bits_(detail::half_of_float(value)) {}
   DEVPLACE_HD explicit constexpr half(double value)
-      : bits_(detail::round_to_short<5, 10>(__builtin_bit_cast(std::uint64_t, value))) {}
+      : bits_(detail::round_to_16_bits<5, 10>(__builtin_bit_cast(std::uint64_t, value))) {}
   template <std::integral Integer>
   DEVPLACE_HD explicit constexpr half(Integer value) : half(detail::to_rounded_once(value)) {}
   ///@}
@@ -49,5 +49,6 @@ class half {
 }  // namespace devplace
 
 /// \cond
-template <> struct std::numeric_limits<devplace::half> : devplace::detail::short_limits<devplace::half, 5, 10> {};
+template <>
+struct std::numeric_limits<devplace::half> : devplace::detail::half_precision_limits<devplace::half, 5, 10> {};
 /// \endcond

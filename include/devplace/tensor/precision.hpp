@@ -17,7 +17,7 @@ struct tf32 {};
 /// A precision of models, `mixed<bf16>` or `mixed<half>`: activations, and a copy of the parameters for the layers, are
 /// `Storage`; parameters, gradients and the optimizer's state are float.
 template <class Storage>
-  requires detail::is_short<Storage>
+  requires detail::is_half_precision<Storage>
 struct mixed {};
 
 /// The element type of each role in a precision. Parameters, gradients and state have the same type, because the

@@ -49,9 +49,9 @@ template <class T> void compare_attention(const attention_shape& s, double toler
   const auto attention = [&] { return dp::detail::cudnn_attention<T>(0, s, static_cast<float>(expected.scale)); };
   REQUIRE(attention().computes(true));
   REQUIRE(attention().run(
-      dp::detail::short_attention_arguments<T>{queries.data().get(), results.data().get(), log_sums.data().get()}));
+      dp::detail::mixed_attention_arguments<T>{queries.data().get(), results.data().get(), log_sums.data().get()}));
   for (on_gpu<T>* to : {&dqueries, &again})
-    attention().run(dp::detail::short_attention_gradient_arguments<T>{queries.data().get(), results.data().get(),
+    attention().run(dp::detail::mixed_attention_gradient_arguments<T>{queries.data().get(), results.data().get(),
                                                                       log_sums.data().get(), dresults.data().get(),
                                                                       to->data().get(), products.data().get()});
   const auto require = [tolerance](const std::vector<double>& found, const std::vector<double>& wanted) {

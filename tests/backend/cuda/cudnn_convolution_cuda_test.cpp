@@ -74,7 +74,7 @@ template <class T> void compare_with_loops(const dp::detail::convolution_shape& 
   dp::detail::dispatch<dp::op::convolution_weight_gradient, cuda>(
       0, dp::detail::convolution_weight_gradient_arguments<T>{s, dy_there.data().get(), x_there.data().get(),
                                                               dw.data().get(), 1, nullptr});
-  constexpr bool rounded = dp::short_element<T>;
+  constexpr bool rounded = dp::half_precision_element<T>;
   compare(y, expected_y, rounded);
   compare(dx, expected_dx, rounded);
   compare(dw, expected_dw, rounded);
@@ -104,7 +104,7 @@ bool has_engine_on_h100(const dp::detail::convolution_key& key) {
   std::vector<dp::detail::cudnn_descriptor> parts;
   REQUIRE(describe_convolution(parts, key, caller));
   const auto workspaces = dp::test::h100_workspaces(std::array{parts.back().get()}, may_use_tensor_cores(key), caller);
-  return std::any_of(workspaces.begin(), workspaces.end(), [before = short_gradient_bytes(key)](std::size_t bytes) {
+  return std::any_of(workspaces.begin(), workspaces.end(), [before = rounded_gradient_bytes(key)](std::size_t bytes) {
     return before + bytes <= dp::detail::cuda_cudnn_workspace::bytes;
   });
 }

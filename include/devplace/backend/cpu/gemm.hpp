@@ -20,7 +20,7 @@ using default_engine = std::conditional_t<configuration::matrix == matrix_librar
 /// Computes C = then(alpha op(A) op(B) + beta C + bias) on this thread's team; see gemm_arguments. Products of bf16 and
 /// half use the built-in engine, because CBLAS has none.
 template <class Engine = default_engine, class T, class Result> void gemm(const gemm_arguments<T, Result>& arguments) {
-  if constexpr (short_element<T>) {
+  if constexpr (half_precision_element<T>) {
     gemm_builtin::run(arguments);
   } else {
     static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,

@@ -23,7 +23,8 @@ template <> struct implementation<backend::cpu, op::matmul> {
     const auto products = [&](std::size_t begin, std::size_t end) {
       for (std::size_t k = begin; k != end; ++k) detail::gemm(batch[k]);
     };
-    if ((short_element<T> || Engine::runs_on_members()) && batch.count >= 2 * static_cast<std::size_t>(thread_count()))
+    if ((half_precision_element<T> || Engine::runs_on_members()) &&
+        batch.count >= 2 * static_cast<std::size_t>(thread_count()))
       detail::parallel_ranges(batch.count, 1, products);
     else
       products(0, batch.count);

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
-#include <devplace/backend/cpu/detail/short_kernels.hpp>
+#include <devplace/backend/cpu/detail/mixed_kernels.hpp>
 #include <devplace/base/thread_team.hpp>
 #include <devplace/runtime/update.hpp>
 

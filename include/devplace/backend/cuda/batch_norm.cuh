@@ -61,10 +61,11 @@ template <class X, class F> struct wide_batch_norm_gradient {
   }
 };
 
-template <short_element X, class F> auto make_kernel(std::size_t n, const scale_channels_functor<X, F>& f) {
+template <half_precision_element X, class F> auto make_kernel(std::size_t n, const scale_channels_functor<X, F>& f) {
   return make_wide_kernel(n, wide_scale_channels<X, F>{f});
 }
-template <short_element X, class F> auto make_kernel(std::size_t n, const batch_norm_gradient_functor<X, F>& f) {
+template <half_precision_element X, class F>
+auto make_kernel(std::size_t n, const batch_norm_gradient_functor<X, F>& f) {
   return make_wide_kernel(n, wide_batch_norm_gradient<X, F>{f});
 }
 

@@ -7,7 +7,7 @@
 
 namespace devplace {
 
-template <> struct implementation<backend::cuda, op::short_attention> {
+template <> struct implementation<backend::cuda, op::mixed_attention> {
   template <class T>
   static bool computes(int ordinal, const detail::attention_shape& shape, float scale, bool training) {
     return detail::cudnn_attention<T>(ordinal, shape, scale).computes(training);

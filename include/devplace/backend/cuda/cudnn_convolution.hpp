@@ -70,9 +70,9 @@ bool convolve_by_cudnn(int ordinal, const convolution_input_gradient_arguments<T
 template <class T, class Launch>
 bool convolve_by_cudnn(int ordinal, const convolution_weight_gradient_arguments<T>& a, const Launch& launch) {
   constexpr auto pass = convolution_pass::weight_gradient;
-  if constexpr (short_element<T>)
+  if constexpr (half_precision_element<T>)
     return run_cudnn<T>(ordinal, pass, a.shape, a.math, a.x, nullptr, a.dy, 0, [&](const T* rounded) {
-      with_kernel(a.shape.weights(), add_short_gradient_functor<T>{rounded, a.dweight, a.beta}, launch);
+      with_kernel(a.shape.weights(), add_rounded_gradient_functor<T>{rounded, a.dweight, a.beta}, launch);
     });
   else
     return run_cudnn<T>(ordinal, pass, a.shape, a.math, a.x, a.dweight, a.dy, a.beta, [](const T*) {});

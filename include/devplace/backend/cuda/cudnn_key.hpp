@@ -56,7 +56,7 @@ struct convolution_key {
 };
 
 /// Returns the size in bytes of a 16-bit weight gradient, which cuDNN writes to the workspace; otherwise 0.
-inline std::size_t short_gradient_bytes(const convolution_key& key) {
+inline std::size_t rounded_gradient_bytes(const convolution_key& key) {
   if (key.pass != convolution_pass::weight_gradient || key.element->bytes != 2) return 0;
   return padded_to(key.shape.weights() * 2, 256);
 }

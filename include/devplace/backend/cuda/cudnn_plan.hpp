@@ -250,7 +250,7 @@ inline cudnn_plan make_cudnn_plan(cudnnHandle_t handle, const convolution_key& k
   const cudnn_caller caller(ordinal, key);
   cudnn_plan result;
   result.tensors = {1, 2, 3};
-  result.before = short_gradient_bytes(key);
+  result.before = rounded_gradient_bytes(key);
   if (result.before > limit || !describe_convolution(result.parts, key, caller)) return result;
   const std::array operations{result.parts.back().get()};
   choose_engine(result, handle, operations, may_use_tensor_cores(key), limit - result.before, caller);

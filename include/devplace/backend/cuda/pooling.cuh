@@ -153,16 +153,16 @@ template <class T, class F> struct wide_pool_gradient {
   }
 };
 
-template <short_element T> auto make_kernel(std::size_t n, const max_pool_functor<T>& f) {
+template <half_precision_element T> auto make_kernel(std::size_t n, const max_pool_functor<T>& f) {
   return make_wide_kernel(n, wide_max_pool<T>{f});
 }
-template <short_element T> auto make_kernel(std::size_t n, const average_pool_functor<T>& f) {
+template <half_precision_element T> auto make_kernel(std::size_t n, const average_pool_functor<T>& f) {
   return make_wide_kernel(n, wide_average_pool<T>{f});
 }
-template <short_element T> auto make_kernel(std::size_t n, const max_pool_gradient_functor<T>& f) {
+template <half_precision_element T> auto make_kernel(std::size_t n, const max_pool_gradient_functor<T>& f) {
   return make_wide_kernel(n, wide_pool_gradient<T, max_pool_gradient_functor<T>>{f});
 }
-template <short_element T> auto make_kernel(std::size_t n, const average_pool_gradient_functor<T>& f) {
+template <half_precision_element T> auto make_kernel(std::size_t n, const average_pool_gradient_functor<T>& f) {
   return make_wide_kernel(n, wide_pool_gradient<T, average_pool_gradient_functor<T>>{f});
 }
 

@@ -92,7 +92,7 @@ template <class T, class C> bool multiply_by_library(int ordinal, const gemm_bat
   if (g.m == 1 || g.n == 1 || g.k <= 1 || g.alpha == 0) return false;
   // A 16-bit result is rounded once, after its bias is added. cuBLASLt reads biases of the result's type.
   if constexpr (std::is_same_v<T, C>)
-    with_bias = g.bias != nullptr && (g.epilogue == epilogue::none || short_element<C>) &&
+    with_bias = g.bias != nullptr && (g.epilogue == epilogue::none || half_precision_element<C>) &&
                 multiply_by_library(ordinal, batch, library_epilogue::bias, g.bias);
   return with_bias || multiply_by_library(ordinal, batch, library_epilogue::none, nullptr);
 }

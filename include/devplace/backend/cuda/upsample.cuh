@@ -54,10 +54,10 @@ template <class T> struct wide_upsample_gradient {
   }
 };
 
-template <short_element T> auto make_kernel(std::size_t n, const upsample_functor<T>& f) {
+template <half_precision_element T> auto make_kernel(std::size_t n, const upsample_functor<T>& f) {
   return make_wide_kernel(n, wide_upsample<T>{f});
 }
-template <short_element T> auto make_kernel(std::size_t n, const upsample_gradient_functor<T>& f) {
+template <half_precision_element T> auto make_kernel(std::size_t n, const upsample_gradient_functor<T>& f) {
   return make_wide_kernel(n, wide_upsample_gradient<T>{f});
 }
 

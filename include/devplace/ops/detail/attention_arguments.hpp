@@ -81,14 +81,14 @@ template <class T> struct attention_gradient_arguments {
   T* products;
 };
 
-/// Arguments of op::short_attention: 16-bit elements, without dropout. Scores and sums are float.
+/// Arguments of op::mixed_attention: 16-bit elements, without dropout. Scores and sums are float.
 ///@{
-template <class T> struct short_attention_arguments {
+template <class T> struct mixed_attention_arguments {
   const T* queries;
   T* results;
   float* log_sums;
 };
-template <class T> struct short_attention_gradient_arguments {
+template <class T> struct mixed_attention_gradient_arguments {
   const T* queries;
   const T* results;
   const float* log_sums;

@@ -12,6 +12,6 @@ namespace devplace::detail {
 template <class T> using computed_t = std::conditional_t<storage_element<T>, float, T>;
 
 /// Floating-point element types, including storage types.
-template <class T> inline constexpr bool is_floating_or_short = element<T> && !std::is_integral_v<T>;
+template <class T> inline constexpr bool is_floating_or_half_precision = element<T> && !std::is_integral_v<T>;
 
 }  // namespace devplace::detail

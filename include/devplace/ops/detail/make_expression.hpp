@@ -31,8 +31,8 @@ inline constexpr arithmetic arithmetic_of<elementary::divide, T> = arithmetic::q
 template <class T> inline constexpr arithmetic arithmetic_of<elementary::negate, T> = arithmetic::negation;
 template <class T> inline constexpr arithmetic arithmetic_of<elementary::maximum, T> = arithmetic::larger;
 template <class T> inline constexpr arithmetic arithmetic_of<elementary::minimum, T> = arithmetic::smaller;
-template <class F, class Short, class T>
-inline constexpr arithmetic arithmetic_of<elementary::in_float<F, Short>, T> = arithmetic_of<F, T>;
+template <class F, class Storage, class T>
+inline constexpr arithmetic arithmetic_of<elementary::in_float<F, Storage>, T> = arithmetic_of<F, T>;
 
 /// The placement of an argument; void for a number.
 template <class X> struct placement_or_number {

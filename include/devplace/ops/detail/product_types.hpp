@@ -37,7 +37,7 @@ template <class P, class T> struct product_precision {
 template <class T> struct product_precision<void, T> {
   using type = T;
 };
-template <short_element T> struct product_precision<void, T> {
+template <half_precision_element T> struct product_precision<void, T> {
   using type = mixed<T>;
 };
 template <class P, class T> using own_precision = typename product_precision<P, T>::type;
@@ -54,7 +54,8 @@ struct operand_precision<A> {
 
 /// Whether a product of elements `T` may have elements `C`.
 template <class C, class T>
-inline constexpr bool result_of_product = std::is_same_v<C, T> || (short_element<T> && std::is_same_v<C, float>);
+inline constexpr bool result_of_product =
+    std::is_same_v<C, T> || (half_precision_element<T> && std::is_same_v<C, float>);
 
 #define DEVPLACE_DETAIL_PRODUCT_APART \
   "devplace: matmul: the operands live on different places; move them to one with to<on<...>>(x) first."
@@ -70,7 +71,7 @@ template <class P, class A, class B> constexpr bool check_product() {
     using b = operand_extents_t<B>;
     using value = operand_element_t<A>;
     constexpr bool together = on_one_device<A, B>, same = std::is_same_v<value, operand_element_t<B>>,
-                   floating = !same || is_floating<value> || short_element<value>,
+                   floating = !same || is_floating<value> || half_precision_element<value>,
                    of_matrices = !floating || (a::rank >= 2 && b::rank >= 2);
     static_assert(together, DEVPLACE_DETAIL_PRODUCT_APART);
     static_assert(same,

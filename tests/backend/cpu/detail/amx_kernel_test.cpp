@@ -3,7 +3,7 @@
 
 // Tests the AMX kernel with tiles in memory, for processors without AMX.
 
-#include <devplace/backend/cpu/detail/short_kernels.hpp>
+#include <devplace/backend/cpu/detail/mixed_kernels.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -83,7 +83,7 @@ template <class Result> std::size_t wrong_by_tiles(std::size_t m, std::size_t n,
   std::vector<Result> before(m * g.ldc, Result(3)), c = before;
   g.a = a.data(), g.b = b.data(), g.c = c.data(), g.bias = bias.data();
   g.beta = 2, g.epilogue = variant == 3 ? dp::detail::epilogue::relu : dp::detail::epilogue::none;
-  dp::detail::short_product<dp::detail::amx::tile_kernel<emulated_tiles>, dp::bf16, Result>::run(
+  dp::detail::mixed_product<dp::detail::amx::tile_kernel<emulated_tiles>, dp::bf16, Result>::run(
       g, {0, m, 0, n}, dp::detail::gemm_buffer::of_this_thread());
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < m; ++i)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Included by short_kernels.hpp only, for x86-64: products of bf16 by AMX, in namespace amx.
+// Included by mixed_kernels.hpp only, for x86-64: products of bf16 by AMX, in namespace amx.
 
 #define DEVPLACE_TARGET \
   __attribute__((target("amx-tile,amx-bf16,avx512f,avx512vl,avx512dq,avx512bw,avx512bf16,avx2,fma,f16c")))
@@ -35,7 +35,7 @@ struct processor_tiles {
 
 /// Multiplies tiles, each 16 units along k. Columns of B are packed as for AVX512_BF16, rows of A into [units /
 /// 16][Rows][16]. Like vdpbf16ps, tdpbf16ps treats subnormal operands and results as zero.
-template <class Tiles = processor_tiles> struct tile_kernel : avx512::short_storing<32> {
+template <class Tiles = processor_tiles> struct tile_kernel : avx512::mixed_storing<32> {
   static constexpr std::size_t rows = 32, few_rows = 16, pairs = 2, depth_step = 16, columns = 32;
 
   struct session {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Included by short_kernels.hpp only, for x86-64: products of bf16 by AVX512_BF16, in namespace avx512_bf16.
+// Included by mixed_kernels.hpp only, for x86-64: products of bf16 by AVX512_BF16, in namespace avx512_bf16.
 
 #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx512bf16,avx2,fma,f16c")))
 
@@ -27,9 +27,9 @@ DEVPLACE_TARGET inline void pack_pairs(float* __restrict target, const bf16* __r
       typedef std::uint16_t pairs __attribute__((vector_size(4 * lanes), aligned(4), may_alias));
       for (std::size_t u = 0; u < whole_units; ++u)
         for (std::size_t i = 0; i < Width; i += lanes) {
-          typename avx512::short_vectors<lanes>::bits16 first =
+          typename avx512::mixed_vectors<lanes>::bits16 first =
               *reinterpret_cast<const row*>(source + 2 * u * stride_p + i);
-          typename avx512::short_vectors<lanes>::bits16 second =
+          typename avx512::mixed_vectors<lanes>::bits16 second =
               *reinterpret_cast<const row*>(source + (2 * u + 1) * stride_p + i);
           pairs* const to = reinterpret_cast<pairs*>(target + u * Width + i);
           if constexpr (lanes == 8)
@@ -59,7 +59,7 @@ DEVPLACE_TARGET inline void pack_pairs(float* __restrict target, const bf16* __r
 
 /// Multiplies pairs. Rounding differs from the float kernel's: vdpbf16ps treats subnormal operands and results as zero.
 /// Written as inline assembly because the type of the intrinsic's operands differs between compilers.
-struct dot_kernel : avx512::short_storing<32> {
+struct dot_kernel : avx512::mixed_storing<32> {
   static constexpr std::size_t rows = 8, few_rows = 2, pairs = 2, depth_step = 1, columns = 32;
 
   /// A thread's state during a product: none.

@@ -7,7 +7,7 @@
 #include <devplace/backend/cpu/detail/depthwise_convolution.hpp>
 #include <devplace/backend/cpu/detail/direct_convolution.hpp>
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
-#include <devplace/backend/cpu/detail/short_kernels.hpp>
+#include <devplace/backend/cpu/detail/mixed_kernels.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
 // The code of convolutions for each instruction set, in the namespaces of instruction_sets.hpp. Copying converts 16-bit

@@ -88,14 +88,14 @@ inline cpu_isa choose_isa(const char* variable, cpu_isa supported) {
 }
 
 /// Returns the instruction set of bf16 products in this process; the environment is read once.
-inline cpu_isa short_product_isa() {
+inline cpu_isa mixed_product_isa() {
   static const cpu_isa isa = choose_isa(std::getenv("DEVPLACE_CPU_ISA"), supported_isa());
   return isa;
 }
 
 /// Returns the instruction set of all other CPU kernels in this process: avx512 at most.
 inline cpu_isa current_isa() {
-  const cpu_isa isa = short_product_isa();
+  const cpu_isa isa = mixed_product_isa();
   return isa < cpu_isa::avx512 ? isa : cpu_isa::avx512;
 }
 

@@ -9,7 +9,7 @@
 #include <devplace/backend/cpu/detail/gemm_buffer.hpp>
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
-#include <devplace/backend/cpu/detail/short_kernels.hpp>
+#include <devplace/backend/cpu/detail/mixed_kernels.hpp>
 #include <devplace/base/thread_team.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 
@@ -23,7 +23,7 @@ template <class T> gemm_kernels<T> gemm_kernels_of(cpu_isa isa) {
 /// threads: threads compute whole tiles of C, and k is never split.
 struct gemm_builtin {
   static const char* name() {
-    switch (short_product_isa()) {
+    switch (mixed_product_isa()) {
       case cpu_isa::amx:
         return "built-in amx";
       case cpu_isa::avx512_bf16:
@@ -47,14 +47,14 @@ struct gemm_builtin {
   }
 
   template <class T, class Result> static void run(const gemm_arguments<T, Result>& g) {
-    run(g, short_element<T> ? short_product_isa() : current_isa());
+    run(g, half_precision_element<T> ? mixed_product_isa() : current_isa());
   }
 
   template <class T, class Result> static void run(const gemm_arguments<T, Result>& g, cpu_isa isa) {
     if (g.m == 0 || g.n == 0) return;
     if (g.k == 0 || g.alpha == 0) return gemm_without_product(g);
-    if constexpr (short_element<T>) {
-      const short_kernels<T, Result> kernels = short_kernels_of<T, Result>(isa);
+    if constexpr (half_precision_element<T>) {
+      const mixed_kernels<T, Result> kernels = mixed_kernels_of<T, Result>(isa);
       // With so few rows, packing costs more than it saves; pairs of bf16 are packed fastest.
       constexpr std::size_t few_rows = std::is_same_v<T, half> ? 4 : 1;
       if (!g.transpose_a && g.transpose_b && g.m <= few_rows) {

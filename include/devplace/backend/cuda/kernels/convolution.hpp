@@ -170,7 +170,7 @@ template <class T> struct finish_images_functor {
 };
 
 /// Computes sums = gradient + beta sums, where `gradient` has 16 bits.
-template <class T> struct add_short_gradient_functor {
+template <class T> struct add_rounded_gradient_functor {
   const T* gradient;
   float* sums;
   float beta;

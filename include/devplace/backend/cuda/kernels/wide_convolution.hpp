@@ -111,16 +111,16 @@ template <class T> struct wide_finish_images {
   }
 };
 
-template <short_element T> auto make_kernel(std::size_t n, const unfold_functor<T>& f) {
+template <half_precision_element T> auto make_kernel(std::size_t n, const unfold_functor<T>& f) {
   return make_wide_kernel(n, wide_unfold<T>{f});
 }
-template <short_element T> auto make_kernel(std::size_t n, const gather_functor<T>& f) {
+template <half_precision_element T> auto make_kernel(std::size_t n, const gather_functor<T>& f) {
   return make_wide_kernel(n, wide_gather<T>{f});
 }
-template <short_element T> auto make_kernel(std::size_t n, const finish_functor<T>& f) {
+template <half_precision_element T> auto make_kernel(std::size_t n, const finish_functor<T>& f) {
   return make_wide_kernel(n, wide_finish<T>{f});
 }
-template <short_element T> auto make_kernel(std::size_t n, const finish_images_functor<T>& f) {
+template <half_precision_element T> auto make_kernel(std::size_t n, const finish_images_functor<T>& f) {
   return make_wide_kernel(n, wide_finish_images<T>{f});
 }
 

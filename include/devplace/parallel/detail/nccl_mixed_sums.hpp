@@ -43,10 +43,10 @@ template <class T> struct add_received_parts {
 /// Sums bf16 and half over NCCL's ranks. NCCL would round every sum of two numbers, so NCCL only moves the elements.
 /// Each rank receives its part of the other ranks' buffers, adds in float in the order of the ranks, rounds once, and
 /// sends the sums on. As many bytes are moved as by NCCL's ring.
-class nccl_short_sums {
+class nccl_mixed_sums {
  public:
   /// Connects these devices with as many devices of each other process. All processes call this together.
-  nccl_short_sums(std::span<const int> ordinals, const process_group& processes)
+  nccl_mixed_sums(std::span<const int> ordinals, const process_group& processes)
       : ordinals_(ordinals.begin(), ordinals.end()),
         received_(ordinals.size()),
         buffers_(ordinals.size()),

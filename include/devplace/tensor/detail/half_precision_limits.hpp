@@ -11,7 +11,7 @@ namespace devplace::detail {
 
 /// The members of std::numeric_limits for T with `Exponent` bits of exponent and `Mantissa` of mantissa. Inherits the
 /// members that equal float's, such as is_signed.
-template <class T, int Exponent, int Mantissa> struct short_limits : std::numeric_limits<float> {
+template <class T, int Exponent, int Mantissa> struct half_precision_limits : std::numeric_limits<float> {
  private:
   static constexpr int bias = (1 << (Exponent - 1)) - 1;
   static constexpr std::uint16_t unit = 1 << Mantissa, infinite = ((1 << Exponent) - 1) << Mantissa;

@@ -16,7 +16,7 @@
 namespace devplace::detail {
 
 /// How a tile's sums become elements of C. Pointers refer to the tile's first element.
-template <class T, class Result> struct short_tile {
+template <class T, class Result> struct mixed_tile {
   Result* c;
   std::size_t ldc;
   std::size_t rows, columns;  ///< rows and columns of the tile inside C
@@ -26,11 +26,11 @@ template <class T, class Result> struct short_tile {
 };
 
 /// Block sizes, in units. If C has 16 bits and k needs several blocks, sums of `rows` x `columns` are kept in between.
-struct short_blocks {
+struct mixed_blocks {
   std::size_t rows, columns, depth;
 };
-inline constexpr short_blocks short_blocks_of_whole_k{64, 256, 512};
-inline constexpr short_blocks short_blocks_of_parts{192, 256, 256};
+inline constexpr mixed_blocks mixed_blocks_of_whole_k{64, 256, 512};
+inline constexpr mixed_blocks mixed_blocks_of_parts{192, 256, 256};
 static_assert(4 * (64 + 256) * 512 <= gemm_buffer_bytes);
 static_assert(4 * ((192 + 256) * 256 + 192 * 256) <= gemm_buffer_bytes);
 
@@ -44,16 +44,16 @@ static_assert(4 * ((192 + 256) * 256 + 192 * 256) <= gemm_buffer_bytes);
 /// - `add(sums, kept, stride, rows)`: adds kept sums to whole rows of a tile's sums; `keep(...)` keeps such rows;
 /// - `store(sums, tile)`;
 /// - `session`: a thread's state during the product.
-template <class Kernel, class T, class Result> struct short_product {
+template <class Kernel, class T, class Result> struct mixed_product {
   using arguments = gemm_arguments<T, Result>;
 
   static void run(const arguments& g, const gemm_range& range, void* buffer) {
     const std::size_t units = divided_up(g.k, Kernel::pairs);
-    const bool whole = units <= short_blocks_of_whole_k.depth;
-    short_blocks blocks = whole ? short_blocks_of_whole_k : short_blocks_of_parts;
+    const bool whole = units <= mixed_blocks_of_whole_k.depth;
+    mixed_blocks blocks = whole ? mixed_blocks_of_whole_k : mixed_blocks_of_parts;
     blocks.rows = blocks.rows / tile_rows * tile_rows;
-    const short_product product{g, units, blocks, static_cast<float*>(buffer)};
-    const short_blocks& size = product.size_;
+    const mixed_product product{g, units, blocks, static_cast<float*>(buffer)};
+    const mixed_blocks& size = product.size_;
     const std::size_t depths = divided_up(units, size.depth);
     [[maybe_unused]] const typename Kernel::session session;
     for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += size.columns) {
@@ -80,7 +80,7 @@ template <class Kernel, class T, class Result> struct short_product {
                                tile_columns = Kernel::columns;
   static_assert(64 >= tile_rows && 256 % Kernel::depth_step == 0 && 256 % tile_columns == 0);
 
-  short_product(const arguments& g, std::size_t units, const short_blocks& size, float* buffer)
+  mixed_product(const arguments& g, std::size_t units, const mixed_blocks& size, float* buffer)
       : g_(g),
         units_(units),
         size_(size),
@@ -127,7 +127,7 @@ template <class Kernel, class T, class Result> struct short_product {
       for (std::size_t i = 0; i < rows; i += tile_rows) {
         alignas(64) float sums[tile_rows * tile_columns];
         const float *const a = packed_a_ + i * depth.units, *const b = packed_b_ + j * depth.units;
-        short_tile<T, Result> tile{g_.c + (i0 + i) * g_.ldc + j0 + j,
+        mixed_tile<T, Result> tile{g_.c + (i0 + i) * g_.ldc + j0 + j,
                                    g_.ldc,
                                    smaller(tile_rows, rows - i),
                                    smaller(tile_columns, columns - j),
@@ -157,7 +157,7 @@ template <class Kernel, class T, class Result> struct short_product {
 
   const arguments& g_;
   std::size_t units_;
-  short_blocks size_;
+  mixed_blocks size_;
   float* packed_a_;
   float* packed_b_;
   float* kept_;

@@ -4,7 +4,7 @@
 // Included by instruction_sets.hpp only: conversions of bf16 and half, and the kernel for products packed as float.
 
 /// Vectors of L 16-bit and L 32-bit numbers.
-template <std::size_t L> struct short_vectors {
+template <std::size_t L> struct mixed_vectors {
   typedef std::uint16_t bits16 __attribute__((vector_size(2 * L)));
   typedef std::uint16_t stored16 __attribute__((vector_size(2 * L), aligned(2), may_alias));
   typedef std::uint32_t bits32 __attribute__((vector_size(4 * L)));
@@ -16,17 +16,17 @@ template <std::size_t L> struct short_vectors {
 template <std::size_t L, class T> DEVPLACE_TARGET inline void widen(float* to, const T* from) {
 #if defined(DEVPLACE_WIDEN_HALF)
   if constexpr (std::is_same_v<T, half>) {
-    typename short_vectors<L>::floats x;
-    __asm__(DEVPLACE_WIDEN_HALF : "=x"(x) : "m"(*reinterpret_cast<const typename short_vectors<L>::stored16*>(from)));
-    *reinterpret_cast<typename short_vectors<L>::stored32*>(to) = x;
+    typename mixed_vectors<L>::floats x;
+    __asm__(DEVPLACE_WIDEN_HALF : "=x"(x) : "m"(*reinterpret_cast<const typename mixed_vectors<L>::stored16*>(from)));
+    *reinterpret_cast<typename mixed_vectors<L>::stored32*>(to) = x;
     return;
   }
 #endif
   if constexpr (std::is_same_v<T, bf16>) {
-    const typename short_vectors<L>::bits16 bits = *reinterpret_cast<const typename short_vectors<L>::stored16*>(from);
-    const auto wide = __builtin_convertvector(bits, typename short_vectors<L>::bits32) << 16;
-    *reinterpret_cast<typename short_vectors<L>::stored32*>(to) =
-        reinterpret_cast<typename short_vectors<L>::floats>(wide);
+    const typename mixed_vectors<L>::bits16 bits = *reinterpret_cast<const typename mixed_vectors<L>::stored16*>(from);
+    const auto wide = __builtin_convertvector(bits, typename mixed_vectors<L>::bits32) << 16;
+    *reinterpret_cast<typename mixed_vectors<L>::stored32*>(to) =
+        reinterpret_cast<typename mixed_vectors<L>::floats>(wide);
   } else {
     for (std::size_t i = 0; i < L; ++i) to[i] = from[i];
   }
@@ -36,19 +36,19 @@ template <std::size_t L, class T> DEVPLACE_TARGET inline void widen(float* to, c
 template <std::size_t L, class T> DEVPLACE_TARGET inline void narrow(T* to, const float* from) {
 #if defined(DEVPLACE_NARROW_HALF)
   if constexpr (std::is_same_v<T, half>) {
-    const typename short_vectors<L>::floats x = *reinterpret_cast<const typename short_vectors<L>::stored32*>(from);
-    __asm__(DEVPLACE_NARROW_HALF : "=m"(*reinterpret_cast<typename short_vectors<L>::stored16*>(to)) : "x"(x));
+    const typename mixed_vectors<L>::floats x = *reinterpret_cast<const typename mixed_vectors<L>::stored32*>(from);
+    __asm__(DEVPLACE_NARROW_HALF : "=m"(*reinterpret_cast<typename mixed_vectors<L>::stored16*>(to)) : "x"(x));
     return;
   }
 #endif
   if constexpr (std::is_same_v<T, bf16>) {
-    using bits32 = typename short_vectors<L>::bits32;
-    const typename short_vectors<L>::floats x = *reinterpret_cast<const typename short_vectors<L>::stored32*>(from);
+    using bits32 = typename mixed_vectors<L>::bits32;
+    const typename mixed_vectors<L>::floats x = *reinterpret_cast<const typename mixed_vectors<L>::stored32*>(from);
     const bits32 bits = reinterpret_cast<bits32>(x);
     const bits32 rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16, quiet = bits >> 16 | 0x40;
     const bits32 result = (bits & 0x7fffffff) > 0x7f800000 ? quiet : rounded;
-    *reinterpret_cast<typename short_vectors<L>::stored16*>(to) =
-        __builtin_convertvector(result, typename short_vectors<L>::bits16);
+    *reinterpret_cast<typename mixed_vectors<L>::stored16*>(to) =
+        __builtin_convertvector(result, typename mixed_vectors<L>::bits16);
   } else {
     for (std::size_t i = 0; i < L; ++i) to[i] = T(from[i]);
   }
@@ -69,7 +69,7 @@ template <class T> DEVPLACE_TARGET inline void convert_array(T* to, const float*
 }
 
 /// Stores sums for all short-type kernels of this instruction set.
-template <std::size_t Columns> struct short_storing {
+template <std::size_t Columns> struct mixed_storing {
   static constexpr std::size_t lanes = vector_bytes / sizeof(float);
   using vector = typename vector_of<float, vector_bytes>::type;
   using loaded = typename vector_of<float, vector_bytes>::unaligned;
@@ -86,7 +86,7 @@ template <std::size_t Columns> struct short_storing {
   /// Computes C = then(alpha sum + beta C + bias). First converts the old elements and the bias to rows of full width,
   /// so that the same vector instructions compute all elements.
   template <class T, class Result>
-  DEVPLACE_TARGET static void store(const float* sums, const short_tile<T, Result>& tile) {
+  DEVPLACE_TARGET static void store(const float* sums, const mixed_tile<T, Result>& tile) {
     float bias[Columns], old[Columns];
     if (tile.columns < Columns) std::memset(old, 0, sizeof old), std::memset(bias, 0, sizeof bias);
     if (tile.bias != nullptr) convert_array(bias, tile.bias, tile.columns);
@@ -147,8 +147,8 @@ DEVPLACE_TARGET inline void pack_as_float(float* __restrict target, const T* __r
   }
 }
 
-/// Multiplies in float; see short_product.
-struct float_kernel : short_storing<2 * vector_bytes / sizeof(float)> {
+/// Multiplies in float; see mixed_product.
+struct float_kernel : mixed_storing<2 * vector_bytes / sizeof(float)> {
   static constexpr std::size_t rows = tile_rows, few_rows = 2, pairs = 1, depth_step = 1,
                                columns = 2 * vector_bytes / sizeof(float);
 
@@ -172,7 +172,7 @@ struct float_kernel : short_storing<2 * vector_bytes / sizeof(float)> {
 
 /// Computes products of few rows as dot products along k, unpacked. Requires an untransposed A and a transposed B.
 template <class T, class Result>
-DEVPLACE_TARGET void short_dot_range(const gemm_arguments<T, Result>& g, const gemm_range& range) {
+DEVPLACE_TARGET void mixed_dot_range(const gemm_arguments<T, Result>& g, const gemm_range& range) {
   using vector = typename vector_of<float, vector_bytes>::type;
   constexpr std::size_t lanes = vector_bytes / sizeof(float);
   const std::size_t whole = g.k / lanes * lanes;

@@ -14,7 +14,7 @@ namespace devplace::detail {
 /// same sign and the upper bits of its payload. Computes with integers only, so that it is constexpr and rounds once,
 /// and neither -ffast-math nor flushing subnormal numbers to zero changes the result.
 template <int ToExponent, int ToMantissa, std::unsigned_integral Bits>
-DEVPLACE_HD constexpr std::uint16_t round_to_short(Bits bits) {
+DEVPLACE_HD constexpr std::uint16_t round_to_16_bits(Bits bits) {
   constexpr int width = 8 * sizeof(Bits), mantissa = width == 32 ? 23 : 52, exponent = width - 1 - mantissa;
   constexpr int dropped = mantissa - ToMantissa;
   constexpr int rebias = (1 << (exponent - 1)) - (1 << (ToExponent - 1));

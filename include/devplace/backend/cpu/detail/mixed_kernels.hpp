@@ -9,7 +9,7 @@
 
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
-#include <devplace/backend/cpu/detail/short_product.hpp>
+#include <devplace/backend/cpu/detail/mixed_product.hpp>
 #include <devplace/base/divided_up.hpp>  // for the included bodies
 #include <devplace/tensor/dtype.hpp>
 
@@ -20,7 +20,7 @@ namespace devplace::detail {
 namespace generic {
 
 #define DEVPLACE_TARGET
-#include <devplace/backend/cpu/detail/short_kernel_body.hpp>
+#include <devplace/backend/cpu/detail/mixed_kernel_body.hpp>
 #undef DEVPLACE_TARGET
 
 }  // namespace generic
@@ -32,7 +32,7 @@ namespace generic {
 namespace avx2 {
 
   #define DEVPLACE_TARGET __attribute__((target("avx2,fma,f16c")))
-  #include <devplace/backend/cpu/detail/short_kernel_body.hpp>
+  #include <devplace/backend/cpu/detail/mixed_kernel_body.hpp>
   #undef DEVPLACE_TARGET
 
 }  // namespace avx2
@@ -40,7 +40,7 @@ namespace avx2 {
 namespace avx512 {
 
   #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")))
-  #include <devplace/backend/cpu/detail/short_kernel_body.hpp>
+  #include <devplace/backend/cpu/detail/mixed_kernel_body.hpp>
   #undef DEVPLACE_TARGET
 
 }  // namespace avx512
@@ -73,35 +73,35 @@ void convert_elements(To* to, const From* from, std::size_t count, cpu_isa isa =
 }
 
 /// The functions and tile sizes of 16-bit products for one instruction set.
-template <class T, class Result> struct short_kernels {
+template <class T, class Result> struct mixed_kernels {
   void (*multiply_range)(const gemm_arguments<T, Result>&, const gemm_range&, void* buffer);
   void (*dot_range)(const gemm_arguments<T, Result>&, const gemm_range&);
   std::size_t tile_rows, tile_columns;
 };
 
 template <class Kernel, class T, class Result>
-short_kernels<T, Result> short_kernels_with(void (*dot_range)(const gemm_arguments<T, Result>&, const gemm_range&)) {
-  return {short_product<Kernel, T, Result>::run, dot_range, Kernel::rows, Kernel::columns};
+mixed_kernels<T, Result> mixed_kernels_with(void (*dot_range)(const gemm_arguments<T, Result>&, const gemm_range&)) {
+  return {mixed_product<Kernel, T, Result>::run, dot_range, Kernel::rows, Kernel::columns};
 }
 
-template <class T, class Result> short_kernels<T, Result> short_kernels_of(cpu_isa isa) {
+template <class T, class Result> mixed_kernels<T, Result> mixed_kernels_of(cpu_isa isa) {
   switch (isa) {
 #if defined(__x86_64__)
     case cpu_isa::amx:
       if constexpr (std::is_same_v<T, bf16>)
-        return short_kernels_with<amx::tile_kernel<>>(avx512::short_dot_range<T, Result>);
+        return mixed_kernels_with<amx::tile_kernel<>>(avx512::mixed_dot_range<T, Result>);
       [[fallthrough]];
     case cpu_isa::avx512_bf16:
       if constexpr (std::is_same_v<T, bf16>)
-        return short_kernels_with<avx512_bf16::dot_kernel>(avx512::short_dot_range<T, Result>);
+        return mixed_kernels_with<avx512_bf16::dot_kernel>(avx512::mixed_dot_range<T, Result>);
       [[fallthrough]];
     case cpu_isa::avx512:
-      return short_kernels_with<avx512::float_kernel>(avx512::short_dot_range<T, Result>);
+      return mixed_kernels_with<avx512::float_kernel>(avx512::mixed_dot_range<T, Result>);
     case cpu_isa::avx2:
-      return short_kernels_with<avx2::float_kernel>(avx2::short_dot_range<T, Result>);
+      return mixed_kernels_with<avx2::float_kernel>(avx2::mixed_dot_range<T, Result>);
 #endif
     default:
-      return short_kernels_with<generic::float_kernel>(generic::short_dot_range<T, Result>);
+      return mixed_kernels_with<generic::float_kernel>(generic::mixed_dot_range<T, Result>);
   }
 }
 
