@@ -43,7 +43,7 @@ template <class Managed, class Owner, std::size_t Rank> struct exported_dlpack {
       strides{};  // One element more than the rank, because even a scalar's arrays need an address.
   Owner owner;
 
-  explicit exported_dlpack(Owner&& given) : owner(std::move(given)) {}
+  explicit exported_dlpack(Owner&& value) : owner(std::move(value)) {}
   static void destroy(Managed* managed) noexcept { delete static_cast<exported_dlpack*>(managed->context); }
 };
 
@@ -142,14 +142,14 @@ imported_dlpack<Extents> import_dlpack(const Managed* managed, const char* opera
     read_only = (managed->flags & dlpack::read_only) != 0;
   }
   using value_type = std::remove_const_t<T>;
-  std::array<std::size_t, rank> asked{}, sizes{}, strides{};
-  for (std::size_t axis = 0; axis != rank; ++axis) asked[axis] = Extents::static_extent(axis);
+  std::array<std::size_t, rank> requested{}, sizes{}, strides{};
+  for (std::size_t axis = 0; axis != rank; ++axis) requested[axis] = Extents::static_extent(axis);
   const dlpack_request request{operation,
                                dtype_of<value_type>,
                                dlpack_device<P>(),
                                place_name(backend_of_t<P>{}, place_traits<P>::ordinal),
                                alignof(value_type),
-                               asked,
+                               requested,
                                &extents_text<Extents>,
                                !std::is_const_v<T>,
                                RowMajor};

@@ -25,11 +25,11 @@ template <element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_npy_from(byte_source& source, std::string_view operation, std::string_view name) {
   const npy_origin from{operation, name};
   const stored_array array = read_npy_header(source, from);
-  constexpr const dtype* asked = npy_type_of<T>();
-  if (array.type != asked)
+  constexpr const dtype* expected = npy_type_of<T>();
+  if (array.type != expected)
     fail_npy(from, "holds elements of type '" + std::string(array.type->npy) + "' and " + dtype_name<T>() + " ('" +
-                       std::string(asked->npy) + "') was asked for; read it as " + array.type->name +
-                       ", or convert the array with .astype('" + std::string(asked->npy) + "') before np.save.");
+                       std::string(expected->npy) + "') was asked for; read it as " + array.type->name +
+                       ", or convert the array with .astype('" + std::string(expected->npy) + "') before np.save.");
   return read_array<T, Extents>(source, array, operation, name);
 }
 

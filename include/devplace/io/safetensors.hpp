@@ -105,12 +105,12 @@ class safetensors_file {
         path_, "has no tensor " + detail::json_string(name) + (names.empty() ? "; it has none" : names) + ".");
   }
 
-  [[noreturn]] void fail_type(const safetensors_entry& entry, const detail::dtype& asked) const {
+  [[noreturn]] void fail_type(const safetensors_entry& entry, const detail::dtype& expected) const {
     std::string advice = "tensors have no such elements; convert them before saving them, or use read_elements";
     for (const detail::dtype& type : detail::dtypes)
       if (type.safetensors == entry.dtype) advice = std::string("read it as ") + type.name;
     detail::fail_safetensors(path_ + ':' + entry.name, "holds elements of type " + std::string(entry.dtype) + " and " +
-                                                           asked.name + " (" + std::string(asked.safetensors) +
+                                                           expected.name + " (" + std::string(expected.safetensors) +
                                                            ") was asked for; " + advice + ".");
   }
 

@@ -88,9 +88,9 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> 
     }
     std::size_t others = 1;
     for (std::size_t axis = 0; axis != axes.rank; ++axis) others *= axes.extents[axis];
-    for (std::size_t which = 0; which != others; ++which) {
+    for (std::size_t matrix = 0; matrix != others; ++matrix) {
       gemm_batch<T, Result> products = batch;
-      for (std::size_t axis = axes.rank, rest = which; axis-- != 0; rest /= axes.extents[axis]) {
+      for (std::size_t axis = axes.rank, rest = matrix; axis-- != 0; rest /= axes.extents[axis]) {
         const std::size_t index = rest % axes.extents[axis];
         products.first.a += index * layouts[0].strides[axis];
         products.first.b += index * layouts[1].strides[axis];

@@ -81,9 +81,9 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
     if (!extents.one_run) {
       shape order;  // the axes that remain, then the reduced ones
       std::array<std::size_t, X::rank> strides{};
-      for (const bool which : {false, true})
+      for (const bool is_reduced : {false, true})
         for (std::size_t axis = 0; axis != X::rank; ++axis)
-          if (reduced[axis] == which)
+          if (reduced[axis] == is_reduced)
             strides[order.rank] = x.stride(axis), order.extents[order.rank++] = x.extent(axis);
       using all = dextents<X::rank>;
       const view<const typename X::value_type, all, typename X::placement_type, strided> permuted(

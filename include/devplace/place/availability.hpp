@@ -14,9 +14,9 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// Why this machine lacks a place; empty if it has the place. Throws for invalid settings.
 template <class P> std::string why_place_unavailable() {
   // The devices' backend allocates pinned memory.
-  using asked = std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::device>;
-  if constexpr (provided<asked, op::device_query>)
-    return implementation<asked, op::device_query>::why_unavailable(place_traits<P>::ordinal);
+  using queried_backend = std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::device>;
+  if constexpr (provided<queried_backend, op::device_query>)
+    return implementation<queried_backend, op::device_query>::why_unavailable(place_traits<P>::ordinal);
   else
     return cuda_component_missing();
 }

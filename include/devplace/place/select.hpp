@@ -27,17 +27,17 @@ inline std::string normal_name(std::string_view name) {
 }
 
 template <class Result, class Where, class... Rest, class F>
-Result select_candidate(const std::string& wanted, std::string_view given, F& f, std::string offered) {
-  if (wanted == normal_name(devplace::placement_name<Where>())) {
+Result select_candidate(const std::string& normal, std::string_view name, F& f, std::string offered) {
+  if (normal == normal_name(devplace::placement_name<Where>())) {
     require_available<Where>();
     if constexpr (!skipped<Where>) return f(Where{});
   }
   offered.append(offered.empty() ? "" : ", ").append(devplace::placement_name<Where>());
   if constexpr (skipped<Where>) offered += " (not in this build)";
   if constexpr (sizeof...(Rest) > 0)
-    return select_candidate<Result, Rest...>(wanted, given, f, std::move(offered));
+    return select_candidate<Result, Rest...>(normal, name, f, std::move(offered));
   else
-    throw argument_error("select: \"" + std::string(given) +
+    throw argument_error("select: \"" + std::string(name) +
                          "\" is not a placement of this program; choose one of: " + offered + ".");
 }
 

@@ -75,10 +75,10 @@ inline std::string job_token(const launch_variables& variables, const launch_env
 }
 
 /// A name that is unique to the job. Over a network it contains the job's secret.
-inline std::string job_name(const launch_environment& launched, const control_endpoint& where) {
+inline std::string job_name(const launch_environment& launched, const control_endpoint& endpoint) {
   const launch_variables variables = launch_variables::of_process();
   std::string name = launched.job() + " port " + std::to_string(launched.port());
-  if (!where.address.empty()) return name + " " + job_token(variables, launched);
+  if (!endpoint.address.empty()) return name + " " + job_token(variables, launched);
   if (launched.started_by() == launcher::by_hand && !variables.has("DEVPLACE_PORT") && !variables.has("MASTER_PORT"))
     throw argument_error(
         "launched_processes: the processes were started by hand without a port, which tells the processes of "
@@ -113,14 +113,14 @@ inline std::string job_name(const launch_environment& launched, const control_en
 inline process_group launched_processes(const process_options& options = {}) {
   const launch_environment launched = launch_environment::of_process();
   if (launched.size() == 1) return process_group();
-  const parallel::control_endpoint where = parallel::detail::endpoint_of(launched);
-  const parallel::job_member who{parallel::detail::job_name(launched, where), launched.rank(), launched.size(),
-                                 launched.describe()};
+  const parallel::control_endpoint endpoint = parallel::detail::endpoint_of(launched);
+  const parallel::job_member member{parallel::detail::job_name(launched, endpoint), launched.rank(), launched.size(),
+                                    launched.describe()};
   const parallel::process_ranks ranks{launched.rank(), launched.size(), launched.local_rank(), launched.local_size()};
-  const auto plane = std::make_shared<parallel::control_plane>(who, where, options);
+  const auto plane = std::make_shared<parallel::control_plane>(member, endpoint, options);
   const auto exchange = [&](const void* own, std::size_t bytes, void* all) { plane->all_gather(own, bytes, all); };
   std::shared_ptr<parallel::transport> transport;
-  if (where.address.empty())
+  if (endpoint.address.empty())
     transport = parallel::shared_memory_transport::connect(ranks, exchange, plane);
   else
     transport =

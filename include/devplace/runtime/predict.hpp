@@ -106,9 +106,10 @@ void prepare_predictions(const typename engine<Net, P, Backend>::replica_type& r
 }
 
 // Not a template, so that the message is compiled once.
-[[noreturn]] inline void throw_other_output(std::span<const std::size_t> given, std::span<const std::size_t> wanted) {
-  throw shape_error("predict_into: the result is " + devplace::detail::sizes_text(given) +
-                    ", and the outputs for this batch are " + devplace::detail::sizes_text(wanted) + ".");
+[[noreturn]] inline void throw_other_output(std::span<const std::size_t> actual,
+                                            std::span<const std::size_t> expected) {
+  throw shape_error("predict_into: the result is " + devplace::detail::sizes_text(actual) +
+                    ", and the outputs for this batch are " + devplace::detail::sizes_text(expected) + ".");
 }
 
 /// Throws shape_error, or fails to compile, unless the outputs of `Model` for `samples` fit into `output`.
@@ -123,9 +124,9 @@ template <class Model, class Output, class Batch> void check_output(Output& outp
                 "devplace: predict_into: the result's element type is not that of the outputs, model::output_type.");
   static_assert(devplace::detail::compatible<typename Output::extents_type, extents_type>,
                 "devplace: predict_into: the result must be [n, output extents...] for a batch of n samples.");
-  const auto wanted = batch_extents<typename Model::output_extents>(samples.extent(0));
-  if (!(output.extents() == wanted))
-    throw_other_output(devplace::detail::sizes_of(output.extents()), devplace::detail::sizes_of(wanted));
+  const auto expected = batch_extents<typename Model::output_extents>(samples.extent(0));
+  if (!(output.extents() == expected))
+    throw_other_output(devplace::detail::sizes_of(output.extents()), devplace::detail::sizes_of(expected));
   if constexpr (devplace::detail::kind_of<typename Batch::placement_type>::is_split)
     devplace::detail::require_same_split("predict_into", output, samples);
 }

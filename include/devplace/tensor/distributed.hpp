@@ -142,8 +142,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   const Extents& extents() const { return extents_; }
   /// The size of one axis of the whole value.
   template <std::integral Axis>
-  std::size_t extent(Axis which) const DEVPLACE_REFUSED_IF(detail::no_axis<Extents>(which), DEVPLACE_DETAIL_NO_AXIS) {
-    return extents_.extent(static_cast<std::size_t>(which));
+  std::size_t extent(Axis k) const DEVPLACE_REFUSED_IF(detail::no_axis<Extents>(k), DEVPLACE_DETAIL_NO_AXIS) {
+    return extents_.extent(static_cast<std::size_t>(k));
   }
   /// Number of elements of the whole value.
   std::size_t size() const { return extents_.size(); }

@@ -37,9 +37,9 @@ inline std::string sizes_text(std::span<const std::size_t> sizes) {
   return text.empty() ? "scalar" : text;
 }
 
-[[noreturn]] inline void throw_static_extent(std::size_t axis, std::size_t extent, std::size_t given) {
+[[noreturn]] inline void throw_static_extent(std::size_t axis, std::size_t extent, std::size_t value) {
   throw shape_error("axis " + std::to_string(axis) + " has the static extent " + std::to_string(extent) + ", and " +
-                    std::to_string(given) + " was given; use dyn for an extent that varies.");
+                    std::to_string(value) + " was given; use dyn for an extent that varies.");
 }
 
 [[noreturn]] inline void throw_too_many_elements(std::span<const std::size_t> sizes) {
@@ -92,15 +92,15 @@ template <std::size_t... E> class extents {
     static_assert(integers, "devplace: extents: a size has a fraction; round it to an integer first.");
     static_assert(one_per_axis, "devplace: extents: give one size for each axis, or for each dyn.");
     if constexpr (integers && one_per_axis) {
-      const std::size_t given[] = {static_cast<std::size_t>(sizes)...};
+      const std::size_t values[] = {static_cast<std::size_t>(sizes)...};
       for (std::size_t axis = 0, next = 0; axis < rank; ++axis) {
         if constexpr (sizeof...(Size) == dynamic_count) {
           if (statics[axis] == dyn) {
-            set(axis, given[next]);
+            set(axis, values[next]);
             ++next;
           }
         } else {
-          set(axis, given[axis]);
+          set(axis, values[axis]);
         }
       }
       require_addressable();

@@ -72,9 +72,9 @@ template <std::size_t Rank, std::size_t... Left> struct axes_without {
     return kept;
   }
   static constexpr std::size_t axis(std::size_t k) {
-    std::size_t which = 0;
-    while (leaves(which) || k-- != 0) ++which;
-    return which;
+    std::size_t result = 0;
+    while (leaves(result) || k-- != 0) ++result;
+    return result;
   }
   template <std::size_t... K> static constexpr auto sequence(std::index_sequence<K...>) {
     return std::index_sequence<axis(K)...>{};

@@ -106,9 +106,9 @@ constexpr part_begins<Places> divide(std::size_t size, const split::sizes<Given>
     begins[part + 1] = size - left;
   }
   if (!fits || left != 0) {
-    std::string given;
-    for (const std::size_t part : sizes.values) given.append(given.empty() ? "" : " + ").append(std::to_string(part));
-    throw argument_error("split::sizes: " + given + " is not " + std::to_string(size) +
+    std::string sum;
+    for (const std::size_t part : sizes.values) sum.append(sum.empty() ? "" : " + ").append(std::to_string(part));
+    throw argument_error("split::sizes: " + sum + " is not " + std::to_string(size) +
                          ", the extent of the axis that is split; give sizes that add up to it.");
   }
   return begins;

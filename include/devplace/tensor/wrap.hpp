@@ -28,8 +28,8 @@ template <view_placement Where = on<cpu>, class Memory, class Extents = std::ini
 constexpr auto wrap(Memory&& memory, const Extents& extents = {}) {
   if constexpr (detail::check_wrap<Where, Memory, Extents>()) {
     if constexpr (!detail::is_address<std::decay_t<Memory>>) {
-      const std::size_t given = std::span(memory).size();
-      if (given != extents.size()) detail::throw_wrapped_size(given, detail::sizes_of(extents), extents.size());
+      const std::size_t elements = std::span(memory).size();
+      if (elements != extents.size()) detail::throw_wrapped_size(elements, detail::sizes_of(extents), extents.size());
     }
     auto* const data = detail::wrapped_data(memory);
     return view<std::remove_pointer_t<decltype(data)>, Extents, Where>(data, extents);
@@ -41,9 +41,9 @@ template <view_placement Where = on<cpu>, class Memory, class Extents, std::size
 constexpr auto wrap(Memory&& memory, const Extents& extents, const std::array<std::size_t, Count>& strides) {
   if constexpr (detail::check_wrap<Where, Memory, Extents, Count>()) {
     if constexpr (!detail::is_address<std::decay_t<Memory>>) {
-      const std::size_t given = std::span(memory).size();
+      const std::size_t elements = std::span(memory).size();
       const std::size_t needed = detail::spanned(detail::sizes_of(extents), strides);
-      if (given < needed) detail::throw_wrapped_size(given, detail::sizes_of(extents), needed);
+      if (elements < needed) detail::throw_wrapped_size(elements, detail::sizes_of(extents), needed);
     }
     auto* const data = detail::wrapped_data(memory);
     return view<std::remove_pointer_t<decltype(data)>, Extents, Where, strided>(data, extents, strides);

@@ -125,14 +125,14 @@ template <> struct implementation<backend::cpu, op::convolution> {
 /// Threads compute different samples, pixels or channels.
 template <> struct implementation<backend::cpu, op::convolution_input_gradient> {
   template <class T>
-  static void run(int, const detail::convolution_input_gradient_arguments<T>& given,
+  static void run(int, const detail::convolution_input_gradient_arguments<T>& arguments,
                   detail::cpu_isa isa = detail::current_isa()) {
     using namespace detail;
     const convolution_kernels<T> kernels = convolution_kernels_of<T>(isa);
-    const convolution_shape s = with_long_rows(given.shape);
-    const auto [weight, bias] = wide_parameters<T>(given, s.groups * s.channels, isa);
-    const convolution_input_gradient_arguments<T, computed_t<T>> g{s,        given.dy,   weight,      bias,
-                                                                   given.dx, given.math, given.floats};
+    const convolution_shape s = with_long_rows(arguments.shape);
+    const auto [weight, bias] = wide_parameters<T>(arguments, s.groups * s.channels, isa);
+    const convolution_input_gradient_arguments<T, computed_t<T>> g{
+        s, arguments.dy, weight, bias, arguments.dx, arguments.math, arguments.floats};
     if (convolve_depthwise_on_cpu(g, kernels.depthwise_of(s), depthwise_convolution::rows_of_input(s),
                                   kernels.depthwise_input_gradient))
       return;
@@ -174,10 +174,10 @@ template <> struct implementation<backend::cpu, op::convolution_weight_gradient>
       const std::size_t work = s.outputs * s.depth() / blocks * s.pixels() * smaller(s.samples, chunk);
       parallel_ranges(chunks * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
         for (std::size_t task = begin; task < end; ++task) {
-          const std::size_t group = task / blocks % s.groups, which = task / blocks / s.groups;
-          sum_type* const sum = which == 0 ? g.dweight : g.scratch + (which - 1) * weights;
-          compute(group, task % blocks, which * chunk, smaller((which + 1) * chunk, s.samples),
-                  sum + group * s.outputs * s.depth(), which == 0 ? g.beta : sum_type{0});
+          const std::size_t group = task / blocks % s.groups, part = task / blocks / s.groups;
+          sum_type* const sum = part == 0 ? g.dweight : g.scratch + (part - 1) * weights;
+          compute(group, task % blocks, part * chunk, smaller((part + 1) * chunk, s.samples),
+                  sum + group * s.outputs * s.depth(), part == 0 ? g.beta : sum_type{0});
         }
       });
     };

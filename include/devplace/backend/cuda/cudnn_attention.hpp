@@ -106,12 +106,12 @@ template <class T> class cudnn_attention {
     if (!plan.plan) return false;
     cudnn_addresses addresses{};
     for (std::size_t i = 0; i < plan.tensors.size(); ++i) {
-      const auto which = static_cast<attention_tensor>(plan.tensors[i]);
+      const auto tensor = static_cast<attention_tensor>(plan.tensors[i]);
       const float* const factors = plan.factors.get();
-      addresses[i] = which == attention_tensor::scale            ? to_write(factors)
-                     : which == attention_tensor::minus_infinity ? to_write(factors + 1)
-                     : which == attention_tensor::one            ? to_write(factors + 2)
-                                                                 : by_number[static_cast<std::size_t>(which) - 1];
+      addresses[i] = tensor == attention_tensor::scale            ? to_write(factors)
+                     : tensor == attention_tensor::minus_infinity ? to_write(factors + 1)
+                     : tensor == attention_tensor::one            ? to_write(factors + 2)
+                                                                  : by_number[static_cast<std::size_t>(tensor) - 1];
     }
     return run_plan(ordinal_, device_, cache_, plan, addresses, "attention of cuDNN", caller);
   }

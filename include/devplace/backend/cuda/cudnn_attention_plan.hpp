@@ -130,12 +130,12 @@ class attention_graph {
     if (where == kind::number) descriptor.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, true, caller_);
     return add(std::move(descriptor));
   }
-  handle tensor(name which, const layout& shape) { return tensor(which, shape, element_); }
-  handle tensor(name which, const layout& shape, cudnnDataType_t type) {
-    return add_tensor(static_cast<std::int64_t>(which), shape, type, kind::memory);
+  handle tensor(name id, const layout& shape) { return tensor(id, shape, element_); }
+  handle tensor(name id, const layout& shape, cudnnDataType_t type) {
+    return add_tensor(static_cast<std::int64_t>(id), shape, type, kind::memory);
   }
-  handle number(name which) {
-    return add_tensor(static_cast<std::int64_t>(which), {{1, 1, 1, 1}, {1, 1, 1, 1}}, CUDNN_DATA_FLOAT, kind::number);
+  handle number(name id) {
+    return add_tensor(static_cast<std::int64_t>(id), {{1, 1, 1, 1}, {1, 1, 1, 1}}, CUDNN_DATA_FLOAT, kind::number);
   }
   /// Adds a virtual tensor: a result that only operations of the graph read.
   handle between(const layout& shape, cudnnDataType_t type) { return add_tensor(next_++, shape, type, kind::between); }

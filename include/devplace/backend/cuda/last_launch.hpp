@@ -36,10 +36,10 @@ template <class Kernel> const char* kernel_name() {
 
 /// Returns whether `text`, a value of DEVPLACE_SYNC_LAUNCH, asks for a synchronisation after every kernel.
 inline bool parse_sync_launch(const char* text) {
-  const std::string_view given = text == nullptr ? "" : text;
-  if (given == "1") return true;
-  if (given.empty() || given == "0") return false;
-  throw argument_error("the environment variable DEVPLACE_SYNC_LAUNCH is \"" + std::string(given) +
+  const std::string_view value = text == nullptr ? "" : text;
+  if (value == "1") return true;
+  if (value.empty() || value == "0") return false;
+  throw argument_error("the environment variable DEVPLACE_SYNC_LAUNCH is \"" + std::string(value) +
                        "\", which is neither 0 nor 1. Set it to 1 to wait for each kernel, so that errors name the "
                        "failing kernel, or unset it.");
 }

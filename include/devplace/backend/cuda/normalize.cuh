@@ -14,12 +14,12 @@ template <class T, bool Centred, class Group, class Values>
 DEVPLACE_DEVICE row_scale<T, Centred> scale_of_row(const Group& group, const Values& x, std::size_t n, double epsilon) {
   T shift = 0, sum = 0;
   if constexpr (Centred) {
-    T mine = 0;
-    x.each([&mine](std::size_t, T v) { mine += v; });
-    shift = group.all_reduce(mine, add_up{}) / static_cast<T>(n);
-    mine = 0;
-    x.each([&mine, shift](std::size_t, T v) { mine += v - shift; });
-    sum = group.all_reduce(mine, add_up{});
+    T own = 0;
+    x.each([&own](std::size_t, T v) { own += v; });
+    shift = group.all_reduce(own, add_up{}) / static_cast<T>(n);
+    own = 0;
+    x.each([&own, shift](std::size_t, T v) { own += v - shift; });
+    sum = group.all_reduce(own, add_up{});
   }
   T squares = 0;
   x.each([&squares, shift](std::size_t, T v) { squares += (v - shift) * (v - shift); });

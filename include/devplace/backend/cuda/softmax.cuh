@@ -19,9 +19,9 @@ template <class T> struct row_exponential_sum {
     T largest = max;
     x.each([&largest](std::size_t, T v) { largest = v > largest ? v : largest; });
     max = group.all_reduce(largest, take_larger{});
-    T mine = 0;
-    x.each([&mine, m = max](std::size_t, T v) { mine += fast_exp<T>(v - m); });
-    sum = group.all_reduce(mine, add_up{});
+    T own = 0;
+    x.each([&own, m = max](std::size_t, T v) { own += fast_exp<T>(v - m); });
+    sum = group.all_reduce(own, add_up{});
   }
 };
 

@@ -20,10 +20,10 @@ namespace devplace::detail {
 /// Returns the number of devices in `text`, a value of DEVPLACE_SIMULATED_DEVICES: 0 to 64; 4 if it is null.
 inline int parse_simulated_device_count(const char* text) {
   if (text == nullptr) return 4;
-  const std::string_view given = text;
-  const int count = whole_number(given);
+  const std::string_view value = text;
+  const int count = whole_number(value);
   if (count < 0 || count > counted_ordinals)
-    throw argument_error("the environment variable DEVPLACE_SIMULATED_DEVICES is \"" + std::string(given) +
+    throw argument_error("the environment variable DEVPLACE_SIMULATED_DEVICES is \"" + std::string(value) +
                          "\", which is not a whole number from 0 to " + std::to_string(counted_ordinals) +
                          ". Set it to the number of devices to simulate, or unset it for 4.");
   return count;
@@ -52,11 +52,11 @@ inline std::vector<int> parse_visible_devices(const char* text, int physical_cou
 
 /// Returns whether devices can access each other's memory: `text` is DEVPLACE_SIMULATED_PEERS, 0 or 1 (null: 1).
 inline bool parse_simulated_peers(const char* text) {
-  const std::string_view given = text == nullptr ? "1" : text;
-  if (given != "0" && given != "1")
-    throw argument_error("the environment variable DEVPLACE_SIMULATED_PEERS is \"" + std::string(given) +
+  const std::string_view value = text == nullptr ? "1" : text;
+  if (value != "0" && value != "1")
+    throw argument_error("the environment variable DEVPLACE_SIMULATED_PEERS is \"" + std::string(value) +
                          "\"; set it to 0 for devices that cannot access each other's memory, or to 1.");
-  return given == "1";
+  return value == "1";
 }
 
 /// The simulated driver's state: the physical devices, and which of them are visible to this process.

@@ -27,15 +27,15 @@ inline std::size_t parse_simulated_memory(const char* text) {
   };
   constexpr unit units[] = {{"B", 1},     {"KiB", 1u << 10}, {"MiB", 1u << 20}, {"GiB", 1u << 30},
                             {"KB", 1000}, {"MB", 1000000},   {"GB", 1000000000}};
-  const std::string_view given = text;
+  const std::string_view value = text;
   std::size_t count = 0;
-  const auto [end, code] = std::from_chars(given.data(), given.data() + given.size(), count);
-  const std::string_view name = given.substr(static_cast<std::size_t>(end - given.data()));
+  const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), count);
+  const std::string_view name = value.substr(static_cast<std::size_t>(end - value.data()));
   if (code == std::errc{} && count != 0)
     for (const unit& u : units)
       if (name == u.name && count < unlimited_memory / u.bytes) return count * u.bytes;
   throw argument_error(
-      "the environment variable DEVPLACE_SIMULATED_MEMORY is \"" + std::string(given) +
+      "the environment variable DEVPLACE_SIMULATED_MEMORY is \"" + std::string(value) +
       "\", which is not a whole number from 1 with one of the units B, KiB, MiB, GiB, KB, MB, GB. Write "
       "it as 256MiB, or unset it for as much memory as the host has.");
 }

@@ -66,29 +66,29 @@ struct dlpack_request {
 /// Throws argument_error or shape_error.
 class dlpack_checks {
  public:
-  dlpack_checks(const dlpack::tensor& given, const dlpack_request& asked) : given_(given), asked_(asked) {}
+  dlpack_checks(const dlpack::tensor& tensor, const dlpack_request& request) : tensor_(tensor), request_(request) {}
 
   void* run(bool read_only, std::span<std::size_t> extents, std::span<std::size_t> strides) const {
     check_device();
     check_type();
     check_shape(extents);
     const bool empty = read_strides(extents, strides);
-    if (asked_.row_major && !is_contiguous(extents, strides))
+    if (request_.row_major && !is_contiguous(extents, strides))
       fail_shape("is not row-major: its strides are " + sizes_text(strides) + " elements for the shape " +
                  sizes_text(extents) +
                  ". Take a view by view_dlpack, which has strides, or let the producer make it contiguous: "
                  "numpy.ascontiguousarray(x), x.contiguous() in PyTorch.");
-    if (asked_.writable && read_only)
+    if (request_.writable && read_only)
       fail(std::string("may only be read, as its producer says. Take a view of const elements by view_dlpack<const ") +
-           asked_.type->name + ", ...>, or let the producer copy it.");
-    if (asked_.writable && !empty) check_distinct(extents, strides);
+           request_.type->name + ", ...>, or let the producer copy it.");
+    if (request_.writable && !empty) check_distinct(extents, strides);
     return address(empty);
   }
 
-  static void check_version(dlpack::version given, const char* operation) {
-    if (given.major != 1)
-      throw argument_error(std::string(operation) + ": the tensor comes by version " + std::to_string(given.major) +
-                           "." + std::to_string(given.minor) +
+  static void check_version(dlpack::version version, const char* operation) {
+    if (version.major != 1)
+      throw argument_error(std::string(operation) + ": the tensor comes by version " + std::to_string(version.major) +
+                           "." + std::to_string(version.minor) +
                            " of DLPack's struct and devplace reads versions 1.x. Ask the producer for that, as by "
                            "__dlpack__(max_version=(1, 0)).");
   }
@@ -98,23 +98,24 @@ class dlpack_checks {
 
   void check_device() const {
     using dlpack::device_type;
-    const bool pinned_as_host = asked_.device.type == device_type::cpu && given_.device.type == device_type::cuda_host;
-    const bool same_type = given_.device.type == asked_.device.type || pinned_as_host;
-    const bool numbered = given_.device.type == device_type::cuda || given_.device.type == device_type::extension;
-    if (same_type && (!numbered || given_.device.id == asked_.device.id)) return;
-    std::string text = "is " + dlpack_device_text(given_.device) + " and " + asked_.place +
-                       " was asked for, which is " + dlpack_device_text(asked_.device) + ". ";
-    text += asked_.device.type == device_type::cpu
+    const bool pinned_as_host =
+        request_.device.type == device_type::cpu && tensor_.device.type == device_type::cuda_host;
+    const bool same_type = tensor_.device.type == request_.device.type || pinned_as_host;
+    const bool numbered = tensor_.device.type == device_type::cuda || tensor_.device.type == device_type::extension;
+    if (same_type && (!numbered || tensor_.device.id == request_.device.id)) return;
+    std::string text = "is " + dlpack_device_text(tensor_.device) + " and " + request_.place +
+                       " was asked for, which is " + dlpack_device_text(request_.device) + ". ";
+    text += request_.device.type == device_type::cpu
                 ? "Let the producer copy it, as x.cpu() in PyTorch, or ask for the cuda place that is this device."
                 : "Ask for the place where it lies, or let the producer copy it, as x.to(\"cuda:0\") in PyTorch.";
     fail(text);
   }
 
   void check_type() const {
-    const dlpack::data_type type = given_.type, asked = dlpack_type(*asked_.type);
-    if (type == asked) return;
-    std::string text = "has elements of type " + dlpack_type_text(type) + " and " + asked_.type->name + " (" +
-                       dlpack_type_text(asked) + ") was asked for; ";
+    const dlpack::data_type type = tensor_.type, requested = dlpack_type(*request_.type);
+    if (type == requested) return;
+    std::string text = "has elements of type " + dlpack_type_text(type) + " and " + request_.type->name + " (" +
+                       dlpack_type_text(requested) + ") was asked for; ";
     const auto* const known =
         std::find_if(dtypes.begin(), dtypes.end(), [&](const dtype& one) { return dlpack_type(one) == type; });
     if (known != dtypes.end())
@@ -127,22 +128,23 @@ class dlpack_checks {
   }
 
   void check_shape(std::span<std::size_t> extents) const {
-    bool fits = given_.rank >= 0 && static_cast<std::size_t>(given_.rank) == extents.size();
+    bool fits = tensor_.rank >= 0 && static_cast<std::size_t>(tensor_.rank) == extents.size();
     std::string shape;
-    if (given_.rank > 0 && given_.shape == nullptr) fail_shape("has axes and no shape; its producer is wrong.");
-    for (std::int32_t axis = 0; axis < given_.rank; ++axis) {
-      const std::int64_t extent = given_.shape[axis];
+    if (tensor_.rank > 0 && tensor_.shape == nullptr) fail_shape("has axes and no shape; its producer is wrong.");
+    for (std::int32_t axis = 0; axis < tensor_.rank; ++axis) {
+      const std::int64_t extent = tensor_.shape[axis];
       if (extent < 0) fail_shape("has a negative extent, " + std::to_string(extent) + "; its producer is wrong.");
       shape.append(axis == 0 ? "" : "x").append(std::to_string(extent));
       if (!fits) continue;
       const auto at = static_cast<std::size_t>(axis);
       extents[at] = static_cast<std::size_t>(extent);
-      fits = asked_.extents[at] == dyn || asked_.extents[at] == extents[at];
+      fits = request_.extents[at] == dyn || request_.extents[at] == extents[at];
     }
     if (!fits)
       fail_shape("has the shape " + (shape.empty() ? std::string("of a scalar") : shape) + ", which does not fit " +
-                 asked_.extents_text() + "; ask for extents that fit (dyn where they vary), or reshape it in Python.");
-    if (!stored_bytes(extents, asked_.type->bytes))
+                 request_.extents_text() +
+                 "; ask for extents that fit (dyn where they vary), or reshape it in Python.");
+    if (!stored_bytes(extents, request_.type->bytes))
       fail_shape("has the shape " + shape + ", which no machine can address; its producer is wrong.");
   }
 
@@ -154,8 +156,8 @@ class dlpack_checks {
     for (std::size_t axis = extents.size(); axis-- != 0;) {
       strides[axis] = packed;
       empty = empty || extents[axis] == 0;
-      if (given_.strides != nullptr && extents[axis] > 1) {
-        const std::int64_t stride = given_.strides[axis];
+      if (tensor_.strides != nullptr && extents[axis] > 1) {
+        const std::int64_t stride = tensor_.strides[axis];
         if (stride < 0)
           fail_shape("has the stride " + std::to_string(stride) + " along axis " + std::to_string(axis) +
                      ", and views have no negative strides. Let the producer copy it, as x.copy() in NumPy.");
@@ -197,25 +199,26 @@ class dlpack_checks {
   }
 
   void* address(bool empty) const {
-    auto* const first = static_cast<unsigned char*>(given_.data);
+    auto* const first = static_cast<unsigned char*>(tensor_.data);
     if (first == nullptr && !empty) fail("has no memory; its producer is wrong.");
     if (first == nullptr) return nullptr;
-    void* const data = first + given_.byte_offset;
-    if (reinterpret_cast<std::uintptr_t>(data) % asked_.alignment != 0 && !empty)
-      fail("starts at an address that is not a multiple of " + std::to_string(asked_.alignment) +
-           " bytes, the alignment " + "of " + asked_.type->name + ". Let the producer copy it, as x.copy() in NumPy.");
+    void* const data = first + tensor_.byte_offset;
+    if (reinterpret_cast<std::uintptr_t>(data) % request_.alignment != 0 && !empty)
+      fail("starts at an address that is not a multiple of " + std::to_string(request_.alignment) +
+           " bytes, the alignment " + "of " + request_.type->name +
+           ". Let the producer copy it, as x.copy() in NumPy.");
     return data;
   }
 
   [[noreturn]] void fail(const std::string& found) const {
-    throw argument_error(std::string(asked_.operation) + ": the tensor " + found);
+    throw argument_error(std::string(request_.operation) + ": the tensor " + found);
   }
   [[noreturn]] void fail_shape(const std::string& found) const {
-    throw shape_error(std::string(asked_.operation) + ": the tensor " + found);
+    throw shape_error(std::string(request_.operation) + ": the tensor " + found);
   }
 
-  const dlpack::tensor& given_;
-  const dlpack_request& asked_;
+  const dlpack::tensor& tensor_;
+  const dlpack_request& request_;
 };
 
 }  // namespace devplace::detail

@@ -42,9 +42,9 @@ inline std::string json_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     constexpr std::string_view special = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt";
-    if (const std::size_t which = special.find(c); which != std::string_view::npos) {
+    if (const std::size_t index = special.find(c); index != std::string_view::npos) {
       result += '\\';
-      result += letters[which];
+      result += letters[index];
     } else if (static_cast<unsigned char>(c) < 0x20) {
       result += "\\u00";
       result += c < 0x10 ? '0' : '1';
@@ -147,8 +147,8 @@ class json_text {
   void append_escaped(std::string& to) {
     constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
     const char c = next();
-    if (const std::size_t which = letters.find(c); which != std::string_view::npos) {
-      to += meanings[which];
+    if (const std::size_t index = letters.find(c); index != std::string_view::npos) {
+      to += meanings[index];
       return;
     }
     if (c != 'u') {

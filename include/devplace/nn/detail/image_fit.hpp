@@ -40,9 +40,9 @@ template <class Options, std::size_t Channels, class X> struct transposed_fit {
   }
   static constexpr std::size_t rank = X::rank;
   /// An extent of X or, if X is no image, the smallest extent for which the padding leaves an output.
-  static constexpr std::size_t extent(std::size_t which, std::size_t reach, std::size_t stride, std::size_t padding) {
+  static constexpr std::size_t extent(std::size_t axis, std::size_t reach, std::size_t stride, std::size_t padding) {
     if constexpr (rank == 3)
-      return X::static_extent(which);
+      return X::static_extent(axis);
     else
       return reach > 2 * padding ? 1 : (2 * padding - reach) / stride + 2;
   }

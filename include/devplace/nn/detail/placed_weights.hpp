@@ -18,8 +18,8 @@ template <class T> struct placed_weights {
   const T* data() const { return count == 0 ? nullptr : static_cast<const T*>(block.data()); }
 };
 
-template <class T, class Backend> placed_weights<T> place_weights(int ordinal, const std::vector<double>& given) {
-  const std::vector<T> values(given.begin(), given.end());
+template <class T, class Backend> placed_weights<T> place_weights(int ordinal, const std::vector<double>& weights) {
+  const std::vector<T> values(weights.begin(), weights.end());
   const std::size_t bytes = values.size() * sizeof(T);
   placed_weights<T> result{values.size(),
                            devplace::detail::allocate<Backend>(ordinal, bytes, memory_purpose::workspace)};

@@ -37,16 +37,16 @@ template <std::size_t... N> inline constexpr bool axes_differ<axis<N>...> = all_
 /// For every axis of an array, whether it is reduced. Without arguments, all axes are reduced.
 template <std::size_t Rank, std::size_t... N> constexpr auto reduced_axes(axis<N>...) {
   std::array<bool, Rank> result{};
-  for (std::size_t which = 0; which != Rank; ++which) result[which] = sizeof...(N) == 0 || (... || (which == N));
+  for (std::size_t k = 0; k != Rank; ++k) result[k] = sizeof...(N) == 0 || (... || (k == N));
   return result;
 }
 template <std::size_t Rank, std::integral... N>
   requires(sizeof...(N) > 0)
 auto reduced_axes(N... axes) {
   std::array<bool, Rank> result{};
-  for (long long which : {static_cast<long long>(axes)...}) {
-    const auto found = static_cast<std::size_t>(which < 0 ? which + static_cast<long long>(Rank) : which);
-    if (found >= Rank || result[found]) throw_reduced_axis(which, Rank);
+  for (long long axis : {static_cast<long long>(axes)...}) {
+    const auto found = static_cast<std::size_t>(axis < 0 ? axis + static_cast<long long>(Rank) : axis);
+    if (found >= Rank || result[found]) throw_reduced_axis(axis, Rank);
     result[found] = true;
   }
   return result;
@@ -65,8 +65,8 @@ template <class E, std::integral... N>
   requires(sizeof...(N) > 0)
 auto remaining_extents(const E& e, const std::array<bool, E::rank>& reduced, N...) {
   shape left;
-  for (std::size_t which = 0; which != E::rank; ++which)
-    if (!reduced[which]) left.extents[left.rank++] = e.extent(which);
+  for (std::size_t axis = 0; axis != E::rank; ++axis)
+    if (!reduced[axis]) left.extents[left.rank++] = e.extent(axis);
   return extents_from<dextents<(sizeof...(N) < E::rank ? E::rank - sizeof...(N) : 0)>>(left);
 }
 
@@ -81,11 +81,11 @@ constexpr reduction_extents reduction_extents_of(const std::array<std::size_t, R
                                                  const std::array<bool, Rank>& reduced) {
   reduction_extents result;
   bool begun = false, ended = false;
-  for (std::size_t which = 0; which != Rank; ++which) {
-    if (reduced[which]) result.one_run = result.one_run && !ended;
-    ended = begun && !reduced[which];
-    begun = begun || reduced[which];
-    (reduced[which] ? result.count : begun ? result.inner : result.outer) *= extents[which];
+  for (std::size_t axis = 0; axis != Rank; ++axis) {
+    if (reduced[axis]) result.one_run = result.one_run && !ended;
+    ended = begun && !reduced[axis];
+    begun = begun || reduced[axis];
+    (reduced[axis] ? result.count : begun ? result.inner : result.outer) *= extents[axis];
   }
   return result;
 }

@@ -54,11 +54,11 @@ inline std::string nccl_remedy(ncclResult_t code, std::string_view last_error) {
   }
 }
 
-/// Describes a failed call: the caller `who`, which may be empty, NCCL's result and last error, and the fix.
-inline std::string nccl_error_text(const char* call, const std::string& who, ncclResult_t code, ncclComm_t comm) {
+/// Describes a failed call: `caller`, which may be empty, NCCL's result and last error, and the fix.
+inline std::string nccl_error_text(const char* call, const std::string& caller, ncclResult_t code, ncclComm_t comm) {
   const char* const last = ncclGetLastError(comm);
   const std::string more = last == nullptr ? "" : last;
-  return std::string(call) + (who.empty() ? "" : " of " + who) + " failed: " + ncclGetErrorString(code) + " (" +
+  return std::string(call) + (caller.empty() ? "" : " of " + caller) + " failed: " + ncclGetErrorString(code) + " (" +
          nccl_result_name(code) + ")" + (more.empty() ? "" : "; NCCL's last error is: " + more) + ". " +
          nccl_remedy(code, more);
 }

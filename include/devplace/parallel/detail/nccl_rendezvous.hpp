@@ -30,9 +30,9 @@ struct nccl_device {
 
 /// A hash of NCCL's identity of this host: NCCL_HOSTID if it is set, otherwise the host's name and boot id.
 inline std::uint64_t nccl_host() {
-  const char* const given = std::getenv("NCCL_HOSTID");
-  return devplace::detail::hash_of(given != nullptr && *given != '\0'
-                                       ? std::string(given)
+  const char* const value = std::getenv("NCCL_HOSTID");
+  return devplace::detail::hash_of(value != nullptr && *value != '\0'
+                                       ? std::string(value)
                                        : devplace::detail::host_name() + devplace::detail::boot_id());
 }
 

@@ -40,16 +40,16 @@ struct control_endpoint {
 /// fails.
 class control_listener {
  public:
-  /// Listens at `where`; without an address, on this host for the job of `who`.
-  control_listener(const job_member& who, control_endpoint where) : where_(std::move(where)) {
-    if (where_.address.empty()) {
-      const detail::socket_address address = detail::address_of_job(detail::control_token(who.token));
+  /// Listens at `endpoint`; without an address, on this host for the job of `member`.
+  control_listener(const job_member& member, control_endpoint endpoint) : endpoint_(std::move(endpoint)) {
+    if (endpoint_.address.empty()) {
+      const detail::socket_address address = detail::address_of_job(detail::control_token(member.token));
       socket_ = detail::listen_at(address);
-      if (!socket_) refuse_name(address, who);
+      if (!socket_) refuse_name(address, member);
       return;
     }
     int failed = 0;
-    for (const detail::socket_address& address : detail::resolve(where_.address, where_.port)) {
+    for (const detail::socket_address& address : detail::resolve(endpoint_.address, endpoint_.port)) {
       socket_ = detail::listen_at(address);
       if (socket_) {
         find_port();
@@ -57,7 +57,7 @@ class control_listener {
       }
       failed = errno;
     }
-    throw communication_error("process 0 cannot listen at " + where_.text() + ": " + std::strerror(failed) + ". " +
+    throw communication_error("process 0 cannot listen at " + endpoint_.text() + ": " + std::strerror(failed) + ". " +
                               (failed == EADDRINUSE ? "Another program, or another job, has this port: give another "
                                                       "MASTER_PORT to all processes of this job."
                                : failed == EADDRNOTAVAIL
@@ -66,18 +66,18 @@ class control_listener {
   }
 
   /// The endpoint, with the port that the system has chosen.
-  const control_endpoint& endpoint() const { return where_; }
+  const control_endpoint& endpoint() const { return endpoint_; }
 
  private:
   friend class control_plane;
 
-  [[noreturn]] static void refuse_name(const detail::socket_address& address, const job_member& who) {
+  [[noreturn]] static void refuse_name(const detail::socket_address& address, const job_member& member) {
     const int failed = errno;
     ::pid_t pid = 0;
     const detail::file_descriptor other = detail::connect_to(address, 0.1);
     if (other) static_cast<void>(detail::same_user(other.get(), &pid));
     throw communication_error(
-        "process 0 of job '" + who.token + "' cannot listen at this host: " +
+        "process 0 of job '" + member.token + "' cannot listen at this host: " +
         (failed == EADDRINUSE && pid == ::getpid()
              ? "this process has made the group of the job already. Keep that group, or take parts "
                "of it by split()."
@@ -91,11 +91,11 @@ class control_listener {
     ::sockaddr_storage bound{};
     ::socklen_t size = sizeof bound;
     ::getsockname(socket_.get(), reinterpret_cast<::sockaddr*>(&bound), &size);
-    if (bound.ss_family == AF_INET) where_.port = ntohs(reinterpret_cast<const ::sockaddr_in*>(&bound)->sin_port);
-    if (bound.ss_family == AF_INET6) where_.port = ntohs(reinterpret_cast<const ::sockaddr_in6*>(&bound)->sin6_port);
+    if (bound.ss_family == AF_INET) endpoint_.port = ntohs(reinterpret_cast<const ::sockaddr_in*>(&bound)->sin_port);
+    if (bound.ss_family == AF_INET6) endpoint_.port = ntohs(reinterpret_cast<const ::sockaddr_in6*>(&bound)->sin6_port);
   }
 
-  control_endpoint where_;
+  control_endpoint endpoint_;
   detail::file_descriptor socket_;
 };
 

@@ -47,11 +47,12 @@ class control_plane final : public group_monitor {
  public:
   /// Returns when all processes of the job have connected. Throws communication_error if some do not connect within
   /// init_timeout, if ranks or sizes contradict each other, or if process 0 cannot listen at the endpoint.
-  explicit control_plane(const job_member& who, const control_endpoint& where = {}, const process_options& options = {})
-      : control_plane(who, where, nullptr, options) {}
+  explicit control_plane(const job_member& member, const control_endpoint& endpoint = {},
+                         const process_options& options = {})
+      : control_plane(member, endpoint, nullptr, options) {}
   /// Uses the listener that process 0 has created before.
-  control_plane(const job_member& who, control_listener listener, const process_options& options = {})
-      : control_plane(who, listener.endpoint(), &listener, options) {}
+  control_plane(const job_member& member, control_listener listener, const process_options& options = {})
+      : control_plane(member, listener.endpoint(), &listener, options) {}
 
   control_plane(const control_plane&) = delete;
   control_plane& operator=(const control_plane&) = delete;
@@ -92,20 +93,20 @@ class control_plane final : public group_monitor {
   std::shared_ptr<group_monitor> part(std::span<const int> members) override;
 
  private:
-  control_plane(const job_member& who, const control_endpoint& where, control_listener* listener,
+  control_plane(const job_member& member, const control_endpoint& endpoint, control_listener* listener,
                 const process_options& options)
       : process_(::getpid()), exceptions_(std::uncaught_exceptions()) {
     detail::check_options(options);
-    if (who.size < 1 || who.rank < 0 || who.rank >= who.size)
-      throw argument_error("control_plane: rank " + std::to_string(who.rank) + " of " + std::to_string(who.size) +
+    if (member.size < 1 || member.rank < 0 || member.rank >= member.size)
+      throw argument_error("control_plane: rank " + std::to_string(member.rank) + " of " + std::to_string(member.size) +
                            " processes; ranks go from 0 to the number of processes less one.");
     detail::control_address own{process_, {}};
     own.host = devplace::detail::host_name().c_str();
-    if (who.rank != 0) {
-      role_ = std::make_unique<detail::control_spoke>(who, where, own, options);
+    if (member.rank != 0) {
+      role_ = std::make_unique<detail::control_spoke>(member, endpoint, own, options);
     } else {
-      control_listener own_listener = listener != nullptr ? std::move(*listener) : control_listener(who, where);
-      role_ = std::make_unique<detail::control_hub>(who, own_listener.endpoint().text(),
+      control_listener own_listener = listener != nullptr ? std::move(*listener) : control_listener(member, endpoint);
+      role_ = std::make_unique<detail::control_hub>(member, own_listener.endpoint().text(),
                                                     std::move(own_listener.socket_), own, options);
     }
     start();

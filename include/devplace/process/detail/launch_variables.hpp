@@ -76,9 +76,9 @@ inline std::optional<position> read_position(const launch_variables& variables, 
   const auto size = variables.number(size_variable, fix, 1);
   if (!rank && !size) return std::nullopt;
   if (!rank || !size) {
-    const char* const given = rank ? rank_variable : size_variable;
-    throw argument_error("launch_environment: " + std::string(given) + "=" + variables.text(given) + " is set, but " +
-                         (rank ? size_variable : rank_variable) + " is not. " + fix);
+    const char* const variable = rank ? rank_variable : size_variable;
+    throw argument_error("launch_environment: " + std::string(variable) + "=" + variables.text(variable) +
+                         " is set, but " + (rank ? size_variable : rank_variable) + " is not. " + fix);
   }
   const position found{rank_variable, size_variable, *rank, *size};
   if (*rank >= *size)

@@ -107,7 +107,7 @@ class mpi_rendezvous {
 
   /// Connects the processes. All processes call this function.
   std::shared_ptr<control_plane> watch(const process_options& options) {
-    const job_member who{job(), rank_, size_, {}};
+    const job_member member{job(), rank_, size_, {}};
     std::vector<std::uint64_t> networks(static_cast<std::size_t>(size_));
     check_mpi("MPI_Allgather", MPI_Allgather(&network_, sizeof network_, MPI_BYTE, networks.data(), sizeof network_,
                                              MPI_BYTE, communicator_));
@@ -116,14 +116,14 @@ class mpi_rendezvous {
     const bool tests_addresses = std::find(networks.begin(), networks.end(), network_) - networks.begin() == rank_;
     std::vector<control_listener> listeners;
     std::string failure;
-    if (rank_ == 0) failure = listen(who, one_host, listeners);
+    if (rank_ == 0) failure = listen(member, one_host, listeners);
     broadcast(failure);
     if (!failure.empty()) throw communication_error(failure);
-    control_endpoint where;
+    control_endpoint endpoint;
     std::size_t chosen = 0;
-    if (!one_host) where = choose(listeners, tests_addresses, chosen);
-    if (rank_ == 0) return std::make_shared<control_plane>(who, std::move(listeners[chosen]), options);
-    return std::make_shared<control_plane>(who, where, options);
+    if (!one_host) endpoint = choose(listeners, tests_addresses, chosen);
+    if (rank_ == 0) return std::make_shared<control_plane>(member, std::move(listeners[chosen]), options);
+    return std::make_shared<control_plane>(member, endpoint, options);
   }
 
  private:
@@ -137,7 +137,7 @@ class mpi_rendezvous {
   }
 
   /// Lets process 0 listen at a Unix socket or at all addresses of its host. Returns the failure, or an empty text.
-  std::string listen(const job_member& who, bool one_host, std::vector<control_listener>& listeners) const {
+  std::string listen(const job_member& member, bool one_host, std::vector<control_listener>& listeners) const {
     ::rlimit files{};
     if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < static_cast<::rlim_t>(size_) + 64)
       return "process 0 may open " + std::to_string(files.rlim_cur) + " files, and to watch " + std::to_string(size_) +
@@ -145,10 +145,10 @@ class mpi_rendezvous {
              "for a group that is not watched.";
     try {
       if (one_host)
-        listeners.emplace_back(who, control_endpoint{});
+        listeners.emplace_back(member, control_endpoint{});
       else
         for (const std::string& address : addresses_of_host())
-          listeners.emplace_back(who, control_endpoint{address, 0});
+          listeners.emplace_back(member, control_endpoint{address, 0});
     } catch (const communication_error& failed) {
       return std::string(failed.what()).substr(std::strlen("devplace: "));
     }

@@ -42,10 +42,10 @@ inline std::optional<launched> read_by_hand_inside(const launch_variables& varia
     return launched{launcher::by_hand, *read_position(variables, "RANK", "WORLD_SIZE", fix)};
   if (rank.value_or(outer.world.rank) == outer.world.rank && size.value_or(outer.world.size) == outer.world.size)
     return std::nullopt;
-  std::string given;
-  if (rank) given = "RANK=" + std::to_string(*rank);
-  if (size) given += (rank ? " and WORLD_SIZE=" : "WORLD_SIZE=") + std::to_string(*size);
-  throw_contradiction(outer, given,
+  std::string set_variables;
+  if (rank) set_variables = "RANK=" + std::to_string(*rank);
+  if (size) set_variables += (rank ? " and WORLD_SIZE=" : "WORLD_SIZE=") + std::to_string(*size);
+  throw_contradiction(outer, set_variables,
                       "Unset RANK and WORLD_SIZE, which are set by hand or left from another run, or start the program "
                       "without " +
                           launcher_name(outer.started_by) + ".");

@@ -103,20 +103,20 @@ class shared_segment {
                                 "link devplace::mpi.");
   }
   /// Throws communication_error for a failure in process `rank` of `processes`.
-  [[noreturn]] static void report(const failure& what, int rank, int processes, std::size_t bytes) {
-    const std::string who = "shared_memory_transport: rank " + std::to_string(rank) + " of " +
-                            std::to_string(processes) + " processes could not ",
-                      why = std::generic_category().message(what.number);
-    switch (what.step) {
+  [[noreturn]] static void report(const failure& failed, int rank, int processes, std::size_t bytes) {
+    const std::string sentence = "shared_memory_transport: rank " + std::to_string(rank) + " of " +
+                                 std::to_string(processes) + " processes could not ",
+                      why = std::generic_category().message(failed.number);
+    switch (failed.step) {
       case failure::create:
-        throw communication_error(who + "create shared memory (" + why +
+        throw communication_error(sentence + "create shared memory (" + why +
                                   "). Allow the processes to use memfd_create, or connect them by MPI.");
       case failure::find:
-        throw communication_error(who + "open the memory of rank 0 by /proc (" + why +
+        throw communication_error(sentence + "open the memory of rank 0 by /proc (" + why +
                                   "). Start all processes on one host, in one container and as one user, or connect "
                                   "them by MPI.");
       default:
-        throw communication_error(who + "get " + std::to_string(bytes) + " bytes of shared memory (" + why +
+        throw communication_error(sentence + "get " + std::to_string(bytes) + " bytes of shared memory (" + why +
                                   "). Give the job more memory, or start fewer processes.");
     }
   }

@@ -70,9 +70,9 @@ template <class Memory> constexpr auto* wrapped_data(Memory& memory) {
     return std::span(memory).data();
 }
 
-[[noreturn]] inline void throw_wrapped_size(std::size_t given, std::span<const std::size_t> extents,
+[[noreturn]] inline void throw_wrapped_size(std::size_t elements, std::span<const std::size_t> extents,
                                             std::size_t needed) {
-  throw shape_error("wrap: " + std::to_string(given) + " elements were given for a view of " + sizes_text(extents) +
+  throw shape_error("wrap: " + std::to_string(elements) + " elements were given for a view of " + sizes_text(extents) +
                     (needed == SIZE_MAX
                          ? ", whose strides reach further than memory does; strides count from 0, and none is negative."
                          : ", which takes " + std::to_string(needed) + "."));

@@ -26,11 +26,11 @@ namespace devplace::train::detail {
 
 /// The places that run the optimizer under a policy, and the shares that a connection stores.
 template <bool UpdatesShares, class Policy, class Shares> struct update_of {
-  using who = std::conditional_t<Policy::every_place_updates, optim::on_every_place, optim::on_first_place>;
+  using updaters = std::conditional_t<Policy::every_place_updates, optim::on_every_place, optim::on_first_place>;
   struct shares {};
 };
 template <class Policy, class Shares> struct update_of<true, Policy, Shares> {
-  using who = optim::on_shares<Shares::buckets>;
+  using updaters = optim::on_shares<Shares::buckets>;
   using shares = std::optional<Shares>;
 };
 
@@ -56,7 +56,7 @@ template <class Net, class Where, class P, class Policy> class connection {
 
  public:
   /// The places that run the optimizer.
-  using who_updates = typename update::who;
+  using updaters = typename update::updaters;
   /// Whether the processes compare their trainings: processes of a process_scope do, processes of an engine such as MPI
   /// do not.
   static constexpr bool compares =

@@ -53,7 +53,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
 
   using model_type = model<Net, Where, P>;
   using loss_type = step_loss<typename roles::storage, Where>;
-  using optimizer_type = devplace::optimizer<Rule, model_type, typename connection_type::who_updates>;
+  using optimizer_type = devplace::optimizer<Rule, model_type, typename connection_type::updaters>;
 
   DEVPLACE_CONFIGURED training(model_type& m, const Loss& loss, const Rule& rule, const auto& policy)
       : state_(m.shared_state()),

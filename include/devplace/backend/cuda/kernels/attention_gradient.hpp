@@ -24,14 +24,14 @@ template <class T, unsigned Columns, class Thread> struct attention_gradient_til
   std::size_t stride;  // distance between rows of q, k and v
 
   DEVPLACE_DEVICE attention_gradient_tile(Thread& t, const attention_gradient_arguments<T>& arguments,
-                                          std::size_t which)
+                                          std::size_t index)
       : base(t, arguments.shape),
         g(arguments),
-        sequence(which),
-        q(g.queries + g.shape.first_query(which)),
+        sequence(index),
+        q(g.queries + g.shape.first_query(index)),
         k(q + g.shape.row()),
         v(k + g.shape.row()),
-        dy(g.dresults + g.shape.first_result(which)),
+        dy(g.dresults + g.shape.first_result(index)),
         stride(3 * g.shape.row()) {}
 
   /// Replaces `p`, the product of a query and a key, by the probability after dropout. Replaces `dp`, the product of

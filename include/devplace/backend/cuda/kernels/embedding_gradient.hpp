@@ -42,11 +42,11 @@ template <class T, class Gradient, class Index> struct embedding_gradient_kernel
   template <class Thread> DEVPLACE_DEVICE void add_up(Thread& t, std::size_t row, std::size_t begin) const {
     const unsigned lane = t.thread_index() % 32;
     const bool neighbours = g.columns % columns_per_lane == 0;
-    const lane_columns mine{begin + (neighbours ? lane * columns_per_lane : lane), neighbours ? 1u : 32u};
+    const lane_columns columns{begin + (neighbours ? lane * columns_per_lane : lane), neighbours ? 1u : 32u};
     const bool packs = neighbours && is_aligned<columns_per_lane>(g.dy) && is_aligned<columns_per_lane>(g.gradient);
     Gradient* const to = g.gradient + row * g.columns;
     pack<Gradient, columns_per_lane> sums{};
-    if (g.accumulate) each(mine, [&](unsigned k, std::size_t column) { sums.value[k] = to[column]; });
+    if (g.accumulate) each(columns, [&](unsigned k, std::size_t column) { sums.value[k] = to[column]; });
     for (std::size_t base = 0; base < g.count; base += 32) {
       unsigned found = base + lane < g.count && g.row_of(base + lane) == row ? 1u << lane : 0u;
       for (unsigned mask = 16; mask != 0; mask /= 2) found |= t.shuffle_xor(found, mask);
@@ -54,23 +54,23 @@ template <class T, class Gradient, class Index> struct embedding_gradient_kernel
         if ((found >> at & 1u) == 0) continue;
         const T* const dy = g.dy + (base + at) * g.columns;
         pack<T, columns_per_lane> several{};
-        if (packs && mine.first < g.columns) several = t.template load<T, columns_per_lane>(dy + mine.first);
-        each(mine, [&](unsigned k, std::size_t column) {
+        if (packs && columns.first < g.columns) several = t.template load<T, columns_per_lane>(dy + columns.first);
+        each(columns, [&](unsigned k, std::size_t column) {
           sums.value[k] += static_cast<Gradient>(packs ? several.value[k] : dy[column]);
         });
       }
     }
     if (packs) {
-      if (mine.first < g.columns) t.store(to + mine.first, sums);
+      if (columns.first < g.columns) t.store(to + columns.first, sums);
       return;
     }
-    each(mine, [&](unsigned k, std::size_t column) { to[column] = sums.value[k]; });
+    each(columns, [&](unsigned k, std::size_t column) { to[column] = sums.value[k]; });
   }
 
-  template <class F> DEVPLACE_DEVICE void each(const lane_columns& mine, F f) const {
+  template <class F> DEVPLACE_DEVICE void each(const lane_columns& columns, F f) const {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned k = 0; k < columns_per_lane; ++k) {
-      const std::size_t column = mine.first + k * mine.next;
+      const std::size_t column = columns.first + k * columns.next;
       if (column < g.columns) f(k, column);
     }
   }

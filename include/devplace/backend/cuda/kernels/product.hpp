@@ -89,8 +89,8 @@ template <class T, unsigned Lanes, class Result = sum_result<T>> struct row_prod
   template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     const thread_group<Thread, Lanes> group(t);
     const std::size_t step = std::size_t{t.grid_size()} * rows_at_once;
-    const std::size_t mine = std::size_t{t.block_index()} * rows_at_once + t.thread_index() / Lanes;
-    for (std::size_t row = mine; row < rows; row += step) {
+    const std::size_t first_row = std::size_t{t.block_index()} * rows_at_once + t.thread_index() / Lanes;
+    for (std::size_t row = first_row; row < rows; row += step) {
       value_type sum = 0;
       for (std::size_t p = group.index(); p < count; p += Lanes)
         sum += static_cast<value_type>(matrix[row * ld + p]) * static_cast<value_type>(vector[p * stride]);

@@ -120,21 +120,21 @@ template <bool Along, class Source, class Reducer, unsigned Width> struct reduce
     accumulator own[accumulators];
     clear(own);
     for (std::size_t k = begin + lane * step; k < end; k += std::size_t{layout.lanes} * step * at_once) {
-      reduced_pack which[at_once];
-      decltype(read(t, sources, which[0])) x[at_once];
+      reduced_pack packs[at_once];
+      decltype(read(t, sources, packs[0])) x[at_once];
       DEVPLACE_DEVICE_UNROLL
       for (unsigned i = 0; i < at_once; ++i) {
         const std::size_t at = k + std::size_t{layout.lanes} * step * i;
-        which[i] = at < end ? pack_at(outer, inner, at) : reduced_pack{};
-        x[i] = read(t, sources, which[i]);
+        packs[i] = at < end ? pack_at(outer, inner, at) : reduced_pack{};
+        x[i] = read(t, sources, packs[i]);
       }
       DEVPLACE_DEVICE_UNROLL
       for (unsigned i = 0; i < at_once; ++i) {
         DEVPLACE_DEVICE_UNROLL
         for (unsigned w = 0; w < Width; ++w)
-          if (which[i].first <= w && w < which[i].last)
+          if (packs[i].first <= w && w < packs[i].last)
             Reducer::add(own[w % accumulators], x[i].element(sources.result(w), w),
-                         which[i].position + (Along ? w : 0));
+                         packs[i].position + (Along ? w : 0));
       }
     }
     DEVPLACE_DEVICE_UNROLL
@@ -149,9 +149,9 @@ template <bool Along, class Source, class Reducer, unsigned Width> struct reduce
   }
   /// Reads a pack; the last pack may be incomplete.
   template <class Thread>
-  DEVPLACE_DEVICE auto read(const Thread& t, const thread_elements& sources, const reduced_pack& which) const {
-    const bool complete = which.last != 0 && which.at + Width <= plan.outer * plan.count * plan.inner;
-    return read_elements<Width>(t, sources.result(0), which, wide && complete);
+  DEVPLACE_DEVICE auto read(const Thread& t, const thread_elements& sources, const reduced_pack& reduced) const {
+    const bool complete = reduced.last != 0 && reduced.at + Width <= plan.outer * plan.count * plan.inner;
+    return read_elements<Width>(t, sources.result(0), reduced, wide && complete);
   }
 
   /// Merges the accumulators of a group's lanes for each of its columns; lane 0 gets the result.

@@ -92,28 +92,29 @@ template <class Source> struct reduced_source {
 /// Reads N elements of an array, or only the reduced ones among them.
 template <unsigned N, class Thread> struct pack_reader {
   const Thread& t;
-  const reduced_pack& which;
+  const reduced_pack& reduced;
   bool wide;
 
   template <class T> DEVPLACE_DEVICE pack<T, N> operator()(const T* array) const {
-    if (wide) return t.template load<T, N>(array + which.at);
+    if (wide) return t.template load<T, N>(array + reduced.at);
     pack<T, N> result;
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < N; ++w) result.value[w] = which.first <= w && w < which.last ? array[which.at + w] : T{};
+    for (unsigned w = 0; w < N; ++w)
+      result.value[w] = reduced.first <= w && w < reduced.last ? array[reduced.at + w] : T{};
     return result;
   }
 };
 
 /// Reads a pack of a source's elements. `wide`: with wide accesses; packs then begin at multiples of their size.
 template <unsigned N, class Thread, class Elements>
-DEVPLACE_DEVICE auto read_elements(const Thread& t, const Elements& elements, const reduced_pack& which, bool wide) {
+DEVPLACE_DEVICE auto read_elements(const Thread& t, const Elements& elements, const reduced_pack& reduced, bool wide) {
   if constexpr (requires { elements.inputs(); }) {
     const auto inputs = elements.inputs();
     return reduced_inputs<std::remove_const_t<decltype(inputs)>>::template read<N>(
-        inputs, pack_reader<N, Thread>{t, which, N > 1 && wide});
+        inputs, pack_reader<N, Thread>{t, reduced, N > 1 && wide});
   } else {
     using value = decltype(elements(0));
-    return read_value<value>{which.last != 0 ? elements(which.at) : value{}};
+    return read_value<value>{reduced.last != 0 ? elements(reduced.at) : value{}};
   }
 }
 

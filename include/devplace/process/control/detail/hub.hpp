@@ -20,17 +20,17 @@ namespace devplace::parallel::detail {
 /// The role of process 0: waits for all processes, answers exchanges, detects failures and reports them.
 class control_hub final : public control_role {
  public:
-  control_hub(const job_member& who, std::string endpoint, file_descriptor listener, const control_address& own,
+  control_hub(const job_member& member, std::string endpoint, file_descriptor listener, const control_address& own,
               const process_options& options)
-      : control_role(who, options),
+      : control_role(member, options),
         endpoint_(std::move(endpoint)),
-        arrivals_(std::move(listener), control_token(who.token)),
+        arrivals_(std::move(listener), control_token(member.token)),
         checker_(options),
         all_parts_(options),
-        links_(static_cast<std::size_t>(who.size)) {
-    all_.resize(links_.size());
-    for (std::size_t r = 0; r != all_.size(); ++r) all_[r].rank = static_cast<int>(r);
-    all_[0].from = own;
+        links_(static_cast<std::size_t>(member.size)) {
+    processes_.resize(links_.size());
+    for (std::size_t r = 0; r != processes_.size(); ++r) processes_[r].rank = static_cast<int>(r);
+    processes_[0].from = own;
     rendezvous();
   }
 
@@ -50,13 +50,13 @@ class control_hub final : public control_role {
       });
       for (std::size_t r = 1; r != links_.size(); ++r)
         if (error.empty() && links_[r].open() && !links_[r].receive())
-          error = all_[r].name() + " ended before all processes were there. Its own output may say why.";
+          error = processes_[r].name() + " ended before all processes were there. Its own output may say why.";
       if (error.empty() && now >= deadline && joined != links_.size()) error = missing_text(joined);
     }
     if (!error.empty()) refuse_all(error, std::move(informed));
     arrivals_.group_complete();
     std::vector<control_address> addresses;
-    for (watched_process& one : all_) {
+    for (watched_process& one : processes_) {
       addresses.push_back(one.from);
       one.last_message = devplace::detail::monotonic_seconds();
     }
@@ -67,31 +67,32 @@ class control_hub final : public control_role {
   /// Adds a process to the group, or returns why its hello makes the whole rendezvous fail.
   std::string admit(const control_hello& hello, control_link& link) {
     watched_process joining{.rank = hello.rank, .from = hello.from};
-    if (hello.size != who_.size)
-      return joining.name() + " was started for " + std::to_string(hello.size) + " processes and " + all_[0].name() +
-             " for " + std::to_string(who_.size) + ": all must have the same WORLD_SIZE." + source();
+    if (hello.size != member_.size)
+      return joining.name() + " was started for " + std::to_string(hello.size) + " processes and " +
+             processes_[0].name() + " for " + std::to_string(member_.size) + ": all must have the same WORLD_SIZE." +
+             source();
     const auto failure = [](bool throws) { return throws ? "throw_" : "terminate"; };
     if ((hello.throws != 0) == terminates())  // such processes disagree on who prints a failure
-      return joining.name() + " has on_failure::" + failure(hello.throws != 0) + " and " + all_[0].name() +
+      return joining.name() + " has on_failure::" + failure(hello.throws != 0) + " and " + processes_[0].name() +
              " has on_failure::" + failure(!terminates()) + ": give all processes the same process_options.";
-    if (hello.rank < 0 || hello.rank >= who_.size)
-      return joining.name() + " is not one of the ranks 0 to " + std::to_string(who_.size - 1) + "." + source();
+    if (hello.rank < 0 || hello.rank >= member_.size)
+      return joining.name() + " is not one of the ranks 0 to " + std::to_string(member_.size - 1) + "." + source();
     const auto r = static_cast<std::size_t>(hello.rank);
     if (r == 0 || links_[r].open())
-      return joining.name() + " and " + all_[r].name() + " have the same rank: each process needs its own RANK." +
+      return joining.name() + " and " + processes_[r].name() + " have the same rank: each process needs its own RANK." +
              source();
     links_[r] = std::move(link);
-    all_[r] = joining;
+    processes_[r] = joining;
     return {};
   }
 
   /// Returns the reason to refuse a process that connects to the complete group, which continues.
   std::string refuse_late(const control_hello& hello) const {
     const watched_process joining{.rank = hello.rank, .from = hello.from};
-    const bool known = hello.rank >= 0 && hello.rank < who_.size;
-    const auto& has_rank = all_[known ? static_cast<std::size_t>(hello.rank) : 0];
+    const bool known = hello.rank >= 0 && hello.rank < member_.size;
+    const auto& has_rank = processes_[known ? static_cast<std::size_t>(hello.rank) : 0];
     if (known && has_rank.left) return "later";  // the process belongs to the job's next group
-    return joining.name() + " comes too late: the group of " + std::to_string(who_.size) + " processes is complete" +
+    return joining.name() + " comes too late: the group of " + std::to_string(member_.size) + " processes is complete" +
            (known ? ", with " + has_rank.name() : std::string()) + ". Each process needs its own RANK." + source();
   }
 
@@ -99,12 +100,14 @@ class control_hub final : public control_role {
     std::string missing;
     for (std::size_t r = 1; r != links_.size(); ++r)
       if (!links_[r].open()) missing += (missing.empty() ? "" : ", ") + std::to_string(r);
-    return "the rendezvous at " + endpoint_ + " got " + std::to_string(joined) + " of " + std::to_string(who_.size) +
+    return "the rendezvous at " + endpoint_ + " got " + std::to_string(joined) + " of " + std::to_string(member_.size) +
            " processes in " + seconds_text(options_.init_timeout) + "; missing: rank " + missing + "." +
            arrivals_.accept_error() + source();
   }
 
-  std::string source() const { return who_.source.empty() ? std::string() : " Process 0 is " + who_.source + "."; }
+  std::string source() const {
+    return member_.source.empty() ? std::string() : " Process 0 is " + member_.source + ".";
+  }
 
   /// Adds a rank of the group to the ranks that know why the rendezvous failed.
   void note_informed(std::set<int>& informed, int rank) const {
@@ -116,7 +119,7 @@ class control_hub final : public control_role {
       if (links_[r].open()) {
         links_[r].send_text(control_message::refusal, why);
         links_[r].close();
-        informed.insert(all_[r].rank);
+        informed.insert(processes_[r].rank);
       }
     const double deadline = devplace::detail::monotonic_seconds() + options_.exit_grace;
     for (double now = 0; informed.size() + 1 < links_.size() && now < deadline;)
@@ -159,38 +162,38 @@ class control_hub final : public control_role {
       return links_[static_cast<std::size_t>(one.rank)].open() &&
              (!has_failed() || (detects_stops && is_late(one, now)));
     };
-    return !self().left || std::any_of(all_.begin(), all_.end(), is_awaited);
+    return !self().left || std::any_of(processes_.begin(), processes_.end(), is_awaited);
   }
 
   /// Handles the messages of process `r` and the end of its connection.
   void receive(std::size_t r, double now) {
     const auto status = links_[r].read(gather_limit(), [&](control_message type, const std::vector<std::byte>& body) {
-      all_[r].last_message = now;
+      processes_[r].last_message = now;
       return handle(r, type, body);
     });
     if (status == control_link::status::open || !links_[r].open()) return;
     links_[r].close();
-    fail(status == control_link::status::ended ? ended_text(all_[r], self()) : invalid_text(all_[r]));
+    fail(status == control_link::status::ended ? ended_text(processes_[r], self()) : invalid_text(processes_[r]));
   }
 
   /// Handles one message; false if it is not valid.
   bool handle(std::size_t r, control_message type, const std::vector<std::byte>& body) {
     if (type == control_message::heartbeat && body.size() == sizeof(control_state)) {
-      all_[r].state = control_read<control_state>(body.data());
+      processes_[r].state = control_read<control_state>(body.data());
       return true;
     }
     if (type == control_message::part && body.size() == sizeof(control_part)) {
       all_parts_.update(static_cast<int>(r), control_read<control_part>(body.data()));
       return true;
     }
-    if (type == control_message::gather) return exchanges_.take(r, body, all_.size());
+    if (type == control_message::gather) return exchanges_.take(r, body, processes_.size());
     if (type != control_message::goodbye || body.size() != sizeof(leaving)) return false;
-    all_[r].left = true;
+    processes_[r].left = true;
     links_[r].close();
     if (control_read<leaving>(body.data()) == leaving::by_exception) {
       // A launcher that sees this process end may end all others: the failed process needs time to print its exception.
       if (terminates()) ::poll(nullptr, 0, poll_milliseconds(std::min(0.5, options_.exit_grace)));
-      fail(exception_text(all_[r]));
+      fail(exception_text(processes_[r]));
     }
     return true;
   }
@@ -198,10 +201,10 @@ class control_hub final : public control_role {
   /// Answers exchanges to which every member has contributed.
   void serve_exchanges(double now) {
     std::vector<std::byte> own;
-    if (take_contribution(own)) static_cast<void>(exchanges_.take(0, own, all_.size()));
+    if (take_contribution(own)) static_cast<void>(exchanges_.take(0, own, processes_.size()));
     if (has_failed()) return;
     const std::string fault =
-        exchanges_.serve(now, all_, options_.init_timeout, [this](std::size_t r, const auto& result) {
+        exchanges_.serve(now, processes_, options_.init_timeout, [this](std::size_t r, const auto& result) {
           if (r == 0)
             answer(result.data(), result.size());
           else
@@ -214,21 +217,21 @@ class control_hub final : public control_role {
   void watch(double now) {
     for (control_link& link : links_)
       if (!link.has_unsent()) link.send(control_message::heartbeat, self().state);
-    for (std::size_t r = 1; r != all_.size(); ++r)
-      if (links_[r].open() && is_silent(all_[r], now)) {
-        const std::string sentence = silent_text(all_[r], self(), options_.heartbeat_timeout);
+    for (std::size_t r = 1; r != processes_.size(); ++r)
+      if (links_[r].open() && is_silent(processes_[r], now)) {
+        const std::string sentence = silent_text(processes_[r], self(), options_.heartbeat_timeout);
         if (terminates()) print_final(sentence);  // before a launcher reacts to the kill and ends this process
         links_[r].kill_process();
         links_[r].close();
         return fail(sentence);
       }
     if (has_failed()) return;
-    std::string fault = checker_.find_fault(all_, now);
+    std::string fault = checker_.find_fault(processes_, now);
     if (!fault.empty()) {
-      all_parts_.note_waiting_members(all_);
-      fault = checker_.find_fault(all_, now);
+      all_parts_.note_waiting_members(processes_);
+      fault = checker_.find_fault(processes_, now);
     } else {
-      fault = all_parts_.find_fault(all_, now);
+      fault = all_parts_.find_fault(processes_, now);
     }
     if (!fault.empty()) fail(fault);
   }
@@ -277,7 +280,7 @@ class control_hub final : public control_role {
       ::poll(polled.data(), polled.size(), poll_milliseconds(std::min(deadline - now, 0.1)));
     }
     for (std::size_t r = 1; r != links_.size(); ++r)
-      if (terminates() && links_[r].open() && is_late(all_[r], devplace::detail::monotonic_seconds()))
+      if (terminates() && links_[r].open() && is_late(processes_[r], devplace::detail::monotonic_seconds()))
         links_[r].kill_process();
   }
 

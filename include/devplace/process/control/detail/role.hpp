@@ -32,8 +32,8 @@ namespace devplace::parallel::detail {
 /// watching and the communicating thread share.
 class control_role {
  public:
-  control_role(const job_member& who, const process_options& options)
-      : options_(options), who_(who), wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  control_role(const job_member& member, const process_options& options)
+      : options_(options), member_(member), wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
     if (!wake_) throw communication_error(std::string("the system gives no eventfd: ") + std::strerror(errno) + ".");
     wake_.close_in_children();
   }
@@ -47,7 +47,7 @@ class control_role {
   const process_options& options() const noexcept { return options_; }
 
   /// The processes of the group, by rank.
-  const watched_processes& processes() const noexcept { return all_; }
+  const watched_processes& processes() const noexcept { return processes_; }
 
   /// Throws if the group has failed.
   void check() const {
@@ -110,7 +110,7 @@ class control_role {
       if (now - last > 2 * options_.heartbeat) {
         call_since_ += now - last;
         parts.exclude_stop(now - last);
-        for (watched_process& one : all_) one.last_message += now - last;
+        for (watched_process& one : processes_) one.last_message += now - last;
       }
       last = now;
       const bool heartbeat_due = now >= next_heartbeat;
@@ -130,14 +130,14 @@ class control_role {
   bool terminates() const noexcept { return options_.failure == on_failure::terminate; }
   bool has_failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
   leaving leave_state() const noexcept { return leaving_.load(std::memory_order_acquire); }
-  watched_process& self() noexcept { return all_[static_cast<std::size_t>(who_.rank)]; }
+  watched_process& self() noexcept { return processes_[static_cast<std::size_t>(member_.rank)]; }
 
   /// Maximum number of bytes of a message to an exchange.
   std::size_t gather_limit() const noexcept {
-    return control_gather_limit + sizeof(control_gather) + all_.size() * sizeof(std::int32_t);
+    return control_gather_limit + sizeof(control_gather) + processes_.size() * sizeof(std::int32_t);
   }
-  bool is_silent(const watched_process& who, double now) const noexcept {
-    return options_.heartbeat_timeout != 0 && now - who.last_message > options_.heartbeat_timeout;
+  bool is_silent(const watched_process& process, double now) const noexcept {
+    return options_.heartbeat_timeout != 0 && now - process.last_message > options_.heartbeat_timeout;
   }
 
   /// Moves out the communicating thread's contribution to the next exchange; false if there is none.
@@ -181,8 +181,8 @@ class control_role {
   [[noreturn]] static void end_process() { std::_Exit(process_options::exit_code); }
 
   process_options options_;
-  job_member who_;
-  watched_processes all_;
+  job_member member_;
+  watched_processes processes_;
 
  private:
   void wake() noexcept {

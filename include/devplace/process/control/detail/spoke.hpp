@@ -15,10 +15,10 @@ namespace devplace::parallel::detail {
 /// The role of a process other than 0: connects, reports its calls, and learns of failures.
 class control_spoke final : public control_role {
  public:
-  control_spoke(const job_member& who, const control_endpoint& endpoint, const control_address& own,
+  control_spoke(const job_member& member, const control_endpoint& endpoint, const control_address& own,
                 const process_options& options)
-      : control_role(who, options), endpoint_(endpoint) {
-    connect({control_token(who.token), who.rank, who.size, own, {}, terminates() ? 0U : 1U});
+      : control_role(member, options), endpoint_(endpoint) {
+    connect({control_token(member.token), member.rank, member.size, own, {}, terminates() ? 0U : 1U});
   }
 
  private:
@@ -33,7 +33,7 @@ class control_spoke final : public control_role {
     for (std::size_t i = 0;; ++i) {
       const double left = deadline - devplace::detail::monotonic_seconds();
       if (left <= 0)
-        throw communication_error("rank " + std::to_string(who_.rank) + " of " + std::to_string(who_.size) +
+        throw communication_error("rank " + std::to_string(member_.rank) + " of " + std::to_string(member_.size) +
                                   " did not find process 0 at " + endpoint_.text() + " in " +
                                   seconds_text(options_.init_timeout) +
                                   ": it was not started, has ended, or its group is complete." + source());
@@ -83,23 +83,26 @@ class control_spoke final : public control_role {
 
   bool read_answer(const control_header& header, const std::vector<std::byte>& body) {
     if (header.type == control_message::refusal) throw communication_error(text_of(body));
-    const auto size = static_cast<std::size_t>(who_.size);
+    const auto size = static_cast<std::size_t>(member_.size);
     if (header.type != control_message::welcome || body.size() != size * sizeof(control_address))
       throw communication_error("process 0 at " + endpoint_.text() +
                                 " sent an invalid answer: all processes of a group must be started from the same "
                                 "program.");
-    all_.resize(size);
+    processes_.resize(size);
     for (std::size_t r = 0; r != size; ++r) {
-      all_[r].rank = static_cast<int>(r);
-      all_[r].from = control_read<control_address>(body.data() + r * sizeof(control_address));
-      all_[r].last_message = devplace::detail::monotonic_seconds();
+      processes_[r].rank = static_cast<int>(r);
+      processes_[r].from = control_read<control_address>(body.data() + r * sizeof(control_address));
+      processes_[r].last_message = devplace::detail::monotonic_seconds();
     }
     return true;
   }
 
-  std::string source() const { return who_.source.empty() ? std::string() : " This process is " + who_.source + "."; }
+  std::string source() const {
+    return member_.source.empty() ? std::string() : " This process is " + member_.source + ".";
+  }
   std::size_t answer_limit() const {
-    return control_text_limit + static_cast<std::size_t>(who_.size) * (control_gather_limit + sizeof(control_address));
+    return control_text_limit +
+           static_cast<std::size_t>(member_.size) * (control_gather_limit + sizeof(control_address));
   }
   static std::string text_of(const std::vector<std::byte>& body) {
     return printable(std::string(reinterpret_cast<const char*>(body.data()), body.size()));
@@ -116,25 +119,25 @@ class control_spoke final : public control_role {
     if (take_contribution(own)) hub_.send(control_message::gather, own.data(), own.size());
     if (!heartbeat_due) return true;
     if (!hub_.has_unsent()) report(now);
-    if (hub_.open() && is_silent(all_[0], now))
-      handle_hub_failure(silent_text(all_[0], self(), options_.heartbeat_timeout), true);
+    if (hub_.open() && is_silent(processes_[0], now))
+      handle_hub_failure(silent_text(processes_[0], self(), options_.heartbeat_timeout), true);
     return true;
   }
 
   void receive(double now) {
     if (!hub_.open()) return;
     const auto status = hub_.read(answer_limit(), [&](control_message type, const std::vector<std::byte>& body) {
-      all_[0].last_message = now;
+      processes_[0].last_message = now;
       if (type == control_message::heartbeat && body.size() == sizeof(control_state))
-        all_[0].state = control_read<control_state>(body.data());
+        processes_[0].state = control_read<control_state>(body.data());
       else if (type == control_message::gathered)
         answer(body.data(), body.size());
       else if (type == control_message::failure)
         handle_failure(text_of(body));
       return true;
     });
-    if (status == control_link::status::ended) handle_hub_failure(ended_text(all_[0], self()));
-    if (status == control_link::status::invalid) handle_hub_failure(invalid_text(all_[0]));
+    if (status == control_link::status::ended) handle_hub_failure(ended_text(processes_[0], self()));
+    if (status == control_link::status::invalid) handle_hub_failure(invalid_text(processes_[0]));
   }
 
   /// Handles a failure that process 0 has sent: ends this process, or records the failure. Process 0 prints the failure
@@ -165,10 +168,10 @@ class control_spoke final : public control_role {
   /// 0's. If there is no other host, the processes of process 0's host compete. Returns an empty descriptor in all
   /// other processes.
   file_descriptor claim_printing() {
-    const auto on_other_host = [&](const watched_process& one) { return one.from.host != all_[0].from.host; };
-    const auto found = std::find_if(all_.begin(), all_.end(), on_other_host);
-    const auto& printer = found == all_.end() ? all_[0] : *found;
-    const socket_address name = address_of_job(control_token(all_[0].name() + " is gone"));
+    const auto on_other_host = [&](const watched_process& one) { return one.from.host != processes_[0].from.host; };
+    const auto found = std::find_if(processes_.begin(), processes_.end(), on_other_host);
+    const auto& printer = found == processes_.end() ? processes_[0] : *found;
+    const socket_address name = address_of_job(control_token(processes_[0].name() + " is gone"));
     file_descriptor result(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     if (self().from.host != printer.from.host || ::bind(result.get(), name.get(), name.length) != 0) result = {};
     return result;

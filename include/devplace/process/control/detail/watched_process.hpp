@@ -49,30 +49,31 @@ inline std::string seconds_text(double seconds) {
 
 // Descriptions of failures. All processes begin a description with the same words, so that logs can be searched.
 
-/// Describes the last call that `who` reported, and the call of `finder`, if `finder` is ahead.
-inline std::string last_known(const watched_process& who, const watched_process& finder) {
-  const bool reported = who.state.entered != 0, behind = who.state.entered < finder.state.entered;
-  return "last known " + (reported || !behind ? who.last() : "") + (reported && behind ? ", " : "") +
+/// Describes the last call that `process` reported, and the call of `finder`, if `finder` is ahead.
+inline std::string last_known(const watched_process& process, const watched_process& finder) {
+  const bool reported = process.state.entered != 0, behind = process.state.entered < finder.state.entered;
+  return "last known " + (reported || !behind ? process.last() : "") + (reported && behind ? ", " : "") +
          (behind ? "before " + finder.name() + " came to " + finder.call(finder.state.entered) : "");
 }
 
-inline std::string ended_text(const watched_process& who, const watched_process& finder) {
-  return who.name() + " ended without leaving the group, " + last_known(who, finder) +
+inline std::string ended_text(const watched_process& process, const watched_process& finder) {
+  return process.name() + " ended without leaving the group, " + last_known(process, finder) +
          ": it was killed, crashed, or called exit. Its own output may say why.";
 }
 
-inline std::string silent_text(const watched_process& who, const watched_process& finder, double seconds) {
-  return who.name() + " has been silent for " + seconds_text(seconds) + ", " + last_known(who, finder) +
+inline std::string silent_text(const watched_process& process, const watched_process& finder, double seconds) {
+  return process.name() + " has been silent for " + seconds_text(seconds) + ", " + last_known(process, finder) +
          ": it is stopped, as by SIGSTOP or a debugger, or its host is down or cannot be reached. "
          "process_options::heartbeat_timeout says how long that may take.";
 }
 
-inline std::string invalid_text(const watched_process& who) {
-  return who.name() + " sent an invalid message over the control connection.";
+inline std::string invalid_text(const watched_process& process) {
+  return process.name() + " sent an invalid message over the control connection.";
 }
 
-inline std::string exception_text(const watched_process& who) {
-  return who.name() + " left the group because of an exception, " + who.last() + ". Its own output may say which.";
+inline std::string exception_text(const watched_process& process) {
+  return process.name() + " left the group because of an exception, " + process.last() +
+         ". Its own output may say which.";
 }
 
 }  // namespace devplace::parallel::detail
