@@ -218,7 +218,7 @@ TEST_CASE("a team is awake after an operation until a worker sleeps", "[base][th
   CHECK(becomes(true, [&team] { team.run([](int) {}); }));
   CHECK(becomes(false, [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }));
   CHECK_FALSE(dp::detail::team_is_awake());
-  const dp::thread_team_scope serial(dp::detail::the_serial_team);
+  const dp::thread_team_scope serial(dp::detail::serial_team_instance);
   CHECK_FALSE(dp::detail::team_is_awake());
 }
 

@@ -60,7 +60,7 @@ TEMPLATE_TEST_CASE("clip_norm sums every element once, for any size and team", "
     long double sum = 0;
     for (const TestType g : c.gradients) sum += static_cast<long double>(g) * static_cast<long double>(g);
     const auto serial = [&] {
-      const dp::thread_team_scope scope(dp::detail::the_serial_team);
+      const dp::thread_team_scope scope(dp::detail::serial_team_instance);
       return clip<TestType>(c.gradients, nullptr, 1e30);
     }();
     CHECK(static_cast<double>(serial.norm) ==

@@ -100,7 +100,7 @@ template <class T, class Rule> bool thread_count_changes_nothing(const Rule& rul
   constexpr std::size_t n = 100003;
   optimizer_case<T> serial(n);
   {
-    const thread_team_scope scope(devplace::detail::the_serial_team);
+    const thread_team_scope scope(devplace::detail::serial_team_instance);
     serial.run(rule, 3);
   }
   bool same = true;

@@ -53,7 +53,7 @@ using two_buckets = collective::buckets<300, 300>;
 template <class Backend>
 struct unattended_communicator : dp::parallel::across_processes<Backend, dp::parallel::summation::by_rank> {
   using dp::parallel::across_processes<Backend, dp::parallel::summation::by_rank>::across_processes;
-  static constexpr bool host_goes_on = true;
+  static constexpr bool is_nonblocking = true;
 };
 struct unattended : collective::direct {
   template <class Backend> using communicator_across = unattended_communicator<Backend>;

@@ -16,7 +16,7 @@ inline void run_members(int parts, function_view<int> function) {
   const team_reference& team = current_team();
   first_exception errors;
   const auto serially = [&function](int part) {
-    const thread_team_scope serial(the_serial_team);
+    const thread_team_scope serial(serial_team_instance);
     function(part);
   };
   const auto task = guarded(serially, errors);

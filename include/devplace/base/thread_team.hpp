@@ -88,7 +88,7 @@ struct team_reference {
   }
 };
 
-inline serial_team the_serial_team;
+inline serial_team serial_team_instance;
 
 /// Ends the team's workers at exit. The team itself is not destroyed, because destructors of objects with static
 /// storage duration may still compute, on their own thread.

@@ -65,7 +65,7 @@ template <class P> dlpack::device dlpack_device() {
   }
 }
 
-template <class P> inline constexpr bool works_apart_from_the_host = !in_host_memory<backend_of_t<P>>;
+template <class P> inline constexpr bool in_device_memory = !in_host_memory<backend_of_t<P>>;
 
 template <class Managed, class T, class Extents, class P, class Layout, class Owner>
 auto export_dlpack(const view<T, Extents, P, Layout>& x, Owner&& owner) try {
@@ -74,7 +74,7 @@ auto export_dlpack(const view<T, Extents, P, Layout>& x, Owner&& owner) try {
                 "devplace: to_dlpack_unversioned: DLPack's struct from before version 1.0 cannot say that elements may "
                 "only be read; use to_dlpack, or give a view of elements that are not const.");
   using exported = exported_dlpack<Managed, std::remove_cvref_t<Owner>, Extents::rank>;
-  if constexpr (works_apart_from_the_host<P>) synchronize<backend_of_t<P>>(place_traits<P>::ordinal);
+  if constexpr (in_device_memory<P>) synchronize<backend_of_t<P>>(place_traits<P>::ordinal);
   const dlpack::device device = dlpack_device<P>();
   auto holder = std::make_unique<exported>(std::forward<Owner>(owner));
   for (std::size_t axis = 0; axis != Extents::rank; ++axis) {
@@ -112,7 +112,7 @@ std::unique_ptr<Managed, dlpack::give_back> export_dlpack(X&& x, [[maybe_unused]
                 "devplace: to_dlpack: the consumer keeps the memory; give a tensor on one place away, "
                 "to_dlpack(std::move(x)), or a view with what owns its memory, such as a std::shared_ptr.");
   if constexpr (is_given_away) {
-    if constexpr (works_apart_from_the_host<typename X::placement_type>) {
+    if constexpr (in_device_memory<typename X::placement_type>) {
       constexpr std::uintptr_t legacy = 1;  // CUDA's other name of stream 0. Here null means the place's own stream.
       block_access::block(x).record_stream(reinterpret_cast<void*>(consumer.stream == 0 ? legacy : consumer.stream));
     }
@@ -167,7 +167,7 @@ imported_dlpack<Extents> import_dlpack(const Managed* managed, const char* opera
 /// Ignores errors, since the device may be gone at the end of the process.
 template <class P, class Managed> void give_back_dlpack(const block_record& block) noexcept {
   const std::unique_ptr<Managed, dlpack::give_back> handle(static_cast<Managed*>(block.owner));
-  if constexpr (works_apart_from_the_host<P>) try {
+  if constexpr (in_device_memory<P>) try {
       synchronize<backend_of_t<P>>(block.ordinal);
     } catch (...) {
     }

@@ -85,11 +85,11 @@ class renamed_tensors {
   };
 
   static std::string unused(const safetensors_file& file, const std::string& in_file) {
-    const std::string beginning = in_file + ".";
+    const std::string prefix = in_file + ".";
     const bool begins = std::any_of(file.tensors().begin(), file.tensors().end(),
-                                    [&](const auto& entry) { return entry.name.starts_with(beginning); });
+                                    [&](const auto& entry) { return entry.name.starts_with(prefix); });
     return "the rename of " + json_string(in_file) + " applies to no name in the file" +
-           (begins ? ", of which some begin with " + json_string(beginning) : std::string());
+           (begins ? ", of which some begin with " + json_string(prefix) : std::string());
   }
   std::size_t position_of(std::string_view name) const {
     const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name,

@@ -46,10 +46,10 @@ template <class T> struct max_pool_functor {
       T buffer[window_line::most];
       T* const best = line.results(to, buffer);
       for (std::size_t k = 0; k < line.count(); ++k) best[k] = lowest_element<T>;
-      for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto apart) {
+      for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto stride) {
         const T* const taps = x + line.plane * s.plane() + at;
         for (std::size_t k = 0; k < n; ++k)
-          best[first + k] = replaces(taps[k * apart], best[first + k]) ? taps[k * apart] : best[first + k];
+          best[first + k] = replaces(taps[k * stride], best[first + k]) ? taps[k * stride] : best[first + k];
       });
       line.store(to, best);
     });
@@ -100,8 +100,8 @@ template <class T> struct max_pool_gradient_functor {
     T best[window_line::most];
     std::uint32_t found[window_line::most];
     for (std::size_t k = 0; k < line.count(); ++k) best[k] = lowest_element<T>, found[k] = none;
-    for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto apart) {
-      compare(image + at, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(n), apart, best + first,
+    for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto stride) {
+      compare(image + at, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(n), stride, best + first,
               found + first);
     });
     for (std::size_t k = 0; k < line.count(); ++k)
@@ -142,9 +142,9 @@ template <class T> struct average_pool_functor {
       T buffer[window_line::most];
       T* const sums = line.results(to, buffer);
       for (std::size_t k = 0; k < line.count(); ++k) sums[k] = T{0};
-      for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto apart) {
+      for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto stride) {
         const T* const taps = x + line.plane * s.plane() + at;
-        for (std::size_t k = 0; k < n; ++k) sums[first + k] += taps[k * apart];
+        for (std::size_t k = 0; k < n; ++k) sums[first + k] += taps[k * stride];
       });
       for (std::size_t k = 0; k < line.count(); ++k) sums[k] /= static_cast<T>(s.taps());
       line.store(to, sums);
@@ -175,9 +175,9 @@ template <class T> struct average_pool_gradient_functor {
       T shares[window_line::most];
       for (std::size_t k = 0; k < line.count(); ++k)
         shares[k] = dy[line.first + k * line.step] / static_cast<T>(s.taps());
-      for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto apart) {
+      for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto stride) {
         T* const image = dx + line.plane * s.plane() + at;
-        for (std::size_t k = 0; k < n; ++k) image[k * apart] += shares[first + k];
+        for (std::size_t k = 0; k < n; ++k) image[k * stride] += shares[first + k];
       });
     });
   }
@@ -186,8 +186,8 @@ template <class T> struct average_pool_gradient_functor {
 /// Runs a functor for all elements of `planes` planes of `plane` elements; each CPU thread gets whole planes.
 template <class Backend, class F>
 void for_each_in_planes(int ordinal, std::size_t planes, std::size_t plane, const F& f) {
-  constexpr std::size_t worth_a_thread = 16384;
-  for_each_index<Backend>(ordinal, planes * plane, (worth_a_thread / plane + 1) * plane, f);
+  constexpr std::size_t elements_per_thread = 16384;
+  for_each_index<Backend>(ordinal, planes * plane, (elements_per_thread / plane + 1) * plane, f);
 }
 
 }  // namespace devplace::detail

@@ -174,7 +174,7 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
     ++state.updates;
     // An update does not round frozen parameters, and a skipped update rounds nothing.
     const bool writes_all = factors[0].skip == nullptr && runtime::network_plan<Net>::frozen_elements == 0;
-    const bool stay_old = state.working_copies_are_old && !writes_all;
+    const bool copies_are_old = state.working_copies_are_old && !writes_all;
     state.working_copies_are_old = true;
     ++steps_;
     std::array<bool, places> rounded{};  // replicas whose working copy the update wrote
@@ -189,11 +189,11 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
       // Rounds the other replicas as a whole: skipping a place's own share needs more launches, which take longer than
       // the skipped elements.
       if constexpr (runtime::replica<typename roles::storage>::has_working_copy)
-        if (!stay_old)
+        if (!copies_are_old)
           runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
             if (!rounded[k]) runtime::round_working_copy<backend_type>(state.replicas[k], elements);
           });
-      state.working_copies_are_old = stay_old;
+      state.working_copies_are_old = copies_are_old;
     } catch (...) {
       state.unusable.store(runtime::partial_update_text, std::memory_order_release);
       throw;

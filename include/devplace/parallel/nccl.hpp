@@ -47,7 +47,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
 
  public:
   /// The host does not wait for the devices, so a trainer continues before it can read the result.
-  static constexpr bool host_goes_on = true;
+  static constexpr bool is_nonblocking = true;
 
   /// Connects these devices with as many devices of each other process. All processes call this. Throws
   /// communication_error if NCCL cannot connect the devices within process_options::init_timeout, if the loaded NCCL is

@@ -205,11 +205,11 @@ class shared_memory_transport final : public transport {
 
   /// Waits until process q arrives at this call; throws if process q makes another call.
   void await(std::size_t q) {
-    detail::shared_arrival& theirs = arrival(q);
-    const bool arrived = detail::await_arrival(theirs, number_, oversubscribed_, [&] {
+    detail::shared_arrival& peer = arrival(q);
+    const bool arrived = detail::await_arrival(peer, number_, oversubscribed_, [&] {
       if (monitor_ != nullptr) monitor_->check();
     });
-    const detail::shared_call& other = theirs.calls[number_ % 2];
+    const detail::shared_call& other = peer.calls[number_ % 2];
     if (arrived && other == call_) return;
     if (monitor_ != nullptr) monitor_->explain();
     const std::string own = "rank " + std::to_string(rank()) + " " + call_.text(), name = "rank " + std::to_string(q);

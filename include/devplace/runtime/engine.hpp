@@ -102,7 +102,7 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
   template <class After = nothing_after>
   static void backward_phase(const pass<P>& p, const replica_type& r, const input_element* x, const activation* dy,
                              bool add, activation* dx = nullptr, After after = {}) {
-    if constexpr (plan::tells_layers)
+    if constexpr (plan::reports_layers)
       plan::template backward<Backend, first_element>(p, first_input(p, x), output_of(p), dy, dx, r.gradient_data(),
                                                       add, after);
     else

@@ -165,16 +165,16 @@ TEST_CASE("errors that a device survives leave it usable", "[backend][lost]") {
 }
 
 TEST_CASE("all sticky CUDA errors lose the device, hardware faults with their own advice", "[backend][lost]") {
-  using dp::detail::loses_the_device;
+  using dp::detail::is_device_lost;
   for (const cudaError_t code :
        {cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorAssert, cudaErrorHardwareStackError,
         cudaErrorIllegalInstruction, cudaErrorMisalignedAddress, cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,
         cudaErrorLaunchFailure, cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable, cudaErrorMpsClientTerminated,
         cudaErrorExternalDevice, static_cast<cudaError_t>(226), static_cast<cudaError_t>(721)})
-    CHECK(loses_the_device(code));
+    CHECK(is_device_lost(code));
   for (const cudaError_t code : {cudaSuccess, cudaErrorNotReady, cudaErrorMemoryAllocation, cudaErrorInvalidValue,
                                  cudaErrorInvalidDevice, cudaErrorLaunchOutOfResources})
-    CHECK_FALSE(loses_the_device(code));
+    CHECK_FALSE(is_device_lost(code));
   mock::break_device(0, cudaErrorECCUncorrectable);
   CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), ContainsSubstring("hardware fault; run on another device") &&
                                                         !ContainsSubstring("A kernel failed"));

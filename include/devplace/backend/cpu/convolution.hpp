@@ -181,11 +181,11 @@ template <> struct implementation<backend::cpu, op::convolution_weight_gradient>
         }
       });
     };
-    if (const depthwise_convolution thin = kernels.depthwise_of(s); thin.is_faster) {
-      for_blocks(
-          1, [&](std::size_t group, std::size_t, std::size_t first, std::size_t last, sum_type* sum, sum_type beta) {
-            kernels.depthwise_weight_gradient(g, thin, group, first, last, sum, beta, gemm_buffer::of_this_thread());
-          });
+    if (const depthwise_convolution depthwise = kernels.depthwise_of(s); depthwise.is_faster) {
+      for_blocks(1, [&](std::size_t group, std::size_t, std::size_t first, std::size_t last, sum_type* sum,
+                        sum_type beta) {
+        kernels.depthwise_weight_gradient(g, depthwise, group, first, last, sum, beta, gemm_buffer::of_this_thread());
+      });
     } else if (const direct_convolution d = kernels.direct_of(s); d.gradient_is_faster) {
       const std::size_t blocks = detail::divided_up(s.channels, d.channels);
       for_blocks(blocks, [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, sum_type* sum,

@@ -31,7 +31,7 @@ inline const char* cuda_error_remedy(cudaError_t code) {
 /// otherwise marks the device as lost.
 [[noreturn]] inline void throw_cuda_error(cudaError_t code, const char* call, int ordinal) {
   static_cast<void>(cudaGetLastError());
-  if (loses_the_device(code)) {
+  if (is_device_lost(code)) {
     mark_cuda_device_lost(code, call, ordinal);
     require_cuda_device_usable(ordinal);
   }
@@ -55,7 +55,7 @@ inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
 inline bool cuda_query_pending(cudaError_t code, const char* call, int ordinal) {
   if (code == cudaSuccess) return false;
   static_cast<void>(cudaGetLastError());
-  if (loses_the_device(code)) mark_cuda_device_lost(code, call, ordinal);
+  if (is_device_lost(code)) mark_cuda_device_lost(code, call, ordinal);
   return code == cudaErrorNotReady;
 }
 

@@ -18,7 +18,7 @@ namespace devplace::detail {
 [[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
                                               const std::string& what) {
   if (cuda_devices().count != 0) {  // descriptors can be created without a device
-    if (const cudaError_t code = cudaStreamQuery(cuda_scope(ordinal).stream()); loses_the_device(code))
+    if (const cudaError_t code = cudaStreamQuery(cuda_scope(ordinal).stream()); is_device_lost(code))
       throw_cuda_error(code, call, ordinal);
     static_cast<void>(cudaGetLastError());  // clears the query's error
   }

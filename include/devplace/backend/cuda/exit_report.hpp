@@ -19,7 +19,7 @@ inline void check_stream_at_exit(cudaStream_t stream, int ordinal, std::int64_t 
   if (cuda_device_lost(ordinal)) return;
   const cudaError_t code = poll_cuda([stream] { return cudaStreamQuery(stream); }, end);
   if (code == cudaErrorNotReady && device_timeout() != 0) mark_cuda_device_timed_out(ordinal);
-  if (loses_the_device(code)) mark_cuda_device_lost(code, "cudaStreamQuery", ordinal);
+  if (is_device_lost(code)) mark_cuda_device_lost(code, "cudaStreamQuery", ordinal);
 }
 
 /// Writes one sentence for each device that failed and whose failure no call has thrown. Checks the devices that this

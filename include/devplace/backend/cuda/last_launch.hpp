@@ -45,8 +45,8 @@ inline bool parse_sync_launch(const char* text) {
 }
 
 inline bool sync_launches() {
-  static const bool yes = parse_sync_launch(std::getenv("DEVPLACE_SYNC_LAUNCH"));
-  return yes;
+  static const bool enabled = parse_sync_launch(std::getenv("DEVPLACE_SYNC_LAUNCH"));
+  return enabled;
 }
 
 }  // namespace devplace::detail

@@ -30,7 +30,7 @@ inline bool is_hardware_fault(cudaError_t code) {
 }
 
 /// Returns whether all later calls of this process on the device fail, too (documentation of cudaError).
-inline bool loses_the_device(cudaError_t code) {
+inline bool is_device_lost(cudaError_t code) {
   switch (code) {
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchTimeout:

@@ -7,8 +7,8 @@ namespace devplace::detail {
 /// Returns whether this thread's operations on cuda places only make library plans and allocate their workspaces,
 /// without enqueueing work (ops/planning.hpp).
 inline bool& only_plans() {
-  static thread_local bool yes = false;
-  return yes;
+  static thread_local bool enabled = false;
+  return enabled;
 }
 
 }  // namespace devplace::detail

@@ -260,7 +260,7 @@ class simulated_device {
 
   /// Runs a closure on a team of one thread; several devices would compete for a larger team.
   static std::exception_ptr run_on_serial_team(void (*run)(void*), void* closure) noexcept {
-    const thread_team_scope scope(the_serial_team);
+    const thread_team_scope scope(serial_team_instance);
     try {
       run(closure);
     } catch (...) {

@@ -126,7 +126,7 @@ class prefetcher {
   }
 
   void work() {
-    const thread_team_scope inline_operations(the_serial_team);  // the process's team stays free for the model
+    const thread_team_scope inline_operations(serial_team_instance);  // the process's team stays free for the model
     std::unique_lock lock(mutex_);
     for (;;) {
       work_.wait(lock, [this] { return ending_ || (next_ < batches_ && next_ < released_ + results_.size()); });

@@ -186,14 +186,14 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
       void* const below = dx == nullptr || !adds_gradient(Index) ? dx : more;
       const void* const result_of_pass = result<Index, X>(p, x, const_cast<void*>(y));
       const auto inside = list::template in_phase<Index, true>(inner<Index, X>(p));
-      if constexpr (plan<Index>::tells_layers)
+      if constexpr (plan<Index>::reports_layers)
         plan<Index>::template backward<Backend, X>(inside, x, result_of_pass, above, below, own, add, after);
       else
         plan<Index>::template backward<Backend, X>(inside, x, result_of_pass, above, below, own, add);
       if constexpr (Index + 1 != n)
         if (dx != nullptr && complete) add_into<Backend>(p, dx, gradient_so_far<Index>(dy, dx), below, inputs);
     }
-    if constexpr (!plan<Index>::tells_layers)
+    if constexpr (!plan<Index>::reports_layers)
       if (complete) after(own);
   }
 

@@ -215,13 +215,13 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
       if constexpr (absorbs_next<Index>())
         plan<Index>::template backward_absorbing<typename plan<last>::layer_type, Backend, element>(
             inner<Index, X>(p), in, out, above, gradient<X>(p, last), below, own, add);
-      else if constexpr (plan<Index>::tells_layers)
+      else if constexpr (plan<Index>::reports_layers)
         plan<Index>::template backward<Backend, element>(list::template in_phase<Index, true>(inner<Index, X>(p)), in,
                                                          out, above, below, own, add, after);
       else
         plan<Index>::template backward<Backend, element>(list::template in_phase<Index, true>(inner<Index, X>(p)), in,
                                                          out, above, below, own, add);
-      if constexpr (!plan<Index>::tells_layers)
+      if constexpr (!plan<Index>::reports_layers)
         if (list::template completes<Index, true>(p)) after(own);
     }
   }

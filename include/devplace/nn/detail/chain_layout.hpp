@@ -70,8 +70,8 @@ template <std::size_t N> constexpr chain_layout<N> lay_out(const chain_facts<N>&
     const std::size_t from = layout.storage[i];
     const bool keeps_input = m == mode::train && includes(facts.keeps[i], keep::input);
     const bool keeps_output = m == mode::train && includes(facts.keeps[i], keep::output);
-    const bool takes_over = from != 0 && works_in_place(facts, i) && !keeps_input && !layout.kept[from];
-    const bool same = facts.reshapes[i] || takes_over;
+    const bool reuses_storage = from != 0 && works_in_place(facts, i) && !keeps_input && !layout.kept[from];
+    const bool same = facts.reshapes[i] || reuses_storage;
     const bool must_be_new = i + 1 == N && from == 0;
     layout.storage[i + 1] = same && !must_be_new ? from : layout.storages++;
     layout.storage_size[layout.storage[i + 1]] = facts.size[i + 1];

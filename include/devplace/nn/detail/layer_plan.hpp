@@ -88,7 +88,7 @@ template <class Layer, class In> struct layer_plan {
   static constexpr bool own_input_elements = takes_own_elements<Layer>;
   static constexpr bool keeps_elements = reshapes;
   static constexpr const char* own_name = by_position;  ///< replaces the position in the names of parameters
-  static constexpr bool tells_layers = false;           ///< whether backward calls `after` for each of its layers
+  static constexpr bool reports_layers = false;         ///< whether backward calls `after` for each of its layers
   static constexpr std::size_t layers = 1;
   static constexpr std::size_t reductions_per_pass = reductions_per_pass_of<Layer>();
   static constexpr std::size_t reduction_integers =

@@ -110,7 +110,7 @@ template <class... Plans> struct plan_list {
   using layer_type = void;
   static constexpr bool in_place = false;
   static constexpr bool reshapes = false;
-  static constexpr bool tells_layers = true;
+  static constexpr bool reports_layers = true;
   static constexpr const char* own_name = by_position;
   static constexpr std::array<const char*, n> names{Plans::own_name...};
   static constexpr bool names_differ = all_differ(names);

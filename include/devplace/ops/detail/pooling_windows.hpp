@@ -53,7 +53,7 @@ struct window_line {
   static constexpr std::size_t most = 256;  // windows that are computed together
   std::size_t plane, row, column, planes, rows, columns;
   std::size_t first, step;  ///< index of the first window in the result, and distance to the next index
-  std::size_t apart;        ///< elements of the image from one window to the next
+  std::size_t stride;       ///< elements of the image from one window to the next
 
   std::size_t count() const { return planes * rows * columns; }
   /// Returns the memory for the windows' results: `to` if the results are contiguous there, otherwise `buffer`; store()
@@ -72,7 +72,7 @@ template <class F> void for_each_line(const pooling_shape& s, std::size_t begin,
   const bool across = s.columns.out < few && s.rows.out < few && s.plane() <= 4096;
   const bool down = s.columns.out < few && !across;
   const std::size_t step = across ? s.windows() : down ? s.columns.out : 1;
-  const std::size_t apart = across ? s.plane() : down ? s.columns.in * s.rows.stride : s.columns.stride;
+  const std::size_t stride = across ? s.plane() : down ? s.columns.in * s.rows.stride : s.columns.stride;
   const std::size_t planes = across ? window_line::most : 1, rows = down ? window_line::most : 1;
   const std::size_t columns = across || down ? 1 : window_line::most;
   const auto part = [](std::size_t from, std::size_t n, std::size_t to) { return n < to - from ? n : to - from; };
@@ -80,12 +80,12 @@ template <class F> void for_each_line(const pooling_shape& s, std::size_t begin,
     for (std::size_t r = 0; r < s.rows.out; r += rows)
       for (std::size_t c = 0; c < s.columns.out; c += columns)
         f(window_line{p, r, c, part(p, planes, end), part(r, rows, s.rows.out), part(c, columns, s.columns.out),
-                      (p * s.rows.out + r) * s.columns.out + c, step, apart});
+                      (p * s.rows.out + r) * s.columns.out + c, step, stride});
 }
 
 /// Calls f(first, n, at, apart) for each tap of the windows of a line. The tap is inside the image for `n` windows from
 /// `first` on. For window `first`, the tap is at element `at` of the line's first plane; for each next window it is
-/// `apart` elements further.
+/// `stride` elements further.
 template <class F> void for_each_tap(const pooling_shape& s, const window_line& line, const F& f) {
   struct part {
     std::size_t first, n;
@@ -106,12 +106,12 @@ template <class F> void for_each_tap(const pooling_shape& s, const window_line& 
       const std::size_t first = r.first + c.first, n = line.planes * r.n * c.n;
       const std::size_t at = y * s.columns.in + s.columns.padded(line.column + c.first, j) - s.columns.padding;
       // Constant distances let compilers load neighbouring elements together.
-      if (line.apart == 1)
+      if (line.stride == 1)
         f(first, n, at, std::integral_constant<std::uint32_t, 1>{});
-      else if (line.apart == 2)
+      else if (line.stride == 2)
         f(first, n, at, std::integral_constant<std::uint32_t, 2>{});
       else
-        f(first, n, at, static_cast<std::uint32_t>(line.apart));
+        f(first, n, at, static_cast<std::uint32_t>(line.stride));
     }
   }
 }

@@ -91,7 +91,7 @@ template <class Net, class Where, class P, class Policy> class connection {
   process_group processes() const { return process_group(processes_); }
   /// Whether the host waits for the reduction of gradients.
   static constexpr bool host_waits() {
-    return !requires { requires communicator_type<>::host_goes_on; };
+    return !requires { requires communicator_type<>::is_nonblocking; };
   }
 
   /// Whether each process has only shares of the optimizer's state.

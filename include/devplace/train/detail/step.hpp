@@ -54,7 +54,7 @@ template <class Gradient, class Sum> struct loss_functor {
 /// Keeps CPU threads spinning between operations while a step runs.
 struct no_region {};
 template <class Backend>
-using stay_awake = std::conditional_t<std::is_same_v<Backend, backend::cpu>, team_region, no_region>;
+using awake_team = std::conditional_t<std::is_same_v<Backend, backend::cpu>, team_region, no_region>;
 
 template <class T> struct step_memory {
   devplace::detail::memory_block workspace;

@@ -85,7 +85,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
     if (!compared_) equal_steps<training>::compare(*this);
     compared_ = true;
     if constexpr (connection_type::compares) equal_steps<training>::mark(*this, accumulation_.batches + 1);
-    [[maybe_unused]] const stay_awake<backend_type> awake{};
+    [[maybe_unused]] const awake_team<backend_type> awake{};
     const nn::random_key key{state.seed, state.step++, 0, 0};
     ++state.gradient_writes;
     const step_guard guard(state, accumulation_);

@@ -46,14 +46,14 @@ DEVPLACE_TARGET inline void store_turned(T* c, std::size_t ldc, const T* sums, s
     }
     return;
   }
-  T turned[block * block];
+  T transposed[block * block];
   for (std::size_t o = 0; o < outputs; o += block) {
     const std::size_t height = smaller(block, outputs - o);
     for (std::size_t i = 0; i < count; i += block) {
       const std::size_t n = smaller(block, count - i);
-      transpose<T, block>(turned, block, sums + i * width + o, width);
+      transpose<T, block>(transposed, block, sums + i * width + o, width);
       for (std::size_t l = 0; l < height; ++l)
-        update_run<T, block * sizeof(T)>(c + (o + l) * ldc + i, turned + l * block, n, beta, relu);
+        update_run<T, block * sizeof(T)>(c + (o + l) * ldc + i, transposed + l * block, n, beta, relu);
     }
   }
 }
@@ -63,15 +63,15 @@ template <class Rounded>
 DEVPLACE_TARGET inline void store_rounded(Rounded* c, std::size_t ldc, const float* sums, std::size_t width,
                                           std::size_t count, std::size_t outputs) {
   constexpr std::size_t block = power_of_two_within(pack_bytes / sizeof(float));
-  float turned[block * block];
+  float transposed[block * block];
   for (std::size_t o = 0; o < outputs; o += block) {
     const std::size_t height = smaller(block, outputs - o);
     for (std::size_t next = 0; next < count; next += block) {
       const bool whole = count >= block;
       const std::size_t i = whole ? smaller(next, count - block) : 0;  // may overlap the previous block
-      transpose<float, block>(turned, block, sums + i * width + o, width);
+      transpose<float, block>(transposed, block, sums + i * width + o, width);
       for (std::size_t l = 0; l < height; ++l)
-        copy_run(c + (o + l) * ldc + i, turned + l * block, whole ? block : count);
+        copy_run(c + (o + l) * ldc + i, transposed + l * block, whole ? block : count);
     }
   }
 }
