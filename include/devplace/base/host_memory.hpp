@@ -9,19 +9,19 @@
 
 namespace devplace::detail {
 
-/// Throws out_of_memory after a small allocation on the host, such as a list, has failed. `what` is the subject of the
-/// message.
-[[noreturn]] inline void fail_without_memory(const char* what) {
-  throw out_of_memory(std::string(what) +
+/// Throws out_of_memory after a small allocation on the host, such as a list, has failed. `subject` is the subject of
+/// the message.
+[[noreturn]] inline void fail_without_memory(const char* subject) {
+  throw out_of_memory(std::string(subject) +
                       " could not be made: the host has no memory left. Free some, or use a smaller batch.");
 }
 
 /// Calls `function()` and turns bad_alloc into out_of_memory.
-template <class Function> decltype(auto) naming_bad_alloc(const char* what, Function&& function) {
+template <class Function> decltype(auto) naming_bad_alloc(const char* subject, Function&& function) {
   try {
     return function();
   } catch (const std::bad_alloc&) {
-    fail_without_memory(what);
+    fail_without_memory(subject);
   }
 }
 

@@ -144,9 +144,9 @@ class output_file {
     throw file_error(operation_ + ": " + in_quotes(path_) + " " + found);
   }
 
-  [[noreturn]] void fail_unchanged(const char* what, int reason) const {
-    throw file_error(operation_ + ": " + in_quotes(temporary_path_) + " " + what + ": " + std::strerror(reason) + ". " +
-                     in_quotes(path_) +
+  [[noreturn]] void fail_unchanged(const char* problem, int reason) const {
+    throw file_error(operation_ + ": " + in_quotes(temporary_path_) + " " + problem + ": " + std::strerror(reason) +
+                     ". " + in_quotes(path_) +
                      " is unchanged; free space, check that its folder exists and is writable, or choose another "
                      "path.");
   }

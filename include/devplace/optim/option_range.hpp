@@ -29,12 +29,12 @@ struct number_range {
 /// Integers from `least` on.
 struct at_least {
   std::int64_t least;  ///< the smallest valid number
-  const char* what;    ///< the counted unit, such as "a number of steps"
+  const char* unit;    ///< the counted unit, such as "a number of steps"
 
   /// Throws argument_error for a smaller number.
   void require(std::int64_t value, const char* owner, const char* name) const {
     if (value < least)
-      throw argument_error(std::string(owner) + ": " + name + " is " + std::to_string(value) + "; it is " + what +
+      throw argument_error(std::string(owner) + ": " + name + " is " + std::to_string(value) + "; it is " + unit +
                            ", at least " + std::to_string(least) + ".");
   }
 };

@@ -86,19 +86,19 @@ template <class Backend, summation Order> class across_processes : public detail
   void mark_ready(std::size_t k) { work_.host.mark(k); }
   template <class T> void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     check(buffers.size());
-    work_.template start<T>(buffers, {.what = kind::all_reduce, .count = count, .op = op});
+    work_.template start<T>(buffers, {.operation = kind::all_reduce, .count = count, .op = op});
   }
   template <class T> void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     check_root(root);
     check(buffers.size());
-    work_.template start<T>(buffers, {.what = kind::reduce, .count = count, .op = op, .root = root});
+    work_.template start<T>(buffers, {.operation = kind::reduce, .count = count, .op = op, .root = root});
   }
   template <class T>
   void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     check(begins);
     check(buffers.size());
     work_.template start<T>(buffers,
-                            {.what = kind::reduce_scatter, .count = begins.back(), .op = op, .begins = begins});
+                            {.operation = kind::reduce_scatter, .count = begins.back(), .op = op, .begins = begins});
   }
   void progress() { work_.advance(false); }
   void finish() {
@@ -139,17 +139,17 @@ template <class Backend, summation Order> class across_processes : public detail
   }
 
   /// Calls `f(first, last)` for each window of a blocking collective.
-  template <class T, class F> void in_windows(const collective_call& what, const F& f) {
+  template <class T, class F> void in_windows(const collective_call& call, const F& f) {
     complete([&] {
       work_.host.claim();
       work_.host.follow_mark();
-      const announced_call announced(*work_.group_transport, what);
+      const announced_call announced(*work_.group_transport, call);
       if (size() == 1) return;  // the elements are the result
       const std::size_t window = work_.window(sizeof(T));
-      work_.host.reserve(std::min(window, what.count) * sizeof(T));
-      for (std::size_t first = 0; first < what.count; first += std::min(window, what.count - first)) {
+      work_.host.reserve(std::min(window, call.count) * sizeof(T));
+      for (std::size_t first = 0; first < call.count; first += std::min(window, call.count - first)) {
         work_.host.wait();  // the devices may still copy the previous window
-        f(first, first + std::min(window, what.count - first));
+        f(first, first + std::min(window, call.count - first));
       }
     });
   }

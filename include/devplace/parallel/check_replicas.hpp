@@ -85,9 +85,9 @@ template <class Net, class Backend, class S> void check_replicas(const runtime::
   using replica = runtime::replica<S>;
   devplace::detail::wait_for_replicas<Backend>(state.ordinals);
   if (state.replicas.size() == 1) return;
-  const auto check = [&](const char* what, auto data) {
-    return [&state, what, data](const std::string& name, const auto& entry, std::size_t offset) {
-      check_entry<Backend>(state, data, offset, std::string(what).append(" '").append(name).append("'"), entry.shape);
+  const auto check = [&](const char* arena, auto data) {
+    return [&state, arena, data](const std::string& name, const auto& entry, std::size_t offset) {
+      check_entry<Backend>(state, data, offset, std::string(arena).append(" '").append(name).append("'"), entry.shape);
     };
   };
   plan::visit_parameters(check("parameter", &replica::parameter_data));

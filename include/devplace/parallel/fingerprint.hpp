@@ -53,16 +53,16 @@ template <class Text = std::string> class basic_fingerprint {
   }
 
   /// Compares the fingerprints of all processes. All processes call this. Throws communication_error in every process
-  /// if a fingerprint differs from rank 0's. The message begins with `what` and names the first difference and both
+  /// if a fingerprint differs from rank 0's. The message begins with `subject` and names the first difference and both
   /// ranks.
-  void require_equal(const process_group& processes, std::string_view what) const {
+  void require_equal(const process_group& processes, std::string_view subject) const {
     const std::vector<std::uint64_t> hashes = processes.all_gather(hash());
     int other = 0;
     while (other != processes.size() && hashes[static_cast<std::size_t>(other)] == hashes[0]) ++other;
     if (other == processes.size()) return;
     const Text first = text_of(processes, 0), second = text_of(processes, other);
     const devplace::detail::first_difference<Text> differ(first, second);
-    throw communication_error(std::string(what) + ": rank " + std::to_string(other) + " has \"" + differ.in_second +
+    throw communication_error(std::string(subject) + ": rank " + std::to_string(other) + " has \"" + differ.in_second +
                               "\" where rank 0 has \"" + differ.in_first +
                               "\". Start the same program with the same options in all processes, and make each change "
                               "in all of them before the same step.");

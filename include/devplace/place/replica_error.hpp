@@ -36,7 +36,7 @@ template <class... Error> [[noreturn]] void throw_as(const error& e, const std::
 /// an `error` whose message contains the original message.
 [[noreturn]] inline void rethrow_for_replica(const std::exception_ptr& failed, std::size_t index, std::size_t count,
                                              std::string_view place_name) {
-  const auto text = [&](const char* what) { return message_of_replica(what, index, count, place_name); };
+  const auto text = [&](const char* message) { return message_of_replica(message, index, count, place_name); };
   try {
     std::rethrow_exception(failed);
   } catch (const error& e) {

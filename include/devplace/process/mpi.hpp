@@ -26,26 +26,26 @@ namespace devplace {
 
 namespace parallel::detail {
 
-/// Makes a group with a duplicate of `communicator`. Messages name the function `what`.
-inline process_group mpi_group(const char* what, MPI_Comm communicator, const process_options& options) {
-  check_mpi_runs(what);
+/// Makes a group with a duplicate of `communicator`. Messages name the function `caller`.
+inline process_group mpi_group(const char* caller, MPI_Comm communicator, const process_options& options) {
+  check_mpi_runs(caller);
   if (options.heartbeat != 0) check_options(options);
   if (mpi_thread_level() == MPI_THREAD_SINGLE && thread_count() > 1)
-    throw communication_error(std::string(what) +
+    throw communication_error(std::string(caller) +
                               ": MPI was initialised for a process of one thread (MPI_THREAD_SINGLE, as by MPI_Init), "
                               "and devplace computes with " +
                               std::to_string(thread_count()) +
                               ". Ask MPI_Init_thread for MPI_THREAD_FUNNELED, or call set_thread_count(1) first.");
   if (communicator == MPI_COMM_NULL)
     throw argument_error(
-        std::string(what) +
+        std::string(caller) +
         ": the communicator is MPI_COMM_NULL, so this process is in no communicator. MPI_Comm_split gives "
         "MPI_COMM_NULL to processes with MPI_UNDEFINED; only the other processes can make a group.");
   int between_groups = 0;
   check_mpi("MPI_Comm_test_inter", MPI_Comm_test_inter(communicator, &between_groups));
   if (between_groups != 0)
     throw argument_error(
-        std::string(what) +
+        std::string(caller) +
         ": the communicator is an intercommunicator, which connects two groups. Merge both with MPI_Intercomm_merge.");
   MPI_Comm own = MPI_COMM_NULL;
   check_mpi("MPI_Comm_dup", MPI_Comm_dup(communicator, &own));
@@ -59,11 +59,11 @@ inline process_group mpi_group(const char* what, MPI_Comm communicator, const pr
 }
 
 /// The transport of a group that MPI connects; throws argument_error for other groups. The message names the engine
-/// `what`.
-inline std::shared_ptr<mpi_transport> mpi_transport_of(const process_group& processes, const char* what) {
+/// `caller`.
+inline std::shared_ptr<mpi_transport> mpi_transport_of(const process_group& processes, const char* caller) {
   auto transport = std::dynamic_pointer_cast<mpi_transport>(processes.transport());
   if (transport == nullptr)
-    throw argument_error(std::string(what) + ": the group is " + processes.description() +
+    throw argument_error(std::string(caller) + ": the group is " + processes.description() +
                          ", and this engine calls MPI's collectives. Make the group by mpi_session or mpi_processes "
                          "(devplace/process/mpi.hpp), or use collective::direct, which works with every group.");
   return transport;

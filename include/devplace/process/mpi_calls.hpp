@@ -68,9 +68,9 @@ inline bool this_thread_may_call_mpi() noexcept {
   return MPI_Is_thread_main(&answer) == MPI_SUCCESS && answer != 0;
 }
 
-/// Throws if MPI cannot be called now in this thread. The message names `what`.
-inline void check_mpi_runs(const char* what) {
-  const std::string operation(what);
+/// Throws if MPI cannot be called now in this thread. The message names `caller`.
+inline void check_mpi_runs(const char* caller) {
+  const std::string operation(caller);
   if (mpi_finalised())
     throw communication_error(operation +
                               ": MPI is finalized. Processes can communicate until MPI_Finalize is called, or until "

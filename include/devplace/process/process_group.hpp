@@ -200,20 +200,20 @@ inline bool is_main_process() {
 
 namespace parallel {
 
-/// The group of this thread's innermost process_scope; throws error if there is none. The message names `what`.
-inline process_group current_processes(const char* what) {
+/// The group of this thread's innermost process_scope; throws error if there is none. The message names `caller`.
+inline process_group current_processes(const char* caller) {
   const auto& current = detail::transport_of_scope();
   if (current == nullptr)
-    throw error(std::string(what) +
+    throw error(std::string(caller) +
                 ": its placement lies across processes, and this thread has no process_scope. Make a process_group and "
                 "a scope first, in the same thread: process_group processes; process_scope scope{processes};");
-  current->require_own(what);
+  current->require_own(caller);
   return process_group(current);
 }
 
 /// This process's participants of a placement across the processes of the scope.
-template <placement Where> participants current_participants(const char* what) {
-  const process_group processes = current_processes(what);
+template <placement Where> participants current_participants(const char* caller) {
+  const process_group processes = current_processes(caller);
   return {static_cast<std::size_t>(processes.rank()) * local_place_count<Where>,
           participant_count<Where>(static_cast<std::size_t>(processes.size()))};
 }

@@ -112,10 +112,10 @@ class transport {
   /// Whether this process is a child, by fork(), of the process that made the transport.
   bool inherited() const noexcept { return made_in_ != devplace::detail::fork_count(); }
   /// Throws communication_error in a child of fork(), because other processes would take the child's calls for calls of
-  /// the parent. Never throws in a group of one process. The message names `what`.
-  void require_own(const char* what) const {
+  /// the parent. Never throws in a group of one process. The message names `caller`.
+  void require_own(const char* caller) const {
     if (size() == 1 || !inherited()) return;
-    throw communication_error(std::string(what) + ": this process was made by fork() in rank " +
+    throw communication_error(std::string(caller) + ": this process was made by fork() in rank " +
                               std::to_string(ranks_.rank) + " of " + std::to_string(size()) +
                               " processes, whose calls are for that rank alone. Call it in the parent, before fork() "
                               "if the child needs the result.");

@@ -162,8 +162,8 @@ void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
                      " of the format of checkpoints, and this version of devplace reads version " + checkpoint_version +
                      ". Use the version that has written it, or read its parameters alone by load_parameters.");
   devplace::detail::renamed_tensors tensors(file);
-  const auto compare = [&](const char* what, const std::string& own) {
-    if (texts.text(what) != own) tensors.append(std::string(what) + " is " + texts.text(what) + " instead of " + own);
+  const auto compare = [&](const char* key, const std::string& own) {
+    if (texts.text(key) != own) tensors.append(std::string(key) + " is " + texts.text(key) + " instead of " + own);
   };
   compare("precision", devplace::detail::type_text<P>());
   compare("optimizer", devplace::detail::type_text<Rule>());

@@ -192,8 +192,8 @@ class training_log {
     if (::ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) fail("cannot be shortened", errno, "Check the disk.");
   }
 
-  [[noreturn]] void fail(const std::string& what, int reason, const char* fix) const {
-    throw file_error("training_log: " + detail::in_quotes(path_) + " " + what +
+  [[noreturn]] void fail(const std::string& problem, int reason, const char* fix) const {
+    throw file_error("training_log: " + detail::in_quotes(path_) + " " + problem +
                      (reason == 0 ? std::string() : std::string(": ") + std::strerror(reason)) + ". " + fix);
   }
 

@@ -35,13 +35,13 @@ inline const char* cuda_error_remedy(cudaError_t code) {
     mark_cuda_device_lost(code, call, ordinal);
     require_cuda_device_usable(ordinal);
   }
-  const std::string what =
+  const std::string sentence =
       std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed: " + cuda_error_text(code) + ". ";
   if (code == cudaErrorMemoryAllocation)
-    throw out_of_memory(what +
+    throw out_of_memory(sentence +
                         "Use a smaller batch, free tensors that are not needed, or see nvidia-smi for other "
                         "programs on this GPU.");
-  throw error(what + cuda_error_remedy(code) + last_launch_text(ordinal));
+  throw error(sentence + cuda_error_remedy(code) + last_launch_text(ordinal));
 }
 
 /// Checks the result of a CUDA runtime call; every such call is wrapped in this function.

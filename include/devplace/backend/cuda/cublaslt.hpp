@@ -14,16 +14,17 @@
 
 namespace devplace::detail {
 
-/// Throws the exception for a failed cuBLASLt call on behalf of the product `what`; device_lost if the device is lost.
+/// Throws the exception for a failed cuBLASLt call on behalf of the product `operation`; device_lost if the device is
+/// lost.
 [[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
-                                              const std::string& what) {
+                                              const std::string& operation) {
   if (cuda_devices().count != 0) {  // descriptors can be created without a device
     if (const cudaError_t code = cudaStreamQuery(cuda_scope(ordinal).stream()); is_device_lost(code))
       throw_cuda_error(code, call, ordinal);
     static_cast<void>(cudaGetLastError());  // clears the query's error
   }
   const std::string sentence = std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed for " +
-                               what + ": " + cublasLtGetStatusString(status) + " (" +
+                               operation + ": " + cublasLtGetStatusString(status) + " (" +
                                std::to_string(static_cast<int>(status)) + "). ";
   if (status == CUBLAS_STATUS_ALLOC_FAILED)
     throw out_of_memory(sentence +

@@ -34,9 +34,9 @@ inline const char* cudnn_remedy(cudnnStatus_t status) {
          "devplace's own kernels compute attention.";
 }
 
-/// Throws the exception for a failed cuDNN call on behalf of `what`; device_lost if the device is lost.
+/// Throws the exception for a failed cuDNN call on behalf of `operation`; device_lost if the device is lost.
 [[noreturn]] inline void throw_cudnn_error(cudnnStatus_t status, const char* call, int ordinal,
-                                           const std::string& what) {
+                                           const std::string& operation) {
   if (cuda_devices().count != 0) {  // descriptors can be created without a device
     if (const cudaError_t code = cudaStreamQuery(cuda_scope(ordinal).stream()); is_device_lost(code))
       throw_cuda_error(code, call, ordinal);
@@ -44,8 +44,9 @@ inline const char* cudnn_remedy(cudnnStatus_t status) {
   }
   std::array<char, 512> last{};
   cudnnGetLastErrorString(last.data(), last.size() - 1);
-  std::string sentence = std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed for " + what +
-                         ": " + cudnnGetErrorString(status) + " (" + std::to_string(static_cast<int>(status)) + ")";
+  std::string sentence = std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed for " +
+                         operation + ": " + cudnnGetErrorString(status) + " (" +
+                         std::to_string(static_cast<int>(status)) + ")";
   if (last[0] != '\0') sentence.append("; cuDNN's last error is: ").append(last.data());
   sentence.append(". ");
   if (status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||

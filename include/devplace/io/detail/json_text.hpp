@@ -167,9 +167,10 @@ class json_text {
     for (int i = more - 1; i >= 0; --i) to += static_cast<char>(0x80 | ((code >> (6 * i)) & 0x3f));
   }
 
-  [[noreturn]] void fail_expected(const std::string& what) const {
-    throw file_error(subject_ + " has a header that is not the JSON of its format: " + what + " is missing at byte " +
-                     std::to_string(position_) + " of the header. Write or copy the file again.");
+  [[noreturn]] void fail_expected(const std::string& expected) const {
+    throw file_error(subject_ + " has a header that is not the JSON of its format: " + expected +
+                     " is missing at byte " + std::to_string(position_) +
+                     " of the header. Write or copy the file again.");
   }
 
   std::string_view text_;

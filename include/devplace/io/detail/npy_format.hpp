@@ -50,8 +50,8 @@ struct npy_origin {
 
 /// Returns advice for saving an array of an unsupported element type. `kind` is the type without byte order.
 inline std::string npy_advice(std::string_view kind) {
-  const auto convert = [](const char* type, const char* what) {
-    return "Convert " + std::string(what) + " with .astype('" + type + "') before np.save";
+  const auto convert = [](const char* type, const char* subject) {
+    return "Convert " + std::string(subject) + " with .astype('" + type + "') before np.save";
   };
   if (kind == "b1") return convert("|u1", "the booleans");
   if (kind == "i1" || kind == "i2" || kind == "u2") return convert("<i4", "the integers");
@@ -145,10 +145,10 @@ class npy_header_parser {
     return value;
   }
 
-  std::string_view string_literal(const char* what) {
+  std::string_view string_literal(const char* expected) {
     skip_space();
     if (position_ == text_.size() || (text_[position_] != '\'' && text_[position_] != '"'))
-      fail_expected(std::string(what) + " in quotes");
+      fail_expected(std::string(expected) + " in quotes");
     const char quote = text_[position_++];
     const std::size_t end = text_.find(quote, position_);
     if (end == std::string_view::npos) fail("has an unfinished string in its header");
@@ -172,8 +172,8 @@ class npy_header_parser {
     if (!accept(word)) fail_expected(std::string("'") + word + "'");
   }
 
-  [[noreturn]] void fail_expected(const std::string& what) const {
-    fail("has a header that is not a valid dict: " + what + " is missing at its character " +
+  [[noreturn]] void fail_expected(const std::string& expected) const {
+    fail("has a header that is not a valid dict: " + expected + " is missing at its character " +
          std::to_string(position_) + ". Write the file again with np.save");
   }
 

@@ -31,15 +31,15 @@ struct safetensors_layout {
 };
 
 /// Throws file_error unless the names can be keys of one object in JSON.
-inline void check_json_keys(std::vector<std::string_view> names, const char* what, const std::string& subject) {
+inline void check_json_keys(std::vector<std::string_view> names, const char* fault, const std::string& subject) {
   const auto fail = [&](const std::string& found) { throw file_error(subject + " cannot have " + found); };
   for (const std::string_view name : names)
     if (const std::size_t valid = valid_utf8(name); valid < name.size())
-      fail(std::string(what) + " that is not UTF-8 at its byte " + std::to_string(valid) + ". Encode it as UTF-8.");
+      fail(std::string(fault) + " that is not UTF-8 at its byte " + std::to_string(valid) + ". Encode it as UTF-8.");
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice != names.end())
-    fail(std::string(what) + " " + json_string(*twice) + " twice. Give each a name of its own.");
+    fail(std::string(fault) + " " + json_string(*twice) + " twice. Give each a name of its own.");
 }
 
 /// Lays out the tensors; `subject` begins error messages. The header keeps the given order. The data are sorted stably

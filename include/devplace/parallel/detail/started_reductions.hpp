@@ -36,7 +36,7 @@ template <class Backend, summation Order> class started_reductions {
   enum class stage : unsigned char { queued, window, fetch, collect, distribute };
 
   struct call {
-    kind what = kind::all_reduce;
+    kind operation = kind::all_reduce;
     std::size_t count = 0;
     reduction op = reduction::sum;
     int root = 0;
@@ -57,14 +57,14 @@ template <class Backend, summation Order> class started_reductions {
     return parts.window(group_transport->portion(), element_bytes);
   }
 
-  template <class T> void start(std::span<T* const> buffers, const call& what) {
-    check_reduction<T>(what.op);
+  template <class T> void start(std::span<T* const> buffers, const call& collective) {
+    check_reduction<T>(collective.op);
     host.claim();
     if (parts.participants() == 1) return;  // the elements are the result
-    group_transport->require_own(name(what.what));
+    group_transport->require_own(name(collective.operation));
     if (started_ == entries_.size()) entries_.emplace_back();
     entry& e = entries_[started_];
-    e.collective = what;
+    e.collective = collective;
     e.buffers.assign(buffers.begin(), buffers.end());
     e.step = &started_reductions::step<T>;
     ++started_;
@@ -96,9 +96,9 @@ template <class Backend, summation Order> class started_reductions {
     std::optional<announced_call> announced;
     if (c.at == stage::queued) {
       host.follow_mark();
-      c.what == kind::reduce_scatter ? parts.order_chunks(c.begins) : parts.order_chunks(c.count);
+      c.operation == kind::reduce_scatter ? parts.order_chunks(c.begins) : parts.order_chunks(c.count);
       c.at = stage::window;
-      announced.emplace(*group_transport, collective_call{name(c.what), c.count, sizeof(T)});
+      announced.emplace(*group_transport, collective_call{name(c.operation), c.count, sizeof(T)});
     } else if (blocking) {
       announced.emplace(*group_transport);
     }
@@ -107,8 +107,8 @@ template <class Backend, summation Order> class started_reductions {
     return run_stages<T>(c, std::span<T* const>(buffers, e.buffers.size()), blocking);
   }
 
-  static const char* name(kind what) {
-    return what == kind::all_reduce ? "all_reduce" : what == kind::reduce ? "reduce" : "reduce_scatter";
+  static const char* name(kind operation) {
+    return operation == kind::all_reduce ? "all_reduce" : operation == kind::reduce ? "reduce" : "reduce_scatter";
   }
 
   template <class T> bool run_stages(call& c, std::span<T* const> buffers, bool blocking) {
@@ -134,7 +134,7 @@ template <class Backend, summation Order> class started_reductions {
           if (!ended(blocking)) return false;
           std::byte* const part = combine<T>(c, group_transport->summands());
           c.at = stage::distribute;
-          if (c.what == kind::all_reduce) {
+          if (c.operation == kind::all_reduce) {
             if (!c.everywhere) group_transport->start_distribute(part, host.windows().first(1), parts.begins());
           } else {
             put_part(c, buffers, part);
@@ -142,7 +142,7 @@ template <class Backend, summation Order> class started_reductions {
           break;
         }
         case stage::distribute:
-          if (c.what == kind::all_reduce) {
+          if (c.operation == kind::all_reduce) {
             if (!c.everywhere && !ended(blocking)) return false;
             for (std::size_t k = 0; k != parts.local(); ++k)
               host.put(buffers, k, c.first, host.windows()[0], c.last - c.first);
@@ -166,10 +166,11 @@ template <class Backend, summation Order> class started_reductions {
   /// Divides a window among the processes.
   template <class T> void divide(call& c) {
     const std::size_t n = c.last - c.first;
-    c.everywhere = c.what == kind::all_reduce && n * sizeof(T) * parts.local() <= group_transport->most_everywhere();
-    if (c.what == kind::reduce_scatter)
+    c.everywhere =
+        c.operation == kind::all_reduce && n * sizeof(T) * parts.local() <= group_transport->most_everywhere();
+    if (c.operation == kind::reduce_scatter)
       parts.split_at(c.begins, c.first, c.last, sizeof(T));
-    else if (c.what == kind::reduce || c.everywhere)
+    else if (c.operation == kind::reduce || c.everywhere)
       parts.all_to(c.everywhere ? parts.process() : parts.process_of(c.root), n, sizeof(T));
     else
       parts.split_evenly(n, sizeof(T));
@@ -206,7 +207,7 @@ template <class Backend, summation Order> class started_reductions {
       if (bytes != 0 && part != kept) std::memcpy(kept, part, bytes);
       part = kept;
     }
-    if (c.what == kind::reduce) {
+    if (c.operation == kind::reduce) {
       if (parts.process_of(c.root) == parts.process())
         host.put(buffers, parts.local_of(c.root), c.first, part, c.last - c.first);
       return;

@@ -88,9 +88,9 @@ class checkpoint_folder {
     return result;
   }
 
-  [[noreturn]] void fail(const char* what, const std::error_code& why, const char* fix) const {
-    throw file_error("checkpoints: " + devplace::detail::in_quotes(path_) + " " + what + ": " + why.message() + ". " +
-                     fix + ".");
+  [[noreturn]] void fail(const char* problem, const std::error_code& why, const char* fix) const {
+    throw file_error("checkpoints: " + devplace::detail::in_quotes(path_) + " " + problem + ": " + why.message() +
+                     ". " + fix + ".");
   }
 
   std::string path_;

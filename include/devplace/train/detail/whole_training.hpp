@@ -73,13 +73,13 @@ auto read_training(const runtime::model_state<S>& state, const Optimizer& optimi
   return result;
 }
 
-/// Throws argument_error unless a state has the sizes of a training of this network. `what` begins the message.
-template <class Net, class Rule, class T> void require_fit(const training_state<Rule, T>& whole, const char* what) {
+/// Throws argument_error unless a state has the sizes of a training of this network. `caller` begins the message.
+template <class Net, class Rule, class T> void require_fit(const training_state<Rule, T>& whole, const char* caller) {
   using plan = runtime::network_plan<Net>;
   bool fits = whole.parameters.size() == plan::arena_elements && whole.buffers.size() == plan::buffer_elements;
   for (const auto& arena : whole.optimizer.arenas) fits = fits && arena.size() == plan::parameter_elements;
   if (!fits)
-    throw argument_error(std::string(what) +
+    throw argument_error(std::string(caller) +
                          ": the state belongs to another network; give the state of a trainer of this network.");
 }
 
