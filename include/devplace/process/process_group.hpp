@@ -49,7 +49,7 @@ class process_group {
   int rank() const { return via().ranks().rank; }
   int size() const { return via().ranks().size; }
   ///@}
-  /// The process's number among the group's processes on this host, and their number.
+  /// The process's rank among the group's processes on this host, and the number of these processes.
   ///@{
   int local_rank() const { return via().ranks().local_rank; }
   int local_size() const { return via().ranks().local_size; }
