@@ -56,7 +56,8 @@ template <reduction Op> struct summands : detail::kind_properties {
 
 namespace detail {
 
-/// Whether the value equals the summands if all of them are equal, as with max and min; true without summands.
+/// Whether equal summands reduce to a value equal to each of them: for max and min, but not for sums, nor for means,
+/// which round. True for kinds without summands.
 template <class Kind>
 inline constexpr bool keeps_equal_summands =
     !Kind::is_summands || Kind::op == reduction::max || Kind::op == reduction::min;
