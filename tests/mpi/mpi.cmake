@@ -92,6 +92,11 @@ foreach(mpi IN ITEMS openmpi mpich)
   target_link_libraries(mpi_training_${mpi} PRIVATE devplace::simulated_cuda)
   target_link_libraries(mpi_engine_${mpi} PRIVATE devplace::simulated_cuda)
   target_compile_options(mpi_beside_a_solver_${mpi} PRIVATE -O1) # trains a network
+  # Kernels are compiled once, as for the unit tests.
+  foreach(program IN ITEMS beside_a_solver engine hpc training)
+    target_sources(mpi_${program}_${mpi} PRIVATE $<TARGET_OBJECTS:devplace_test_compiled_once>)
+    target_compile_options(mpi_${program}_${mpi} PRIVATE "SHELL:-include support/compiled_once.hpp")
+  endforeach()
   target_include_directories(mpi_all_reduce_bench_${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/benchmarks)
 
   devplace_add_mpi_test(${mpi} collectives 0 ARGUMENTS ${library_${mpi}} 100)
