@@ -5,7 +5,7 @@
 // Adds data, files and training to parallel.hpp (several places), nn.hpp (layers, models, optimizers) and core.hpp
 // (tensors and operations). Leaves out headers that are rarely used or slow to compile; docs/README.md lists them.
 
-#include <devplace/config.hpp>  // first, so that its errors come with few lines
+#include <devplace/config.hpp>  // first, so that a short include stack precedes its errors
 #include <devplace/core.hpp>
 #include <devplace/data/idx.hpp>
 #include <devplace/data/labelled_batch.hpp>

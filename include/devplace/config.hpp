@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Only this file and the folder config/ test the macros of the compiler and of components.
+// Only this file and the folder config/ test the macros of the compiler and of components (optional parts of devplace
+// that a program links, such as devplace::cuda).
 //
 // Files of one program may be compiled with different components. Public types are equal in all files, so files can
 // exchange tensors and models. Bodies of functions differ and need different mangled names; otherwise the linker would
@@ -12,8 +13,8 @@
 // - Free functions and internal class templates are in `inline namespace DEVPLACE_CONFIGURATION`, their innermost
 //   namespace; callers do not write its name. State of the process (statistics, the device map, pools, streams) is
 //   outside of this namespace, so that it exists once.
-// - The tags in `devplace::backend` are in such an inline namespace too. Templates with a backend argument (layers,
-//   optimizer rules, losses and communicators, including the user's) therefore need nothing else.
+// - The tags in `devplace::backend` are in such an inline namespace too. The mangled name of a template with a backend
+//   argument (a layer, optimizer rule, loss or communicator) contains the tag's name, so the template needs no change.
 // - Public class templates are outside of the inline namespace; their member functions begin with DEVPLACE_CONFIGURED.
 //
 // Data members of public classes have public types or are behind an opaque handle, so that every file has equal

@@ -234,7 +234,7 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(TRIM_NOTHING)  // expect: devplace: trim_memory: name the place whose cache is freed
   dp::trim_memory();
 #endif
-#if defined(ROWS_OF_PARTS)  // expect: devplace: rows of a tensor over several places are those of x.local
+#if defined(ROWS_OF_PARTS)  // expect: devplace: a tensor over several places has no rows to loop over
   for (auto row : parts) static_cast<void>(row);
 #endif
 #if defined(PEAK_OF_NOTHING)  // expect: devplace: reset_peak_memory: name the place

@@ -8,7 +8,7 @@
 # each of which, when its macro is defined, must fail with an error line that matches its regular expression.
 # The compiler is called directly, without building anything: first with all cases of a file together, which takes no
 # longer than a single case, then with the cases that produced no error. A case whose message is not found among the
-# errors of its own lines is then compiled separately.
+# errors of its own lines is then compiled separately. The controls are compiled as one source per component.
 #   <name>.cpp                     without components; with DEVPLACE_BUILD_CUDA also through nvcc
 #   <name>_simulated.cpp           with component simulated_cuda
 #   <name>_cuda_host.cpp           C++ that links component cuda, where the toolkit is present; nccl_cuda_host.cpp: nccl
@@ -76,7 +76,18 @@ function(devplace_add_compile_fail_tests source)
   set_tests_properties("${target}: every case at once" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT}
                                                                   FIXTURES_SETUP ${target} FIXTURES_REQUIRED "${fixtures}")
 
-  foreach(line IN ITEMS "control" LISTS lines)
+  # Not sources with macros or specialisations, whose control is compiled alone.
+  file(STRINGS ${path} alone LIMIT_COUNT 1 REGEX "^ *# *define|^template <>|^namespace devplace")
+  set(control control)
+  if(NOT alone AND NOT "-Werror" IN_LIST flags)
+    set(control "")
+    set(group controls_${arg_LANGUAGE}_${arg_COMPONENT})
+    set_property(DIRECTORY APPEND PROPERTY ${group} ${path})
+    set_property(DIRECTORY PROPERTY ${group}_flags "${flags}")
+    set_property(DIRECTORY PROPERTY ${group}_fixtures "${fixtures}")
+  endif()
+
+  foreach(line IN ITEMS ${control} LISTS lines)
     set(case CONTROL)
     set(expect "")
     set(unless_found "")
@@ -99,6 +110,41 @@ function(devplace_add_compile_fail_tests source)
     set_tests_properties("${target}: ${case}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT}
                                                                 FIXTURES_REQUIRED "${required}")
   endforeach()
+endfunction()
+
+# devplace_add_controls(<language> <component>): one source with the includes of all controls and then each control in
+# its own namespace.
+function(devplace_add_controls language component)
+  set(group controls_${language}_${component})
+  get_property(paths DIRECTORY PROPERTY ${group})
+  if(NOT paths)
+    return()
+  endif()
+  get_property(flags DIRECTORY PROPERTY ${group}_flags)
+  get_property(fixtures DIRECTORY PROPERTY ${group}_fixtures)
+  set(includes "")
+  set(bodies "")
+  foreach(path IN LISTS paths)
+    file(STRINGS ${path} lines REGEX "^#include ")
+    list(APPEND includes ${lines})
+    get_filename_component(name ${path} NAME_WE)
+    string(APPEND bodies "namespace ${name} {\n#include \"${path}\"\n}\n")
+  endforeach()
+  list(REMOVE_DUPLICATES includes)
+  list(JOIN includes "\n" includes)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/compile_fail/${group}.cpp)
+  file(GENERATE OUTPUT ${source} CONTENT "${includes}\n${bodies}")
+  set(label compile_fail)
+  set(output "")
+  if(language STREQUAL "CUDA")
+    set(label cuda)
+    set(output -o ${group}.ptx)
+  endif()
+  set(test "compile_fail: controls, ${language} ${component}")
+  add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake -- ${flags}
+                                  ${output} ${source}
+           COMMAND_EXPAND_LISTS)
+  set_tests_properties("${test}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT} FIXTURES_REQUIRED "${fixtures}")
 endfunction()
 
 file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail CONFIGURE_DEPENDS compile_fail/*.cpp
@@ -127,6 +173,11 @@ foreach(source IN LISTS sources)
   elseif(DEVPLACE_BUILD_CUDA)
     devplace_add_compile_fail_tests(${source} LANGUAGE CUDA COMPONENT cuda)
   endif()
+endforeach()
+foreach(language IN ITEMS CXX CUDA)
+  foreach(component IN ITEMS "" simulated_cuda cuda nccl)
+    devplace_add_controls(${language} "${component}")
+  endforeach()
 endforeach()
 
 # Flags with which nothing of the library can be compiled: the first error says so, and no others follow.

@@ -59,7 +59,7 @@ int main() {
     dp::trainer wrong{images, nn::nll{}, dp::optim::sgd{}};
   }
 #endif
-#if defined(CHANNELS_OF_SERIES)  // expect: devplace: trainer: cross_entropy and nll take .*nn::permute<1, 0> of series
+#if defined(CHANNELS_OF_SERIES)  // expect: devplace: trainer: cross_entropy and nll take .*nn::permute<1, 0> for series
   {
     model_of<nn::reshape<3, 64>, nn::conv1d<3, 4, nn::kernel<3>>> series{dp::seed{1}};
     dp::trainer wrong{series, nn::cross_entropy{}, dp::optim::sgd{}};

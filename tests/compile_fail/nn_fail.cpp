@@ -386,7 +386,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   }
 #endif
 
-#if defined(RANGE_WITHOUT_A_NAME)  // expect: devplace: for_each_option: a range needs the name of its type
+#if defined(RANGE_WITHOUT_A_NAME)  // expect: devplace: for_each_option: an option with a range needs the name
   {
     dp::optimizer wrong{model, rule_without_a_name{}};
   }

@@ -95,7 +95,7 @@ void open() { auto x = dp::open_shared<dp::tensor<float, dp::extents<3>, dp::on<
 void create() { auto m = dp::create_shared<dp::model<net, dp::on<dp::cuda<0>>>>("m", dp::seed{1}); }
 #endif
 
-#if defined(TOO_MANY_AXES)  // expect: devplace: memory that processes share has tensors of at most 8 axes
+#if defined(TOO_MANY_AXES)  // expect: devplace: a tensor in shared memory has at most 8 axes
 void create_axes() {
   auto x = dp::create_shared<dp::tensor<float, dp::extents<1, 1, 1, 1, 1, 1, 1, 1, 1>, shared>>("x");
 }

@@ -47,7 +47,7 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
   }
 #endif
 
-#if defined(LIST_NARROWS)  // expect: devplace: the list has floating-point values and the tensor integer elements
+#if defined(LIST_NARROWS)  // expect: devplace: the list has floating-point values, and the tensor has integer
   {
     dp::tensor<std::int32_t, dp::extents<2>, on_cpu> fractions{1.5, 2};
   }
@@ -311,10 +311,10 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
   auto gone = a.clone().permute(dp::axis<1>{}, dp::axis<0>{});
 #endif
 
-#if defined(RESHAPE_OF_OTHER_SIZE)  // expect: devplace: reshape.*: give extents of as many elements
+#if defined(RESHAPE_OF_OTHER_SIZE)  // expect: devplace: reshape.*: give extents with the number of elements of x
   a.reshape(dp::extents<4>{});
 #endif
-#if defined(RESHAPE_BY_NUMBERS)  // expect: devplace: reshape.*: give extents of as many elements
+#if defined(RESHAPE_BY_NUMBERS)  // expect: devplace: reshape.*: give extents with the number of elements of x
   auto reshaped = a.reshape(3, 2);
 #endif
 #if defined(BROADCAST_TO_FEWER_AXES)  // expect: devplace: broadcast_to.*with at least the array's axes

@@ -437,7 +437,7 @@ TEST_CASE("only one epoch can be read at a time", "[data]") {
     const auto first = batches.epoch(0);
     CHECK(first.size() == 5);
     CHECK_THROWS_AS(batches.epoch(1), dp::error);
-    CHECK_THROWS_WITH(batches.epoch(1), Catch::Matchers::ContainsSubstring("end that loop first"));
+    CHECK_THROWS_WITH(batches.epoch(1), Catch::Matchers::ContainsSubstring("end that epoch first"));
   }
   CHECK_NOTHROW(batches.epoch(1));
   CHECK_THROWS_AS(batches.epoch(-1), dp::argument_error);

@@ -67,7 +67,7 @@ TEST_CASE("panels are stacked, and equal names share one legend", "[io]") {
 TEST_CASE("charts that cannot be drawn are errors", "[io]") {
   using Catch::Matchers::ContainsSubstring;
   CHECK_THROWS_WITH(drawn({{"loss", std::vector<dp::chart_curve>(6)}}),
-                    ContainsSubstring("has 6 curves, and five can"));
+                    ContainsSubstring("has 6 curves, and only five can"));
   CHECK_THROWS_WITH(drawn({{"loss", {{"a", {1, 2}, {1}}}}}), ContainsSubstring("2 values at 1 positions"));
   CHECK_THROWS_WITH(drawn({{"loss", {{"a", {1, 2}, {-1, 1}}}}}), ContainsSubstring("a negative position"));
   CHECK_THROWS_AS(dp::write_chart("/no/such/folder/a.svg", "step", {}), dp::file_error);

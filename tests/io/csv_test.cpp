@@ -86,7 +86,7 @@ TEST_CASE("read_csv reads all columns, delimiters, and files without a header", 
   CHECK(values<float>("a\n0." + zeros + "1\n-0." + zeros + "1E+9\n1" + zeros + "e-30\n1e-99999999999999999999\n") ==
         std::vector<float>{0, -0.0f, 1e30f, 0});
   for (const char* exponent : {"e-1", ".5e-01", "e+99999999999999999999"})
-    CHECK_THAT(failure("a\n1" + zeros + exponent + "\n"), ContainsSubstring("beyond the numbers of float"));
+    CHECK_THAT(failure("a\n1" + zeros + exponent + "\n"), ContainsSubstring("out of the range of float"));
 }
 
 TEST_CASE("missing fields are rejected, or replaced as the options say", "[io]") {
@@ -137,16 +137,16 @@ TEST_CASE("blank lines in files with several columns are skipped, and lines of d
 }
 
 TEST_CASE("errors for numbers not representable in a type name the fix", "[io]") {
-  CHECK_THAT(failure("a\n1e400\n"), ContainsSubstring("has '1e400', which is beyond the numbers of float, in line 2, "
+  CHECK_THAT(failure("a\n1e400\n"), ContainsSubstring("has '1e400', which is out of the range of float, in line 2, "
                                                       "column 1 ('a'). Correct the number, or leave out the column."));
   CHECK_THAT(failure<double>("a\n-1e400\n"),
-             ContainsSubstring("has '-1e400', which is beyond the numbers of double, in line 2, column 1 ('a'). "
+             ContainsSubstring("has '-1e400', which is out of the range of double, in line 2, column 1 ('a'). "
                                "Correct the number, or leave out the column."));
-  CHECK_THAT(failure("a\n1e40\n"), ContainsSubstring("has '1e40', which is beyond the numbers of float, in line 2, "
+  CHECK_THAT(failure("a\n1e40\n"), ContainsSubstring("has '1e40', which is out of the range of float, in line 2, "
                                                      "column 1 ('a'). Read the file as double, or leave out"));
-  CHECK_THAT(failure<std::int32_t>("a\n1e400\n"), ContainsSubstring("which is beyond the numbers of int32"));
+  CHECK_THAT(failure<std::int32_t>("a\n1e400\n"), ContainsSubstring("which is out of the range of int32"));
   CHECK_THAT(failure<std::int32_t>("a\n3000000000\n"),
-             ContainsSubstring("which is beyond the numbers of int32, in line 2, column 1 ('a'). Read the file as"));
+             ContainsSubstring("which is out of the range of int32, in line 2, column 1 ('a'). Read the file as"));
   for (const char* text : {"1.0", "1e3", "1e-400", "0.5"})
     CHECK_THAT(failure<std::int32_t>(std::string("a\n") + text + "\n"),
                ContainsSubstring(std::string("has '") + text +
@@ -163,8 +163,8 @@ TEST_CASE("errors for invalid tables name line and column", "[io]") {
              ContainsSubstring("has '2x', which is not of type float, in line 4, column 2"));
   CHECK_THAT(failure("a\n1.5.\n"), ContainsSubstring("'1.5.'"));
   CHECK_THAT(failure("a\n+-1\n"), ContainsSubstring("'+-1'"));
-  CHECK_THAT(failure("a\n1e999\n"), ContainsSubstring("beyond the numbers of float"));
-  CHECK_THAT(failure<std::uint8_t>("a\n256\n"), ContainsSubstring("beyond the numbers of uint8"));
+  CHECK_THAT(failure("a\n1e999\n"), ContainsSubstring("out of the range of float"));
+  CHECK_THAT(failure<std::uint8_t>("a\n256\n"), ContainsSubstring("out of the range of uint8"));
   CHECK_THAT(failure<std::int32_t>("a\n3.0\n"), ContainsSubstring("Read the file as double"));
   CHECK_THAT(failure("a;b\n1,5;2\n", {.delimiter = ';'}), ContainsSubstring("decimal point"));
   CHECK_THAT(failure("a,b\n1,2\n", {.header = false}), ContainsSubstring("set header to true"));

@@ -348,7 +348,7 @@ TEST_CASE("read_npy's error suggests a fix for the element type found", "[io]") 
            std::pair{"<f16", "Convert the numbers with .astype('<f8') before np.save."},
            std::pair{"<c8", "Save array.real and array.imag as two files."},
            std::pair{"<M8[ns]", "Convert the times with .astype('<i8') before np.save."},
-           std::pair{"|O", "These are Python objects: make an array of numbers of them"},
+           std::pair{"|O", "These are Python objects: make an array of numbers from them"},
            std::pair{"<U5", "This is text: save numbers"},
            std::pair{"|V3", "Save an array of one of these types."},
            std::pair{"x<f4", "Save an array of one of these types."},

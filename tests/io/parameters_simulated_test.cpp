@@ -143,7 +143,8 @@ TEST_CASE("load_parameters lists every mismatched name, and leaves the model unc
             "' does not fit the model, which was left unchanged: \"0.weight\" is F32 of shape 3x4 instead of F32 of "
             "shape 4x3; \"0.bias\" is F64 of shape 4 instead of F32 of shape 4; \"2.bias\" is missing; "
             "\"1.running_var\" is missing; \"1.num_batches_tracked\" is not in the model; \"head\\n\" is not in the "
-            "model. Give a file of the same network and precision, renames for its names, or use nn::named; {.convert "
+            "model. Give a file of the same network and precision, set renames for its names, or use nn::named; "
+            "{.convert "
             "= true} converts other floating-point types, and {.ignore_others = true} leaves out tensors that are not "
             "in the model.");
   CHECK(failure_of_load(model, folder.write("x", std::string("text"))).find("has 4 bytes") != std::string::npos);
@@ -245,10 +246,10 @@ TEST_CASE("unused renames and renames that give two tensors one name are listed 
         "devplace: load_parameters: '" + path +
             "' does not fit the model, which was left unchanged: \"0.weight\", renamed to \"2.bias\", and \"2.bias\" "
             "get the same name; the rename of \"fc.weight\" applies to no name in the file; the rename of \"fc.\" "
-            "applies to no name in the file; the rename of \"2\" applies to no name in the file, of which some begin "
+            "applies to no name in the file; the rename of \"2\" applies to no name in the file; some names begin "
             "with \"2.\"; \"0.weight\" is missing; \"1.bias\" is missing; \"0.weight\", renamed to \"2.bias\", is F32 "
             "of shape 4x3 instead of F32 of shape 2; \"2.bias\" is not in the model; "
             "\"1.bias\", renamed to \"fc.bias\", is not in the model. Give a file of the same network and precision, "
-            "renames for its names, or use nn::named; {.convert = true} converts other floating-point types, and "
+            "set renames for its names, or use nn::named; {.convert = true} converts other floating-point types, and "
             "{.ignore_others = true} leaves out tensors that are not in the model.");
 }

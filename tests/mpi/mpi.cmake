@@ -92,6 +92,11 @@ foreach(mpi IN ITEMS openmpi mpich)
   target_link_libraries(mpi_training_${mpi} PRIVATE devplace::simulated_cuda)
   target_link_libraries(mpi_engine_${mpi} PRIVATE devplace::simulated_cuda)
   target_compile_options(mpi_beside_a_solver_${mpi} PRIVATE -O1) # trains a network
+  # Kernels are compiled once, as for the unit tests.
+  foreach(program IN ITEMS beside_a_solver engine hpc training)
+    target_sources(mpi_${program}_${mpi} PRIVATE $<TARGET_OBJECTS:devplace_test_compiled_once>)
+    target_compile_options(mpi_${program}_${mpi} PRIVATE "SHELL:-include support/compiled_once.hpp")
+  endforeach()
   target_include_directories(mpi_all_reduce_bench_${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/benchmarks)
 
   devplace_add_mpi_test(${mpi} collectives 0 ARGUMENTS ${library_${mpi}} 100)
@@ -130,7 +135,7 @@ foreach(mpi IN ITEMS openmpi mpich)
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS other_call EXPECT ") makes barrier #6 where rank 0 (host ")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS other_size EXPECT ") makes all_gather #6 (1 x 8 bytes) where rank 0 (")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS skips_in_a_part EXPECT
-                        "same order. These are calls of a part of the group, made by split(), of ranks 1, 2.")
+                        "same order. These calls are in the part of the group that split() made of ranks 1, 2.")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS late EXPECT ") waits 2 s in all_gather #6 (1 x 4 bytes). Missing: rank 1 ")
   if(mpi STREQUAL "openmpi") # MPICH's mpirun also ends the others, but often exits with success
     devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exit EXPECT "exit") # a message of mpirun or of a process

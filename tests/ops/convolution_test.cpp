@@ -114,7 +114,7 @@ std::vector<cpu_isa> instruction_sets() {
 }  // namespace
 
 TEMPLATE_TEST_CASE("convolutions of integers are exact, by each instruction set", "[ops]", float, double) {
-  for (const auto& s : all_shapes()) {
+  for (const auto& s : dp::test::shapes_for<TestType>(all_shapes())) {
     const sizes size(s);
     const auto x = integers<TestType>(size.x, 1), weight = integers<TestType>(size.weights, 2),
                bias = integers<TestType>(size.outputs, 3), dy = integers<TestType>(size.y, 4);
@@ -141,7 +141,7 @@ TEMPLATE_TEST_CASE("convolutions of integers are exact, by each instruction set"
 
 TEMPLATE_TEST_CASE("convolutions of integers in 16 bits are rounded once, by each instruction set", "[ops]", dp::bf16,
                    dp::half) {
-  for (const auto& s : all_shapes()) {
+  for (const auto& s : dp::test::shapes_for<TestType>(all_shapes())) {
     const sizes size(s);
     const auto in_short = [](const std::vector<float>& values) {
       std::vector<TestType> result;

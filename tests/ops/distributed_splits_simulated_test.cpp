@@ -149,7 +149,7 @@ TEST_CASE("columns times rows with equal splits are partial", "[ops][algebra]") 
 
   const auto other = dp::scatter<rows>(b_on_host, dp::split::sizes{2, 2, 2});
   CHECK_THROWS_WITH(dp::matmul(a, other),
-                    Catch::Matchers::ContainsSubstring("place 0 has 1 of one and 2 of the other"));
+                    Catch::Matchers::ContainsSubstring("place 0 has extent 1 in one operand and 2 in the other"));
 }
 
 TEST_CASE("a whole matrix times the transpose of a split one is split along columns", "[ops][algebra]") {

@@ -252,7 +252,7 @@ TEST_CASE("two places on one GPU are rejected by name", "[parallel][nccl]") {
       connect(two),
       Equals("devplace: collective::nccl: ranks 0 and 1 use one GPU (PCI address 0000:01:00.0), and NCCL " +
              dp::parallel::detail::nccl_version_text(NCCL_VERSION_CODE) +
-             " gives each rank one of its own. Start no more processes on a host than it has GPUs, give "
+             " needs one GPU for each rank. Start no more processes on a host than it has GPUs, give "
              "each place its own device in DEVPLACE_DEVICE_MAP, or use collective::direct, which shares "
              "GPUs."));
   CHECK(calls_without_groups() == names{"ncclGetVersion"});

@@ -431,7 +431,7 @@ TEST_CASE("processes that make different calls are named", "[process]") {
       } catch (const dp::communication_error& failure) {
         message = failure.what();
       }
-      require(message == "devplace: this group of processes cannot be used any more, because a call of it has failed.",
+      require(message == "devplace: this group of processes cannot be used any more, because an earlier call failed.",
               message.c_str());
     });
     CHECK(failures(ended) == "");
@@ -477,7 +477,7 @@ TEST_CASE("a process that leaves its group while others wait is named", "[proces
     CHECK(ended[rank].how == "exit 1");
     // The first process to notice leaves the group, too.
     CHECK_THAT(ended[rank].output,
-               ContainsSubstring(" has left the group, or a call of it has failed there, while rank " +
+               ContainsSubstring(" has left the group, or one of its calls has failed, while rank " +
                                  std::to_string(rank) + " waits at a barrier. All processes"));
   }
   CHECK((ended[0].output + ended[1].output).find("devplace: rank 2 has left") != std::string::npos);

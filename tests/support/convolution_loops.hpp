@@ -3,9 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/ops/detail/convolution_arguments.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+#include "support/sanitizers.hpp"
 
 namespace devplace::test {
 
@@ -137,6 +141,17 @@ inline std::vector<detail::convolution_shape> one_column_shapes() {
       for (std::size_t dilation = 1; dilation <= 2; ++dilation)
         for (const auto& columns : {axis(1, 1, 1, 0, 1), axis(1, 3, 1, 1, 1), axis(1, 3, 2, 2, 2)})
           shapes.push_back({2, 2, 1, outputs, axis(33, 5, stride, 2, dilation), columns});
+  return shapes;
+}
+
+/// Returns the shapes that elements T are tested with: all, or with sanitizers, which make these loops slow, every
+/// second shape. Float and double then share the shapes, and so do bf16 and half.
+template <class T>
+std::vector<detail::convolution_shape> shapes_for(const std::vector<detail::convolution_shape>& all) {
+  if (!support::sanitized) return all;
+  std::vector<detail::convolution_shape> shapes;
+  for (std::size_t i = std::is_same_v<T, double> || std::is_same_v<T, half>; i < all.size(); i += 2)
+    shapes.push_back(all[i]);
   return shapes;
 }
 

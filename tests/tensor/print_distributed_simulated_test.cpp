@@ -77,7 +77,7 @@ TEST_CASE("a partial tensor prints each summand", "[tensor]") {
   dp::copy(top.only_on(0), counted<std::int32_t>(dp::extents<>{}));
   CHECK(printed(top) ==
         "tensor<int32, scalar> on partial<max; cuda:0>\n"
-        "summands: the value is the largest of each\n"
+        "summands: the value is their maximum\n"
         "cuda:0\n"
         "0");
 }

@@ -205,8 +205,8 @@ TEST_CASE("use of a moved-from tensor throws", "[tensor]") {
   dp::tensor<float, dp::extents<2, 3>, dp::cpu> x{{1, 2, 3}, {4, 5, 6}};
   auto y = std::move(x);
   const std::string message =
-      "devplace: this tensor was moved from and has no elements; assign a new one to it before it "
-      "is used again.";
+      "devplace: this tensor was moved from and has no elements; assign a new tensor to the variable before you use "
+      "it.";
   CHECK_THROWS_WITH(x(0, 0), message);
   CHECK_THROWS_WITH(x.clone(), message);
   CHECK_THROWS_WITH(y = x + 1.0f, message);

@@ -363,7 +363,7 @@ TEMPLATE_TEST_CASE("another pass between the batches of an accumulation is an er
   }
   const std::string overwritten =
       "devplace: trainer: another pass of this model ran between the batches of one accumulation and overwrote their "
-      "gradients, which are dropped; call flush() before it, or train with one trainer at a time.";
+      "gradients, which are dropped; call flush() before the other pass, or train with one trainer at a time.";
   CHECK_THROWS_WITH(t.step(t.x, t.y), Equals(overwritten));
   CHECK(all_parameters_of(t.model) == before);
   t.both(2);

@@ -63,7 +63,7 @@ template <class F> void in_child(const F& f) {
 template <class F> void require_refused(const std::string& name, const F& f) {
   const std::string who = name + ": this process was made by fork() in rank " +
                           std::to_string(dp::parallel::detail::transport_of_scope()->ranks().rank) +
-                          " of 2 processes, whose calls are for that rank alone. Call it in the parent, before fork() "
+                          " of 2 processes, and only the parent may communicate. Call it in the parent, before fork() "
                           "if the child needs the result.";
   std::string text = "nothing";
   try {

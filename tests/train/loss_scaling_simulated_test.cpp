@@ -123,7 +123,7 @@ template <class Where, class Policy> scaled_history train_scaled(const Policy& p
     after.norms = {norms.mean, norms.largest, static_cast<double>(norms.updates),
                    static_cast<double>(norms.not_finite)};
   } catch (const dp::error& e) {
-    if (std::string(e.what()).find("with this policy that is the process with rank 0; call gradient_norms() there") ==
+    if (std::string(e.what()).find("with this policy call gradient_norms() in the process with rank 0") ==
         std::string::npos)
       throw;
   }

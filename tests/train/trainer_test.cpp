@@ -250,7 +250,8 @@ TEST_CASE("a trainer throws after its model was assigned another model", "[train
   model = dp::to<dp::on<dp::cpu>>(best);
   using Catch::Matchers::ContainsSubstring;
   const auto text = ContainsSubstring(
-      "trainer: another model was assigned to its model after the trainer was made; make a new trainer, or copy "
+      "trainer: another model was assigned to the trainer's model after the trainer was made; make a new trainer, or "
+      "copy "
       "parameters "
       "into the model with model.assign(other)");
   CHECK_THROWS_WITH(step(x, y), text);

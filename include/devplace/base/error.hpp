@@ -8,7 +8,7 @@
 namespace devplace {
 
 /// Base class of all exceptions of devplace. The message consists of whole sentences. They name the operation,
-/// placements and shapes, the call that failed (if one did) with its own message, and the fix.
+/// placements and shapes, a failed call of another library with its own message, and the fix.
 class error : public std::runtime_error {
  public:
   /// Adds the prefix `devplace: `.

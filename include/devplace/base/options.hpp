@@ -6,7 +6,7 @@
 
 namespace devplace::detail {
 
-/// Takes an option and does nothing. nvcc's front end accepts no generic lambda in the requirements below.
+/// Takes an option and does nothing. A class, because nvcc's front end rejects a generic lambda in has_options.
 struct ignored_option {
   void operator()(const char*, const auto&, const auto&...) const {}
 };
@@ -23,8 +23,8 @@ template <class T, class F> void for_each_option(T& object, const F& f) {
     T::for_each_option(object, [&f]<class... Range>(const char* name, auto&& value, const Range&...) {
       constexpr bool named = sizeof...(Range) == 0 || requires { T::name; };
       static_assert(named,
-                    "devplace: for_each_option: a range needs the name of its type for the message: static constexpr "
-                    "const char* name = \"my_rule\";");
+                    "devplace: for_each_option: an option with a range needs the name of the class for error messages: "
+                    "add static constexpr const char* name = \"my_rule\";");
       f(name, std::forward<decltype(value)>(value));
     });
   } else {

@@ -28,8 +28,8 @@ inline void run_members(int parts, function_view<int> function) {
   errors.rethrow();
 }
 
-/// Calls `function` on this thread and, once for each `tag`, on the other threads of its team, to prepare thread-local
-/// memory. Rethrows the exception of the lowest member that threw.
+/// Calls `function` on this thread and, once for each `tag`, on the other threads of this thread's team, to prepare
+/// thread-local memory. Rethrows the exception of the member with the lowest number that threw.
 inline void prepare_threads(const void* tag, function_view<int> function) {
   const team_reference& team = current_team();
   if (team.prepare_workers == nullptr) return run_members(team.size(team.team), function);
@@ -67,8 +67,8 @@ inline void run_ranges(std::size_t n, std::size_t grain, function_view<std::size
 }
 
 /// Calls `function(part)` for parts 0..parts-1, part i on member i of this thread's team. Parallel loops nested in the
-/// function run serially. Rethrows the exception of the lowest part that threw, after all calls are done. Requires
-/// parts <= thread_count(). Does not allocate.
+/// function run serially. After all calls are done, rethrows the exception of the part with the lowest number that
+/// threw. Requires parts <= thread_count(). Does not allocate.
 template <class Function> void parallel_members(int parts, Function&& function) {
   run_members(parts, function_view<int>(function));
 }

@@ -91,7 +91,7 @@ struct team_reference {
 inline serial_team serial_team_instance;
 
 /// Ends the team's workers at exit. The team itself is not destroyed, because destructors of objects with static
-/// storage duration may still compute, on their own thread.
+/// storage duration may still run CPU operations, then on the calling thread alone.
 struct process_team_owner {
   builtin_thread_team& team;
   ~process_team_owner() { team.stop(); }

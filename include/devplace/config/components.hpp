@@ -44,9 +44,9 @@
   #define DEVPLACE_BACKENDS(name) <devplace/backend/none/kernels.hpp>
   #define DEVPLACE_DEVICES(name) <devplace/backend/cuda/name.hpp>
 #else
-  /// The header that implements operation `name` on devices, or the kernels for its functors.
+  /// The header of operation `name` on devices: its implementation, or kernels that call its functors.
   #define DEVPLACE_BACKENDS(name) <devplace/backend/none/kernels.hpp>
-  /// The header that implements the devices' operations without kernels: `device_query`, `memory`, `streams`, `events`,
+  /// The header of a group of device functions that need no kernels: `device_query`, `memory`, `streams`, `events`,
   /// `ipc`.
   #define DEVPLACE_DEVICES(name) <devplace/backend/none/kernels.hpp>
 #endif

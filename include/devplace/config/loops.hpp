@@ -47,9 +47,10 @@ template <class T> inline T opaque(T x) {
   #define DEVPLACE_INDEPENDENT_ITERATIONS_END
 #endif
 
-/// Surrounds a function that contains such a loop, if the loop's body is unknown here: for example, if it calls a
-/// user's functor or std::log. If clang cannot vectorise the loop, it warns at the function into which the loop was
-/// inlined, possibly the user's. Therefore this function must not be inlined, and disables the warning.
+/// Surrounds a function that contains a loop of independent iterations whose body is unknown here: for example, the
+/// body calls a user's functor or std::log. If clang cannot vectorise the loop, it warns at the function into which the
+/// loop was inlined, possibly the user's. Therefore the function must be noinline, and the macros disable the warning
+/// in it.
 #if defined(__clang__)
   #define DEVPLACE_ANY_LOOP_BODY_BEGIN \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")

@@ -46,8 +46,9 @@ namespace devplace {
 /// was made. Only one epoch can be read at a time.
 ///
 /// On `across<...>` batches are divided over the processes of this thread's process_scope: each process makes only the
-/// samples of its participants. Together, the processes make the batches of one process with as many places; no sample
-/// is repeated or left out. All processes must have the same data and options, and read the same epochs.
+/// samples of its participants. Together, the processes make the batches that a single process with all places would
+/// make; no sample is repeated or left out. All processes must have the same data and options, and read the same
+/// epochs.
 ///
 /// Only one thread at a time may use a loader; different threads may use different loaders of the same data.
 template <placement Where, floating_element T, class Source> class loader<Where, T, Source> {

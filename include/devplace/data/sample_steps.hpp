@@ -109,7 +109,7 @@ template <std::size_t Channels> struct normalize_channels {
     if (channels != Channels)
       detail::fail_step("normalize_channels", "it has numbers for " + std::to_string(Channels) +
                                                   " channels, and the samples have " + std::to_string(channels) +
-                                                  "; give one mean and one standard deviation for each.");
+                                                  "; give one mean and one standard deviation for each channel.");
     for (const double deviation : standard_deviation)
       if (!detail::is_finite(deviation) || deviation <= 0)
         detail::fail_step("normalize_channels", "a standard deviation is " + detail::format_number(deviation) +
@@ -137,7 +137,7 @@ struct random_crop {
     if (padding == 0 || padding > std::max(height, width))
       detail::fail_step("random_crop", "the padding is " + std::to_string(padding) + " and an image has " +
                                            std::to_string(height) + " rows of " + std::to_string(width) +
-                                           "; give at least 1 pixel and no more than the image has.");
+                                           "; give at least 1 pixel and at most the longer side.");
   }
   ///@}
 };
@@ -200,7 +200,7 @@ struct cutout {
     if (size == 0 || size > 2 * std::max(height, width))
       detail::fail_step("cutout", "the size is " + std::to_string(size) + " pixels and an image has " +
                                       std::to_string(height) + " rows of " + std::to_string(width) +
-                                      "; give at least 1 pixel, and fewer than cover any image.");
+                                      "; give at least 1 pixel and at most twice the longer side.");
   }
   ///@}
 };

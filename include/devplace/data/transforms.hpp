@@ -48,9 +48,10 @@ template <extents_like Extents, class... Step> class transforms {
   static constexpr std::size_t count = sizeof...(Step);
   template <class S> static constexpr bool mixing = std::is_same_v<S, mixup>;
   static constexpr bool known = ((sample_step<Step> || mixing<Step>) && ...);
-  static_assert(known,
-                "devplace: transforms: after the extents and the seed come steps, such as horizontal_flip{} and "
-                "random_crop{.padding = 4}; one of your own is called as step(sample_image<T>, sample_random&) const.");
+  static_assert(
+      known,
+      "devplace: transforms: after the extents and the seed come steps, such as horizontal_flip{} and "
+      "random_crop{.padding = 4}; a step of your own is called as step(sample_image<T>, sample_random&) const.");
   static constexpr bool mixes = (mixing<Step> || ...);
   static constexpr bool mixes_last() {
     const bool list[] = {mixing<Step>..., true};
@@ -70,7 +71,7 @@ template <extents_like Extents, class... Step> class transforms {
     });
   }
 
-  /// Changes sample `index` of the data as in epoch `epoch`; loaders call it. Does not mix.
+  /// Changes sample `index` of the data as in epoch `epoch`, without mixing. Loaders call this function.
   template <floating_element T> void operator()(std::span<T> sample, std::size_t index, int epoch) const {
     if (sample.size() != extents_.size())
       throw shape_error("transforms: a sample has " + std::to_string(sample.size()) +

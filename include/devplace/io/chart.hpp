@@ -71,7 +71,7 @@ class chart_text {
  private:
   static constexpr double width = 960, left = 76, right = 936, top = 46, height = 270, distance = 326;
 
-  /// Colours for all colour visions (Okabe and Ito). The first line is wide and pale and the others have different
+  /// Colours for all colour visions (Okabe and Ito). The first line is wide and pale and the other lines have different
   /// dashes, so that coinciding curves remain visible. A single curve has the second style.
   static constexpr std::array<const char*, 5> styles{
       "fill='none' stroke='#bbbbbb' stroke-width='7'",
@@ -174,7 +174,7 @@ inline void check_panels(const std::vector<chart_panel>& panels) {
   for (const chart_panel& p : panels) {
     if (p.curves.size() > 5)
       throw argument_error("write_chart: panel \"" + p.title + "\" has " + std::to_string(p.curves.size()) +
-                           " curves, and five can be told apart; draw the others in another panel.");
+                           " curves, and only five can be told apart; draw the others in another panel.");
     for (const chart_curve& c : p.curves) {
       if (!c.x.empty() && c.x.size() != c.y.size())
         throw argument_error("write_chart: a curve of panel \"" + p.title + "\" has " + std::to_string(c.y.size()) +
@@ -182,7 +182,7 @@ inline void check_panels(const std::vector<chart_panel>& panels) {
                              " positions; give a position for each value, or none.");
       if (std::any_of(c.x.begin(), c.x.end(), [](double x) { return x < 0; }))
         throw argument_error("write_chart: a curve of panel \"" + p.title +
-                             "\" has a negative position, and the axis begins at 0; count from there.");
+                             "\" has a negative position, and the axis begins at 0; count positions from 0.");
     }
   }
 }

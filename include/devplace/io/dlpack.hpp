@@ -110,7 +110,7 @@ std::unique_ptr<Managed, dlpack::give_back> export_dlpack(X&& x, [[maybe_unused]
   }();
   static_assert(is_given_away,
                 "devplace: to_dlpack: the consumer keeps the memory; give a tensor on one place away, "
-                "to_dlpack(std::move(x)), or a view with what owns its memory, such as a std::shared_ptr.");
+                "to_dlpack(std::move(x)), or a view and the owner of its memory, such as a std::shared_ptr.");
   if constexpr (is_given_away) {
     if constexpr (in_device_memory<typename X::placement_type>) {
       constexpr std::uintptr_t legacy = 1;  // CUDA's other name of stream 0. Here null means the place's own stream.
@@ -196,9 +196,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// thread, even after all other objects of the program are destroyed.
 ///
 /// A tensor on a cuda place gets the device number of CUDA's runtime, whatever the place's ordinal. The call waits for
-/// the place's work, so that the consumer may use any stream at once. When the consumer gives the tensor back, its
-/// memory is freed after the work enqueued on `consumer.stream` by then. Memory of simulated devices is DLPack's
-/// `kDLExtDev`, which other libraries refuse.
+/// the place's work, so that the consumer may use any stream at once. When the consumer gives the tensor back, the
+/// memory is freed after all work that is enqueued on `consumer.stream` at that time. Memory of simulated devices is
+/// DLPack's `kDLExtDev`, which other libraries refuse.
 template <class X> dlpack_handle to_dlpack(X&& x, dlpack_consumer consumer = {}) {
   return detail::export_dlpack<dlpack::managed_tensor_versioned>(std::forward<X>(x), consumer);
 }

@@ -24,7 +24,7 @@ inline std::string printable(std::string_view text) {
   return text.size() > 40 ? result + "..." : result;
 }
 
-/// "1 byte", "12 bytes".
+/// Formats a number of bytes: `1 byte`, `12 bytes`.
 inline std::string bytes_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
 
 }  // namespace devplace::detail

@@ -47,7 +47,7 @@ class byte_source {
 /// A file open for reading. `operation` and `path` appear in messages.
 class input_file final : public byte_source {
  public:
-  /// Opens the file. `any_size`: the program accepts any size. Then requires a regular file, because a pipe or a device
+  /// Opens the file. `any_size`: the program accepts any size, so the file must be a regular file: a pipe or a device
   /// such as /dev/zero has no limit. Throws file_error.
   input_file(std::string path, std::string_view operation, bool any_size)
       : path_(std::move(path)), operation_(operation) {
@@ -56,7 +56,7 @@ class input_file final : public byte_source {
     if (any_size && ::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
       throw file_error(operation_ + ": " + in_quotes(path_) +
                        " is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it to a "
-                       "file first; an array whose extents are all named is read from a pipe, too.");
+                       "file first; if all extents are static, an array can be read from a pipe.");
     do {
       file_ = file_descriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     } while (!file_ && errno == EINTR);

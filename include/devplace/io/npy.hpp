@@ -42,9 +42,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 ///
 /// The file's element type must be `T` (float, double, half, int32, int64 or uint8, in either byte order), and its
 /// shape must have the rank and the static extents of `Extents`. Fortran order becomes C order. Reads format versions
-/// 1.0, 2.0 and 3.0 with headers of at most 64 KiB. Checks header and file size before it allocates memory. Otherwise,
-/// and for an unreadable, truncated or overlong file, throws file_error with what was found and what was expected.
-/// Pipes and devices are read only if all extents are static. Use `to<Where>` to bring the tensor to another place.
+/// 1.0, 2.0 and 3.0 with headers of at most 64 KiB. Checks header and file size before it allocates memory. For another
+/// type, shape or version, and for an unreadable, truncated or overlong file, throws file_error with what was found and
+/// what was expected. Pipes and devices are read only if all extents are static. Use `to<Where>` to bring the tensor to
+/// another place.
 template <class T = void, class Extents = void, class... Other> auto read_npy(const std::string& path) try {
   constexpr bool is_type = detail::is_element<T>, is_shape = extents_like<Extents>, only = sizeof...(Other) == 0;
   static_assert(is_type && is_shape && only,

@@ -121,7 +121,7 @@ class output_file {
       if (locked && ::fstat(file_.get(), &status) == 0 && status.st_nlink != 0) return;
       file_ = {};
     }
-    fail("is being written by " + std::to_string(most_writers) + " others. Write it from one thread.");
+    fail("is being written by " + std::to_string(most_writers) + " other writers. Write it from one thread.");
   }
 
   /// Removes an unfinished file that no writer holds.

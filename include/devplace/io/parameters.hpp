@@ -73,7 +73,8 @@ template <class Net, class T> std::vector<kept_parameter> kept_parameters() {
   return result;
 }
 
-/// Whether this is `num_batches_tracked` of PyTorch's batch norm. It changes no result and has no counterpart here.
+/// Whether this is `num_batches_tracked` of PyTorch's batch norm. This counter changes no result and has no counterpart
+/// here.
 inline bool is_batch_count(const safetensors_entry& entry) {
   return entry.dtype == "I64" && entry.extents.empty() && entry.name.ends_with(".num_batches_tracked");
 }
@@ -109,7 +110,7 @@ inline renamed_tensors fitting_tensors(const safetensors_file& file, const std::
   if (!result.differences().empty())
     throw file_error("load_parameters: " + in_quotes(path) +
                      " does not fit the model, which was left unchanged: " + result.differences() +
-                     ". Give a file of the same network and precision, renames for its names, or use nn::named; "
+                     ". Give a file of the same network and precision, set renames for its names, or use nn::named; "
                      "{.convert = true} converts other floating-point types, and {.ignore_others = true} leaves out "
                      "tensors that are not in the model.");
   return result;
@@ -154,8 +155,8 @@ DEVPLACE_CONFIGURED void save_parameters(const model<Net, Where, P>& m, const st
 /// `safetensors.torch.save_file(module.state_dict(), path)`; each process reads the file. The model's trainers and
 /// optimizers continue with the new values. Waits for the copies. Throws file_error with every name that is missing,
 /// unknown or of another type or shape, and failures of the places. After an error the model is unchanged, unless a
-/// place failed. Skips `num_batches_tracked` of PyTorch's batch norms, and everything except parameters and buffers of
-/// a checkpoint. `options` are for files of another precision, with other names or with more tensors.
+/// place failed. Skips `num_batches_tracked` of PyTorch's batch norms. In a checkpoint, skips everything except
+/// parameters and buffers. `options` are for files of another precision, with other names or with more tensors.
 template <class Net, placement Where, precision P>
 DEVPLACE_CONFIGURED void load_parameters(model<Net, Where, P>& m, const std::string& path,
                                          const load_options& options = {}) try {

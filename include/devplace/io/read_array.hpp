@@ -21,7 +21,8 @@
 
 namespace devplace::detail {
 
-/// Throws file_error unless `rest` can be the array's elements and they fit this machine's memory.
+/// Throws file_error unless the remaining bytes `rest` can be the array's elements, and the elements fit into this
+/// machine's memory.
 inline void check_elements(const stored_array& array, byte_source::remaining_bytes rest, std::string_view operation,
                            std::string_view name) {
   const auto fail = [&](const std::string& found) {

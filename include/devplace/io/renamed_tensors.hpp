@@ -15,7 +15,7 @@
 namespace devplace {
 
 /// A tensor's name in a file and in a model: `{"features.0.weight", "0.weight"}`. If the name in the file ends with a
-/// dot or is empty, both are prefixes: `{"module.", ""}`, `{"", "net."}`.
+/// dot or is empty, both names are prefixes: `{"module.", ""}`, `{"", "net."}`.
 struct parameter_rename {
   std::string in_file;   ///< the name or prefix in the file
   std::string in_model;  ///< its replacement in the model
@@ -89,7 +89,7 @@ class renamed_tensors {
     const bool begins = std::any_of(file.tensors().begin(), file.tensors().end(),
                                     [&](const auto& entry) { return entry.name.starts_with(prefix); });
     return "the rename of " + json_string(in_file) + " applies to no name in the file" +
-           (begins ? ", of which some begin with " + json_string(prefix) : std::string());
+           (begins ? "; some names begin with " + json_string(prefix) : std::string());
   }
   std::size_t position_of(std::string_view name) const {
     const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name,

@@ -45,7 +45,7 @@ struct block_record {
   int ordinal = 0;
   memory_purpose purpose = memory_purpose::tensors;
   void (*release)(const block_record& block) noexcept = nullptr;
-  void* stream = nullptr;                      ///< frees the memory in this stream's order; null: the place's own
+  void* stream = nullptr;                      ///< frees the memory in this stream's order; null: the place's stream
   std::unique_ptr<stream_use> uses = nullptr;  ///< uses by other streams
   void* owner = nullptr;                       ///< state that `release` needs for memory shared with other processes
 };
@@ -96,7 +96,7 @@ template <class Backend> constexpr auto memory_of() {
   static_assert(!computes<Backend> || provided<Backend, op::memory>,
                 "devplace: a tensor on a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  // After a failed assertion uses the CPU's memory, to avoid follow-up errors.
+  // Uses the CPU's memory after a failed assertion, to avoid follow-up errors.
   constexpr bool implemented = provided<Backend, op::memory>;
   return implementation<std::conditional_t<implemented, Backend, backend::cpu>, op::memory>{};
 }
@@ -139,7 +139,7 @@ template <class Backend> void copy_out_async(int ordinal, void* to, const void* 
 }
 ///@}
 
-/// Waits for the device before a blocking copy, because no timeout ends the wait of the copy itself.
+/// Waits for the device before a blocking copy, because no timeout could end a wait inside the copy.
 template <class Backend> void before_blocking_copy(int ordinal) {
   if constexpr (requires { memory_of<Backend>().before_blocking_copy(ordinal); })
     memory_of<Backend>().before_blocking_copy(ordinal);
@@ -152,7 +152,7 @@ template <class Backend> void copy_in(int ordinal, void* to, const void* from, s
   if (bytes != 0) memory_of<Backend>().wait(ordinal);
 }
 
-/// Copies from a device to host memory, after all work enqueued on the device before.
+/// Copies from a device to host memory, after all work that the device's current stream already has.
 template <class Backend> void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) before_blocking_copy<Backend>(ordinal);
   copy_out_async<Backend>(ordinal, to, from, bytes);
@@ -164,8 +164,8 @@ template <class Backend> void copy_within(int ordinal, void* to, const void* fro
   if (bytes != 0) memory_of<Backend>().copy(copy_kind::within, ordinal, to, from, bytes);
 }
 
-/// Enqueues a copy between two devices of one backend on the destination's current stream; events order it with the
-/// source's work.
+/// Enqueues a copy between two devices of one backend on the destination's current stream; events order the copy
+/// with the source's work.
 template <class Backend>
 void copy_from_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend>().copy_from_peer(to_ordinal, to, from_ordinal, from, bytes);

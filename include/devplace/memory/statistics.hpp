@@ -74,7 +74,7 @@ inline memory_counters& counters(any_device, int ordinal) {
 }
 
 /// Count an allocation or a release; called for all memory of data, workspaces and packing buffers. Overloads without
-/// counters use the CPU's counters.
+/// `c` use the CPU's counters.
 ///@{
 inline void count_allocation(memory_counters& c, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   const std::size_t now = c.allocated.fetch_add(bytes, std::memory_order_relaxed) + bytes;
@@ -117,7 +117,7 @@ template <class P = void> memory_usage memory_statistics() {
   constexpr bool is_place = place<P>;
   static_assert(is_place,
                 "devplace: memory_statistics: name the place, as in memory_statistics<cuda<0>>(); memory_table() is a "
-                "table of all.");
+                "table of all places.");
   if constexpr (is_place) return detail::usage_of(detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal));
   return {};
 }

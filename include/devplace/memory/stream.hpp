@@ -110,7 +110,7 @@ template <place P> class stream<P> {
     constexpr bool same_place = std::is_same_v<P, Other>;
     static_assert(same_place,
                   "devplace: stream: the event is of another device; call event.before<place>() to order a device "
-                  "behind it.");
+                  "after the event.");
     if constexpr (same_place) e.before(*this);
   }
 

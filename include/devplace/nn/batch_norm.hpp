@@ -26,8 +26,9 @@ struct of_each_place {};
 /// An option of batch_norm: statistics of the samples of all places in all processes, as torch.nn.SyncBatchNorm.
 struct over_all_places {};
 
-/// An option of batch_norm for training with one element of each channel, which has no variance: normalises by the
-/// running statistics and does not change them. The last batch of an epoch may leave a place a single sample [C].
+/// An option of batch_norm for training with one element of each channel, where the variance is undefined: normalises
+/// by the running statistics and does not change them. In the last batch of an epoch, a place may have a single sample
+/// [C].
 struct running_statistics_of_one {};
 
 /// An option of batch_norm for training with one element of each channel: throws shape_error, as PyTorch does.
@@ -59,8 +60,8 @@ namespace detail {
 /// of the first place's samples, as in PyTorch. `batch_norm<Channels, over_all_places>` normalises over the samples of
 /// all places and processes, as torch.nn.SyncBatchNorm. This variant needs a trainer. Each pass stops twice for a
 /// reduction of 16 bytes per channel; places without samples take part. The results have the same bits however the
-/// samples are divided, since the sums are integers. The unit of these integers is the larger of 2^-50 and 2^-(60 -
-/// log2(N)) times the range of a channel's N elements.
+/// samples are divided, since the sums are integers. The unit of these integers is the range of a channel's N elements,
+/// times the larger of 2^-50 and N 2^-60.
 ///
 /// There is no `num_batches_tracked`, which PyTorch uses if momentum is None: buffers have the parameters' type, which
 /// does not represent every count.
@@ -72,8 +73,8 @@ struct batch_norm {
   static constexpr bool refuses_one = std::is_same_v<OfOne, refuse_one>;
   static constexpr double momentum = detail::number_of<Momentum>, epsilon = detail::number_of<Epsilon>;
 
-  // Layout of the statistics: with over_all_places, two integers and two keys for each channel, which are reduced over
-  // the places. Then follow three numbers of channel_scales and two means for backward.
+  // Layout of the statistics, for each channel: with over_all_places, two keys (order_key) and two integer sums, which
+  // are reduced over the places. Then always the three numbers of channel_scales, and two means for backward.
   template <class F>
   static constexpr std::size_t numbers_of_statistics = joint ? 4 * Channels * sizeof(std::int64_t) / sizeof(F) : 0;
 
@@ -150,7 +151,7 @@ struct batch_norm {
   template <class Call> static std::int64_t* keys_of(const Call& c) {
     return static_cast<std::int64_t*>(static_cast<void*>(c.statistics()));
   }
-  /// The number of elements of each channel in the statistics.
+  /// The number of elements of each channel that the statistics cover.
   template <class Call> static std::size_t elements_of(const Call& c, const devplace::detail::channel_shape& shape) {
     return (joint ? c.samples() : shape.samples) * shape.extent;
   }
@@ -200,7 +201,8 @@ struct batch_norm {
     using G = typename Call::gradient_type;
     using Backend = typename Call::backend_type;
     const std::size_t elements = elements_of(c, shape);
-    // Running statistics do not depend on a single element, so the means do not contribute to the gradient of x.
+    // A single element x is normalised by the running statistics. They do not depend on x, so the means do not
+    // contribute to the gradient of x: division by an infinite count makes the means 0.
     const double count = elements == 1 ? devplace::detail::infinity<double> : static_cast<double>(elements);
     const auto scales = scales_of(c);
     const devplace::detail::gradients_of_batch<G, F> result{c.template parameter_gradient<0>().data(),

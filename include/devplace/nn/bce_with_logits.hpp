@@ -15,8 +15,8 @@
 namespace devplace::nn::detail {
 
 /// Formula of -(p t log s + (1 - t) log(1 - s)) with the weight p of positive targets and s = 1 / (1 + exp(-x)).
-/// Computes both logarithms from x, which avoids overflow and cancellation. All weights are 1 if `Weighted` is false or
-/// the pointer is null.
+/// Computes both logarithms from x, which avoids overflow and cancellation. Weights are 1 if `Weighted` is false, or if
+/// the pointer to these weights is null.
 template <class T, bool Weighted> struct binary_cross_entropy {
   const T* positive;
   const T* weights;
@@ -62,8 +62,10 @@ struct bce_with_logits {
   static constexpr bool takes_logits = true;
 
   std::vector<double> pos_weight = {};  ///< factors of positive targets: one per element of a sample, or one for all
-  std::vector<double> weights = {};     ///< factors of losses, one per element or one for all; not in a mean's divisor
-  reduction reduce = reduction::mean;   ///< sum, or the mean over all elements
+  /// Factors of losses: one per element of a sample, or one for all. A mean divides by the number of elements, not by
+  /// the sum of the factors.
+  std::vector<double> weights = {};
+  reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
   /// Lists the options for comparison between processes.
   static void for_each_option(auto& self, auto&& f) {
@@ -101,7 +103,7 @@ struct bce_with_logits {
       if (count > 1 && count != elements)
         throw argument_error("bce_with_logits: " + std::string(option) + " has " + std::to_string(count) +
                              " values and a sample has " + std::to_string(elements) +
-                             " logits; give one for each of them, or one for all.");
+                             " logits; give one value for each logit, or one for all.");
     }
   };
 

@@ -28,7 +28,7 @@ struct cross_entropy {
   std::int64_t ignore_index = -100;        ///< rows with this label are ignored
   double label_smoothing = 0;              ///< share of each row's weight, spread over all classes
   std::vector<double> class_weights = {};  ///< one per class; empty: all 1
-  reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if the weights sum to 0
+  reduction reduce = reduction::mean;      ///< sum, or the mean weighted by class weights; NaN if the weights sum to 0
 
   /// Lists the options for comparison between processes.
   static void for_each_option(auto& self, auto&& f) {

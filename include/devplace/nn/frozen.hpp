@@ -18,8 +18,8 @@ namespace devplace::nn {
 /// A layer or network whose parameters training does not change, as with requires_grad=False in PyTorch:
 /// `frozen<linear<784, 256>>`. Frozen parameters have no gradients and no optimizer state, are not sent between places,
 /// and do not count in clipping. Backward computes only the gradient of the input, and only if a layer in front is
-/// trained. Buffers and names of parameters do not change: a batch_norm still uses the batch's statistics and updates
-/// the running statistics.
+/// trained. Freezing changes neither buffers nor names of parameters: a batch_norm still uses the batch's statistics
+/// and updates the running statistics.
 template <class Layer, class... More> struct frozen : detail::wrapper<Layer, More...> {};
 
 namespace detail {

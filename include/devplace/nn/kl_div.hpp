@@ -35,7 +35,7 @@ struct kl_div {
   static constexpr bool takes_log_probabilities = true;
 
   bool log_target = false;             ///< whether the targets are logarithms
-  bool batchmean = false;              ///< true: mean over samples, the divergence; false: mean over all elements
+  bool batchmean = false;              ///< true: mean over samples (the divergence); false: mean over all elements
   reduction reduce = reduction::mean;  ///< sum, or a mean
 
   /// Lists the options for comparison between processes.

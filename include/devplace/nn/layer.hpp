@@ -16,7 +16,7 @@
 
 namespace devplace::nn {
 
-/// The activations that a layer's backward pass reads; others may be overwritten after forward.
+/// The activations that a layer's backward pass reads; other activations may be overwritten after forward.
 enum class keep : unsigned char { nothing = 0, input = 1, output = 2, input_and_output = 3 };
 
 using runtime::mode;
@@ -50,8 +50,8 @@ using runtime::random_key;
 ///   otherwise the first step makes the plans;
 /// - `static constexpr std::size_t reductions_per_pass` and `reduction_integers`, for layers that compute over the
 ///   samples of all places: how often a pass stops for a reduction over the places, and the largest number of integers
-///   to reduce. Each place contributes its integers by `c.reduce(numbers, count, op)`. forward and backward are each
-///   called reductions_per_pass + 1 times, with `c.phase()` 0, 1 and so on, even on places without samples;
+///   in one reduction. Each place contributes its integers by `c.reduce(numbers, count, op)`. forward and backward are
+///   each called reductions_per_pass + 1 times, with `c.phase()` 0, 1 and so on, even on places without samples;
 ///   `c.samples()` is the number of samples on all places;
 /// - `template <class In> static constexpr std::size_t multiply_adds`: number of multiplications in products for one
 ///   sample; summary (train/summary.hpp) counts two operations for each;
@@ -187,7 +187,7 @@ template <class Layer> constexpr std::size_t reduction_integers_of() {
 }
 ///@}
 
-/// Offset, in an arena, of entry `index` of a table, with padding; by default the number of elements of all entries.
+/// Offset of entry `index` of a table in an arena, which pads each entry; by default the padded size of all entries.
 template <std::size_t N> constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size_t index = N) {
   std::size_t offset = 0;
   for (std::size_t i = 0; i < index; ++i) offset += padded(table[i].shape.size());

@@ -67,8 +67,8 @@ concept computes_losses = requires(const Bound& bound, const Sums& sums, const G
 
 namespace devplace::nn::detail {
 
-/// False for tensors of different ranks, and for tensors of one rank with different static extents; evaluate_loss
-/// checks the other requirements.
+/// Whether two tensors have the same rank, and whether tensors of the same rank have compatible static extents. True
+/// for other arguments, which evaluate_loss checks.
 ///@{
 template <class Output, class Target> inline constexpr bool same_ranks = true;
 template <tensor_like Output, tensor_like Target>
@@ -158,8 +158,8 @@ auto evaluate_loss(const Loss& function, const Output& output, const Targets& ta
                   "devplace: the loss's output and targets lie on different placements; move one with to<Where>, or "
                   "scatter<Where> the targets like the batch.");
     static_assert(whole,
-                  "devplace: the loss's output and targets are partial, a summand on each place, and losses of "
-                  "summands are not summands of the loss; make them whole first, all_reduce(x).");
+                  "devplace: the loss's output and targets are partial, a summand on each place, and a loss cannot be "
+                  "computed from summands; make them whole first, all_reduce(x).");
     if constexpr (!(one_placement && whole)) {
       return detail::no_loss();
     } else {

@@ -128,12 +128,12 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   }
 
   /// Writes the outputs to a tensor or view of any layout, [n, output extents...] of output_type, placed and split like
-  /// the batch: `model.predict_into(outputs, samples)`. Computes tiles of 1,024 rows on the CPU and of 16,384 on other
-  /// places, or of `tile` samples over all places: `model.predict_into(outputs, samples, batch<4096>{})`. The model
-  /// keeps the workspace of a whole tile; later calls, even with more rows, allocate only if no workspace of this size
-  /// and stream is idle. For few rows give a small tile. `memory_plan<model, batch<4096>>` has the size of the
-  /// workspace. Several threads may predict with one model. Outputs and batch must not share elements (throws
-  /// argument_error if both are row-major).
+  /// the batch: `model.predict_into(outputs, samples)`. Computes tiles of 1,024 samples on each CPU place, and of
+  /// 16,384 samples on each other place. A third argument gives the number of samples of a tile over all places:
+  /// `model.predict_into(outputs, samples, batch<4096>{})`. The model keeps the workspace of a whole tile; later calls,
+  /// even with more samples, allocate only if no workspace of this size and stream is idle. For few samples give a
+  /// small tile. `memory_plan<model, batch<4096>>` has the size of the workspace. Several threads may predict with one
+  /// model. Outputs and batch must not share elements (throws argument_error if both are row-major).
   ///@{
   template <class Output, class Batch>
   DEVPLACE_CONFIGURED void predict_into(Output&& outputs, const Batch& samples) const {

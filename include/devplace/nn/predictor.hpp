@@ -120,7 +120,7 @@ template <class Net, placement Where, precision P = float> class predictor {
     for (auto& r : state->replicas) r.gradients = {};
     return std::move(from);
   }
-  /// Returns a model of zeros after `fill` has written its parameters.
+  /// Makes a model of zeros, calls `fill` to write its parameters, and returns the model.
   template <class Fill> static model_type filled(const Fill& fill) {
     using mesh = detail::mesh_of<Where>;
     using plan = runtime::network_plan<Net>;

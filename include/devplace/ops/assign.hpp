@@ -88,8 +88,8 @@ template <std::size_t Rank> struct make_strided_leaf {
   }
 };
 
-/// The parameters of an evaluation: the axes that remain after collapse(), and the layouts of the operands, followed by
-/// the destination's.
+/// The parameters of an evaluation: the axes that remain after collapse(), and the layouts of the operands and, last,
+/// of the destination.
 template <std::size_t Count> struct evaluation {
   shape axes;
   operand_layout layouts[Count + 1];
@@ -108,7 +108,8 @@ void run_strided(int ordinal, const Target& destination, const Expression& expre
   for_each_index<Backend>(ordinal, parameters.destination().size, elementwise_grain, body);
 }
 
-/// One pass over the operands. `Layout` is the destination's; `Strides`: whether the types allow strides.
+/// Computes an expression in one pass over the operands. `Layout` is the layout type of the destination; `Strides`:
+/// whether the types allow strides.
 template <class Layout, bool Strides, std::size_t MostAxes, class Backend, class T, class Expression, std::size_t Count>
 void run(int ordinal, T* destination, const Expression& expression, const evaluation<Count>& parameters) {
   constexpr std::size_t rank = MostAxes > 1 ? MostAxes : 1;

@@ -20,8 +20,8 @@ struct attention_gradient {};
 
 /// Attention of 16-bit elements without dropout by a backend's library. `computes<T>(ordinal, shape, scale, training)`
 /// returns whether the library supports the shape and, if `training`, also the gradient. `run(ordinal, shape, scale,
-/// mixed_attention_arguments<T>)` returns false and enqueues nothing if the library fails nevertheless. After true,
-/// `run(ordinal, shape, scale, mixed_attention_gradient_arguments<T>)` computes the gradient.
+/// mixed_attention_arguments<T>)` returns false and enqueues nothing if the library fails nevertheless. If this
+/// `run` returned true, `run(ordinal, shape, scale, mixed_attention_gradient_arguments<T>)` computes the gradient.
 struct mixed_attention {};
 
 }  // namespace devplace::op

@@ -96,7 +96,7 @@ template <class F> struct running_scales_functor {
   }
 };
 
-/// y = w normalised x + b.
+/// y = w h + b, where h is the normalised x.
 template <class X, class F> struct scale_channels_functor {
   channel_shape shape;
   X* y;

@@ -13,7 +13,7 @@
 // Batch normalisation with statistics over the samples of several places. Each place computes integers from its
 // samples, and these integers are reduced over the places. The first reduction finds the range of the elements, the
 // second adds multiples of a unit that depends on the range (detail/exact_sums.hpp). The bits therefore do not depend
-// on how samples are divided among places. F, X and W are defined as in batch_norm.hpp.
+// on how samples are divided among places. X and F are the types of batch_norm.hpp.
 
 namespace devplace::detail {
 
@@ -72,7 +72,7 @@ template <class F> struct channel_range {
   }
 };
 
-/// The sums of d and of d^2, where d is x - shift, normalised.
+/// The sums of d and of d^2 as integers, where d is (x - shift) / scale.
 template <class X, class F> struct exact_moment_terms : integer_sums {
   const X* x;
   const std::int64_t* keys;
@@ -128,7 +128,7 @@ template <class X, class F> struct gradient_range_terms : largest_keys {
   DEVPLACE_HD summand of_channel(std::size_t c) const { return {{x, dy, scales, c}}; }
 };
 
-/// The normalised sums of dy and of dy times normalised x.
+/// The sums of dy and of dy times normalised x as integers; each sum has a scale of its own.
 template <class X, class F> struct exact_gradient_terms : integer_sums {
   const X* x;
   const X* dy;

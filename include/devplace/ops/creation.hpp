@@ -52,8 +52,8 @@ template <element T, extents_like Extents, placement Where> struct creation {
     return everywhere(write, Extents(sizes...));
   }
 
-  /// Draws random elements. Every place draws the same elements, or the host draws one tensor and each place gets a
-  /// part.
+  /// Draws random elements: for a split tensor, the host draws the whole and each place gets a part; otherwise every
+  /// place draws the same elements.
   template <class Write> static type once(const Write& write, const Extents& extents) {
     using kind = kind_in_process<Where>;
     static_assert(is_floating_or_half_precision<T>,
@@ -134,7 +134,7 @@ template <class T, class Where, class... Size> auto zeros(const Size&... sizes) 
     return detail::refusal{};
 }
 
-/// A tensor of ones; see zeros, and full for several places.
+/// A tensor of ones. Takes sizes as zeros does, and placements as full does.
 template <class T, class Where, class... Size> auto ones(const Size&... sizes) {
   if constexpr (detail::can_create<T, Where, Size...>()) {
     detail::require_equal_elements<Where>();
@@ -228,7 +228,7 @@ auto uniform(const Extents& extents, seed start, detail::computed_t<T> low = 0, 
     return detail::refusal{};
 }
 
-/// Normally distributed numbers; see normal_into, and uniform for several places.
+/// Normally distributed numbers; see normal_into and, for several places, uniform.
 template <class T, class Where, class Extents>
 auto normal(const Extents& extents, seed start, detail::computed_t<T> mean = 0,
             detail::computed_t<T> standard_deviation = 1) {

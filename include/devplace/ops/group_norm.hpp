@@ -20,7 +20,7 @@ struct group_shape {
   DEVPLACE_HD constexpr std::size_t first_channel(std::size_t row) const { return row % groups * members; }
 };
 
-/// `Element` is the type of x and y: T or, if T is float, a 16-bit type.
+/// Normalises a row. `Element` is the type of x and y: T or, if T is float, a 16-bit type.
 template <class T, class Element = T> struct normalize_group {
   static constexpr bool computes_much = true;
 

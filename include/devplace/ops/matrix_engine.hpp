@@ -12,8 +12,8 @@ namespace devplace {
 struct matrix_engine_info {
   /// Engine and processor kernels: "built-in amx", "built-in avx512_bf16", "built-in avx512", "built-in avx2",
   /// "built-in generic", "cblas OpenBLAS 0.3.21 SkylakeX"; amx and avx512_bf16 differ from avx512 in products of bf16.
-  /// A library that misdetects the processor is 2 to 7 times slower than it could be, so check this before comparing
-  /// speeds. The text exists until the program ends.
+  /// A library that misdetects the processor is 2 to 7 times slower than it could be, so check the name before
+  /// comparing speeds. The text exists until the program ends.
   std::string_view name;
 };
 

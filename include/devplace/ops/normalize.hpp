@@ -45,7 +45,7 @@ DEVPLACE_HD row_scale<T, Centred> scale_of_row(const Element* x, std::size_t n, 
   return {shift, mean - static_cast<double>(shift), about.squares / count - distance * distance, epsilon};
 }
 
-/// `Element` is the type of x and y: T or, if T is float, a 16-bit type.
+/// Normalises a row. `Element` is the type of x and y: T or, if T is float, a 16-bit type.
 template <class T, bool Centred, class Element = T> struct normalize_row {
   static constexpr bool computes_much = true;
 

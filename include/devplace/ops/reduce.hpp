@@ -197,8 +197,8 @@ template <class Operation, placement Where, std::size_t... N>
 inline constexpr mismatch why_not_reduced<Operation, Where, axis<N>...> =
     reduction_result<Operation::kind, Where, N...>::why;
 
-/// Asserts one call below the public functions, so that a compiler's message shows the user's line early. `X` is
-/// deduced from a forwarding reference.
+/// Computes a reduction on one place or several. Asserts one call below the public functions, so that a compiler's
+/// message shows the user's line early. `X` is deduced from a forwarding reference.
 template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axes&... axes) {
   constexpr bool operand_and_axes = reducible<X> && (axis_argument<Axes> && ...);
   static_assert(operand_and_axes,
@@ -232,8 +232,8 @@ template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axe
                   "axis, or reshape several to one.");
     static_assert(linear, DEVPLACE_DETAIL_NONLINEAR);
     static_assert(mean_of_whole,
-                  "devplace: mean: the parts of the split axis can differ in size, and then the mean of their means is "
-                  "not the mean; divide the sum, all_reduce(sum(x)), by the number of elements.");
+                  "devplace: mean: the parts of the split axis can differ in size, and then the mean of the parts' "
+                  "means is not the mean of the whole; divide the sum, all_reduce(sum(x)), by the number of elements.");
     static_assert(position_in_whole,
                   "devplace: argmax, argmin: a position in a part is not the position in the whole; gather<on<P>>(x) "
                   "first, or work along an axis that is not split.");
@@ -256,7 +256,7 @@ template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axe
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Sums of x's element type, or int64 for integers. 0 without elements.
+/// Sums, in x's element type or, for integers, in int64. 0 without elements.
 template <class X, class... Axes>
   requires detail::reduction_call<X, Axes...>
 auto sum(X&& x, const Axes&... axes) {

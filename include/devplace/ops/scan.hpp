@@ -19,7 +19,7 @@ namespace devplace::detail {
 /// Number of chunks of floating-point sums.
 constexpr std::size_t scan_chunks(std::size_t size) { return divided_up(size, scan_chunk); }
 
-/// Number of doubles for the sums of chunks on all levels.
+/// Number of doubles for the sums of chunks, the sums of chunks of these sums, and so on.
 constexpr std::size_t scan_workspace(std::size_t size) {
   std::size_t all = 0;
   while (size > scan_chunk) {
@@ -29,7 +29,7 @@ constexpr std::size_t scan_workspace(std::size_t size) {
   return all;
 }
 
-/// Cumulative sums of n numbers in the fixed order; `workspace` has scan_workspace(n) doubles.
+/// Cumulative sums of n numbers in the order of scan_plan.hpp; `workspace` has scan_workspace(n) doubles.
 template <bool Inclusive, class Backend, class T>
 void scan_in_chunks(int ordinal, const T* x, std::size_t n, T* y, double* workspace) {
   constexpr std::size_t grain = 512;
@@ -56,8 +56,8 @@ template <class Y, class X> constexpr bool can_scan() {
                   "devplace: cumsum: the result has the wrong element type: sums have the operand's type, or int64 "
                   "for integers.");
     static_assert(one_axis,
-                  "devplace: cumsum: the operand must have one axis: cumsum(x[i]) of a row, or of all elements in "
-                  "order cumsum(x.reshape(extents<6>{})).");
+                  "devplace: cumsum: the operand must have one axis: cumsum(x[i]) of a row, or "
+                  "cumsum(x.reshape(extents<6>{})) of all elements in order.");
     static_assert(fits, "devplace: cumsum: result and operand must have the same extents.");
     return together && written && same && one_axis && fits;
   } else {

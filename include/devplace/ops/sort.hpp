@@ -57,7 +57,7 @@ void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value
 }
 [[noreturn]] inline void throw_too_many_kept(std::size_t k, std::size_t columns) {
   throw argument_error("top_k: " + std::to_string(k) + " elements were asked for and a row has " +
-                       std::to_string(columns) + "; ask for at most all of them.");
+                       std::to_string(columns) + "; ask for at most that many.");
 }
 
 /// Sorts the rows of x. Writes the elements or their positions to y.
@@ -72,8 +72,8 @@ template <bool Positions, class Y, class X> auto sort_into(const char* operation
                   "devplace: sort: result and operand live on different places; move one with to<on<...>>(x).");
     static_assert(written, "devplace: sort: the result's elements are const; pass a tensor or view to write to.");
     static_assert(same,
-                  "devplace: sort: the result has the wrong element type: values have the operand's, positions are "
-                  "int64.");
+                  "devplace: sort: the result has the wrong element type: values have the operand's type, "
+                  "positions are int64.");
     static_assert(fits, "devplace: sort: result and operand must have the same extents.");
     if constexpr (together && written && same && fits) {
       const auto to = as_view(y);

@@ -26,7 +26,7 @@ struct adam {
   /// See optimizer_rule.
   static constexpr bool takes_groups = true;
 
-  /// The place can skip steps whose gradients are not finite.
+  /// Places can skip steps whose gradients are not finite; see optimizer_rule.
   static constexpr bool skips_steps = true;
 
   static constexpr const char* name = "adam";  ///< begins messages about options

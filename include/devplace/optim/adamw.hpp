@@ -24,7 +24,7 @@ struct adamw {
   /// See optimizer_rule.
   static constexpr bool takes_groups = true;
 
-  /// The place can skip steps whose gradients are not finite.
+  /// Places can skip steps whose gradients are not finite; see optimizer_rule.
   static constexpr bool skips_steps = true;
 
   static constexpr const char* name = "adamw";  ///< begins messages about options

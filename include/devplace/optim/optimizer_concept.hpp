@@ -42,7 +42,7 @@ struct option_factors {
   double learning_rate = 1;  ///< from nn::learning_rate_times
   double weight_decay = 1;   ///< 0 for parameters that do not decay, from decay_of_matrices
 
-  /// Whether both are equal.
+  /// Whether both factors are equal.
   friend constexpr bool operator==(const option_factors&, const option_factors&) = default;
 };
 

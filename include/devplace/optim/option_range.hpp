@@ -54,8 +54,7 @@ template <class Options> void validate(const Options& options) {
     Options::for_each_option(options, []([[maybe_unused]] const char* name, const auto& value, const auto&... range) {
       (range.require(value, Options::name, name), ...);
     });
-  // The address instantiates the list, whose form is checked. Without a name there are no ranges, and a call would only
-  // allocate the names of the options.
+  // Checks the form of for_each_option at compile time. An object without a name has no ranges, so nothing is called.
   [[maybe_unused]] constexpr auto checked_list =
       &devplace::detail::for_each_option<const Options, devplace::detail::ignored_option>;
   if constexpr (requires { options.validate(); }) options.validate();

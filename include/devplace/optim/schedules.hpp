@@ -76,9 +76,9 @@ struct cosine {
   }
 };
 
-/// Multiplies the learning rate by `factor` whenever another `every` steps are done: PyTorch's StepLR.
+/// Multiplies the learning rate by `factor` at regular intervals: PyTorch's StepLR.
 struct step_decay {
-  std::int64_t every = 0;  ///< at least 1
+  std::int64_t every = 0;  ///< number of steps of an interval, at least 1
   double factor = 0.1;     ///< at least 0
 
   /// Returns the learning rate of a step.
@@ -95,8 +95,8 @@ struct step_decay {
 
 /// One cycle (Smith and Topin 2018), PyTorch's OneCycleLR. The rule's learning rate is the largest rate (`max_lr`): a
 /// step's rate rises from a fraction of the largest rate to the largest rate, and then falls far below the first rate.
-/// The momentum, or Adam's beta1, falls and rises. The last of the `steps` steps has the smallest rate, and so have
-/// later steps, for which PyTorch raises an error.
+/// The momentum, or Adam's beta1, falls and rises. The last of the `steps` steps has the smallest rate. Later steps
+/// keep this rate; PyTorch raises an error for them.
 struct one_cycle {
   std::int64_t steps = 0;           ///< steps of the whole cycle, at least 2: total_steps
   double rise = 0.3;                ///< share of the steps in which the rate rises: pct_start

@@ -78,12 +78,12 @@ struct sgd {
   bool nesterov = false;        ///< Nesterov's momentum; needs momentum above 0 and no dampening
 
   /// One arena: the momenta. Allocated even if momentum is 0, so that memory does not depend on a run-time value; steps
-  /// with momentum 0 do not access it.
+  /// with momentum 0 do not access the arena.
   static constexpr std::size_t state_arenas = 1;
   /// See optimizer_rule.
   static constexpr bool takes_groups = true;
 
-  /// The place can skip steps whose gradients are not finite.
+  /// Places can skip steps whose gradients are not finite; see optimizer_rule.
   static constexpr bool skips_steps = true;
 
   static constexpr const char* name = "sgd";  ///< begins messages about options

@@ -17,9 +17,9 @@
 namespace devplace::parallel {
 
 /// The communicator of places of several processes. Each process reduces its slice of the gradients over all
-/// participants and distributes the result by the group's transport. The order of summation is that of the engine in
-/// one process: 2 processes with 2 places each compute the same bits as `replicated` on 4 places. For buffers of S
-/// bytes each process receives about 2 S bytes for each of its places.
+/// participants and distributes the result by the group's transport. It sums in the order of `direct` or `ring` in one
+/// process: 2 processes with 2 places each compute the same bits as `replicated` on 4 places. For buffers of S bytes
+/// each process receives about 2 S bytes for each of its places.
 ///
 /// The transport reads host memory directly; devices' buffers are copied through pinned memory. The calling thread
 /// waits for the devices and for the other processes. progress() advances started collectives, in order, without

@@ -47,7 +47,7 @@ template <class T> std::size_t first_difference(const std::vector<T>& a, const s
   return i;
 }
 
-/// Compares one parameter or buffer of all replicas, at `offset` in the arenas, with that of the first replica.
+/// Compares one parameter or buffer, at `offset` in the arenas, between the first replica and each other replica.
 template <class Backend, class T, class S>
 void check_entry(const runtime::model_state<S>& state, T* (runtime::replica<S>::*data)() const, std::size_t offset,
                  const std::string& name, const nn::parameter_shape& shape) {

@@ -22,7 +22,7 @@ namespace devplace::parallel {
 /// minimum. Every element is ((g0 + g1) + g2) + ..., so the bits do not depend on slices, buckets or threads.
 ///
 /// If two of the devices cannot access each other's memory, each device first copies its slice of the others' buffers
-/// to its own memory, in portions of up to 1 MiB; at the end the results are copied back. The bits are the same; the
+/// to its own memory, in portions of up to 1 MiB; at the end the results are copied back. The bits do not change. The
 /// driver may copy through the host.
 ///
 /// This is the two-shot all-reduce over shared memory; see Peng et al., "Optimizing MPI Collectives on Shared Memory

@@ -85,7 +85,7 @@ template <class Text = std::string> class basic_fingerprint {
 /// The fingerprint of a trainer.
 using fingerprint = basic_fingerprint<>;
 
-/// Identifies a batch of a loader over processes; trainers compare the notes of all processes.
+/// Identifies a batch of a loader on `across<...>`; trainers compare the notes of all processes.
 struct batch_note {
   fingerprint loader;             ///< the extents of the loader's data, and its options
   std::uint64_t loader_hash = 0;  ///< hash of `loader`

@@ -20,9 +20,9 @@ namespace devplace {
 
 namespace parallel {
 
-/// A communicator that reduces in two levels: over the places of each process, on their devices, and then over the
-/// processes, between their first places. For buffers of S bytes each process receives about 2 S bytes; with
-/// across_processes it receives 2 S bytes for each of its places.
+/// A communicator that reduces in two levels: first over the places within each process, then over the first places of
+/// all processes. For buffers of S bytes each process receives about 2 S bytes; with across_processes it receives 2 S
+/// bytes for each of its places.
 ///
 /// With two places in each process a sum is (g0 + g1) + (g2 + g3): the bits depend on the number of places in each
 /// process, not on threads or buckets. With one place in each process the bits are those of `direct`. Buckets are

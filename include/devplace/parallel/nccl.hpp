@@ -194,8 +194,7 @@ namespace devplace::collective {
 
 /// The engine that sums by NVIDIA's NCCL, for CUDA devices of one or several processes: `all_reduce<nccl>`,
 /// `reduce_and_broadcast<nccl>`, `sharded_all_reduce<nccl>`. NCCL chooses the order of summation: all places get the
-/// same bits, but the bits may differ from those of `direct`, and those of `sharded_all_reduce` from those of
-/// `all_reduce`. With
+/// same bits, but the bits may differ from those of `direct`, and between `sharded_all_reduce` and `all_reduce`. With
 /// `wire<bf16, nccl>` NCCL moves gradients in 16 bits, and the sums have the bits of `wire<bf16>`. Memory plans do not
 /// include NCCL's own buffers.
 struct nccl : engine_base<parallel::nccl_communicator, parallel::nccl_communicator> {

@@ -18,7 +18,8 @@ namespace devplace {
 /// Policies for synchronising the replicas in a data-parallel step. They differ in traffic and memory, not in results.
 namespace collective {
 
-/// The common part of devplace's engines: the communicators of a backend's devices, in one process and across several.
+/// The base of devplace's engines. An engine makes the communicators of a backend's devices, in one process and across
+/// several.
 template <template <class> class Communicator, template <class> class CommunicatorAcross> struct engine_base {
   /// The communicator of devices in one process.
   template <class Backend> using communicator = Communicator<Backend>;
@@ -39,7 +40,7 @@ template <template <class> class Communicator, template <class> class Communicat
 
 /// The engine that sums in the order of the participants: every device sums its slice of the gradients over all
 /// replicas. The bits do not depend on threads or buckets. Devices that cannot access each other's memory need a
-/// workspace of up to 1 MiB for each other place, which plans do not count.
+/// workspace of up to 1 MiB for each other place, which memory plans do not count.
 struct direct : engine_base<parallel::direct, parallel::across_by_rank> {
   /// The name in output.
   static constexpr std::string_view name = "direct";
@@ -47,7 +48,7 @@ struct direct : engine_base<parallel::direct, parallel::across_by_rank> {
 
 /// The engine that passes chunks from neighbour to neighbour around a ring. Its order of summation differs from that of
 /// `direct` and depends on the buckets. Across processes it adds in the ring's order, but the processes exchange parts
-/// directly, with as many bytes and fewer steps.
+/// directly, which takes fewer steps than a ring and moves the same number of bytes.
 struct ring : engine_base<parallel::ring, parallel::across_by_ring> {
   /// The name in output.
   static constexpr std::string_view name = "ring";
@@ -98,10 +99,10 @@ template <class Engine = direct, class Buckets = buckets<>> struct reduce_and_br
 };
 
 /// The scheme of ZeRO stage 1: every place gets the sums of its share of the gradients, holds the optimizer's state for
-/// this share, and updates the share's parameters. It then gathers the other shares. Parameters have the bits of
-/// `all_reduce` with the same engine, and as many bytes are moved. Afterwards no place has all gradients, except in
-/// steps that clip, because the norm needs all gradients. The optimizer's rule is called for each share, so it must be
-/// elementwise, as all of devplace's rules are.
+/// this share, and updates the share's parameters. It then gathers the other shares. Parameters have the same bits as
+/// with `all_reduce` and the same engine, and the number of bytes moved is the same. Afterwards no place has all
+/// gradients, except in steps that clip, because the norm needs all gradients. The optimizer's rule is called for each
+/// share, so it must be elementwise, as all of devplace's rules are.
 template <class Engine = direct, class Buckets = buckets<>> struct sharded_all_reduce {
   /// The engine of the collectives, and their bucket sizes.
   ///@{

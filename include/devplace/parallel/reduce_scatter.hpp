@@ -81,15 +81,15 @@ auto reduce_scatter(From&& source, const Split& rule = split::even) {
       "devplace: reduce_scatter: the value is whole, on one place; scatter<sharded<axis<0>, 0, 1>>(x) splits it.");
   static_assert(not_copies,
                 "devplace: reduce_scatter: every place has the whole value already, and adding the copies up would "
-                "multiply it; scatter<To>(x.local(cuda<0>{})) splits one of them.");
+                "multiply it; scatter<To>(x.local(cuda<0>{})) splits one copy.");
   static_assert(not_parts, "devplace: reduce_scatter: the value is split already; use x itself.");
   if constexpr (to_parts && kind::is_summands) {
     using where = typename from_type::placement_type;
     constexpr bool one_mesh =
         std::is_same_v<typename placement_traits<To>::mesh, typename placement_traits<where>::mesh>;
     static_assert(one_mesh,
-                  "devplace: reduce_scatter: the result's places are not the summands' places in their order; name the "
-                  "summands' places, or reduce<on<P>>(x) and scatter to others.");
+                  "devplace: reduce_scatter: the result's places are not the summands' places in the same order; name "
+                  "the summands' places, or reduce<on<P>>(x) and scatter to others.");
     if constexpr (one_mesh && parallel::detail::check_elements<from_type>()) {
       using value_type = typename from_type::value_type;
       tensor<value_type, typename from_type::extents_type, To> result(source.extents(), rule);

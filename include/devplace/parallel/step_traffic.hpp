@@ -20,10 +20,10 @@ namespace devplace {
 ///
 /// - `all_reduce`: 2 (n - 1) S in total; each participant receives and sends 2 (n - 1) / n S;
 /// - `sharded_all_reduce`: as many bytes, half of them for parameters. If the trainer clips, it moves `clipping` bytes
-///   more; in mixed<half> these bytes are part of `gradients`, because such trainers always check all gradients;
-/// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first participant, which gets sums slice by slice; across
-///   processes only (n - 1) S, but the first participant also sends the loss. The first participant then sends the
-///   parameters n - 1 times, in mixed<half> with the scale of losses.
+///   more; in mixed<half> these bytes are part of `gradients`, because each step checks all gradients;
+/// - `reduce_and_broadcast`: (n - 1) S to sum one slice on each participant, and (n - 1) / n S to copy the sums to the
+///   first participant; across processes only (n - 1) S, but the first participant also sends the loss. The first
+///   participant then sends the parameters n - 1 times, in mixed<half> with the scale of losses.
 ///
 /// All engines move the same amount. With `collective::wire` S is the size of 16-bit gradients; parameters are not
 /// rounded. Numbers are rounded to whole elements, as if n divided S. `step_traffic<Model, Policy>{}.bytes` is a

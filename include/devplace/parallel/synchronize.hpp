@@ -73,9 +73,10 @@ void reduce_sums(Communicator& communicator, const runtime::model_state<S>& stat
     communicator.reduce(arenas.span(), runtime::gradient_tail, reduction::sum, 0);
 }
 
-/// Sums the gradient arenas of the replicas, including the sums that follow the gradients, bucket by bucket. Every
-/// place or only the first one gets the result. Copies the layers' buffers of the first place to the others, because
-/// forward computes them from each place's own samples; nn.DataParallel and DistributedDataParallel do this, too.
+/// Sums the gradient arenas of the replicas, including the sums that follow the gradients, bucket by bucket. The policy
+/// says whether every place or only the first one gets the result. Copies the layers' buffers of the first place to the
+/// others, because forward computes them from each place's own samples; nn.DataParallel and DistributedDataParallel do
+/// this, too.
 template <class Net, class Policy, class Communicator, class S>
 void reduce_gradients(Communicator& communicator, const runtime::model_state<S>& state) {
   using wire = typename precision_traits<S>::wire;

@@ -120,7 +120,7 @@ namespace collective {
 /// The engine that sends gradients in 16 bits: `all_reduce<wire<bf16>>`, or with NCCL between GPUs
 /// `all_reduce<wire<bf16, nccl>>`. Each place rounds its gradients; the sums are computed in float in the order of
 /// `direct` and rounded. An element's error is at most about 2^-7 (bf16) or 2^-10 (half) of the sum of the summands'
-/// magnitudes. All places get the same bits, with both engines. Half overflows above 65504 and rounds numbers below
+/// magnitudes. All places get the same bits, also with NCCL. Half overflows above 65504 and rounds numbers below
 /// 2^-14 with an error of up to 2^-25, about 3e-8; smaller numbers become 0. Gradients need half as many bytes as in
 /// float; sums of losses and weights, parameters and buffers are not rounded.
 template <class Rounded = bf16, class Engine = direct> struct wire {

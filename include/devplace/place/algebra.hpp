@@ -8,7 +8,8 @@
 #include <devplace/place/placement.hpp>
 
 // The algebra of placements: computes the placement of an operation's result from its operands' placements. Operations
-// on distributed tensors (ops/) use the algebra; docs/algebra.md tabulates it.
+// on distributed tensors (ops/) use the algebra; docs/algebra.md tabulates it. The value of a partial operand is the
+// reduction of one summand per place (place/kind.hpp).
 namespace devplace::detail {
 
 /// How an elementwise operation acts on summands. `pointwise` stands for all functions without an own enumerator.
@@ -17,16 +18,16 @@ enum class arithmetic : unsigned char { pointwise, additive, product, quotient, 
 /// Kinds of reductions along axes; `position` stands for argmax and argmin.
 enum class reducing : unsigned char { sum, mean, max, min, position };
 
-/// The reason why operands have no common result.
+/// The reason why an operation rejects its operands.
 enum class mismatch : unsigned char {
   none,
   places,              ///< operands on different places
   split_axes,          ///< operands split along different axes
-  nonlinear,           ///< a function of the summands is not a summand of the function's value
+  nonlinear,           ///< a nonlinear function of the summands gives no summands of the result
   partial_product,     ///< products of summands are not summands of the product
   counted_repeatedly,  ///< a value added to every summand would be counted once per place
-  partial_and_split,   ///< summands of the whole combined with parts of it
-  reductions,          ///< summands of different reductions
+  partial_and_split,   ///< one operand is partial, another one is split
+  reductions,          ///< partial operands with different reductions
   contraction,         ///< matmul: the contracted axis is split in one operand only
   mean_of_parts,       ///< parts may differ in size, so their means have different weights
   position_in_parts,   ///< a position in a part is not a position in the whole
@@ -53,14 +54,15 @@ inline constexpr bool same_places<A, B> =
     single_place<A> == single_place<B> &&
     std::is_same_v<typename placement_traits<A>::mesh, typename placement_traits<B>::mesh>;
 
-/// Why an operand and a number or a whole value have no common result; `flipped`: `X` is the right operand.
+/// Why `op` rejects an operand of kind `X` if the other operand is a number or a whole value. `flipped`: the operand of
+/// kind `X` is the right one.
 template <class X> constexpr mismatch why_not_with_whole(arithmetic op, X, bool flipped) {
   if (!X::is_summands) return mismatch::none;
   if (X::is_linear && (op == arithmetic::product || (op == arithmetic::quotient && !flipped))) return mismatch::none;
   return X::is_linear && op == arithmetic::additive ? mismatch::counted_repeatedly : mismatch::nonlinear;
 }
 
-/// Why two operands on the same places have no common result.
+/// Why `op` rejects two operands on the same places.
 template <class A, class B> constexpr mismatch why_not_elementwise(arithmetic op, A a, B b) {
   if (B::is_whole) return why_not_with_whole(op, a, false);
   if (A::is_whole) return why_not_with_whole(op, b, true);
@@ -73,7 +75,7 @@ template <class A, class B> constexpr mismatch why_not_elementwise(arithmetic op
   return op == arithmetic::product ? mismatch::partial_product : mismatch::nonlinear;
 }
 
-/// The result of two operands; void stands for a number.
+/// The placement of the result of two operands; void stands for a number.
 template <arithmetic Op, class A, class B> constexpr auto elementwise_of_two() {
   using a = kind_of<A>;
   using b = kind_of<B>;

@@ -44,7 +44,7 @@ template <class F, class Where> constexpr bool takes() {
     return std::is_invocable_v<F&, Where>;
 }
 
-/// Explains at compile time why a function cannot be called with a list of candidates; `valid` if it can.
+/// Explains at compile time why a function cannot be called with a list of candidates; `valid` is true if it can.
 template <class F, class List> struct candidate_call;
 template <class F, class... Where> struct candidate_call<F, candidate_list<Where...>> : candidates<Where...> {
   using candidates<Where...>::usable;

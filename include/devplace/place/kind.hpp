@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <string>
 
-// Kinds say how a value is distributed along one axis of a mesh of places. The meshes of all placements have one axis
-// so far; a mesh of several axes has one kind for each, and the algebra of placements holds axis by axis.
+// Kinds say how a value is distributed along one axis of a mesh of places. So far all meshes have one axis. A mesh of
+// several axes would have one kind per axis, and the algebra of placements would apply to each axis separately.
 
 namespace devplace {
 
@@ -15,7 +15,7 @@ enum class reduction : unsigned char { sum, mean, max, min };
 
 namespace detail {
 
-/// The properties that all kinds have. A kind redeclares those that differ.
+/// Default values of the properties of a kind. Each kind redeclares the properties with other values.
 struct kind_properties {
   static constexpr bool is_distributed = true;  ///< over several places
   static constexpr bool is_whole = false;       ///< on one place, or copies
@@ -56,7 +56,8 @@ template <reduction Op> struct summands : detail::kind_properties {
 
 namespace detail {
 
-/// Whether the value equals the summands if all of them are equal, as with max and min; true without summands.
+/// Whether equal summands reduce to a value equal to each of them: for max and min, but not for sums, nor for means,
+/// which round. True for kinds without summands.
 template <class Kind>
 inline constexpr bool keeps_equal_summands =
     !Kind::is_summands || Kind::op == reduction::max || Kind::op == reduction::min;

@@ -43,8 +43,8 @@ struct cuda_backend : any_device {};
 
 }  // namespace detail
 
-/// Families of code for places: one per kind of processor, independent of ordinals. Translation units with different
-/// components have different types of backends (config.hpp), so public types have no backend as a template argument.
+/// Backends: each is the code for one kind of place, for all ordinals. Translation units with different components have
+/// different types of backends (config.hpp), so public types have no backend as a template argument.
 namespace backend::inline DEVPLACE_CONFIGURATION {
 /// The machine's processors.
 struct cpu : detail::cpu_backend {};
@@ -52,7 +52,7 @@ struct cpu : detail::cpu_backend {};
 struct cuda : detail::cuda_backend {};
 /// Page-locked memory: no operations run there.
 struct pinned : detail::pinned_backend {};
-/// The kind of devices in this program: the only kind besides the machine's processors.
+/// The backend of all devices, that is of processors with memory of their own.
 using device = cuda;
 }  // namespace backend::inline DEVPLACE_CONFIGURATION
 

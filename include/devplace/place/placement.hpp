@@ -199,7 +199,7 @@ constexpr std::size_t participant_count(std::size_t processes) {
 struct participants {
   std::size_t first;  ///< rank of this process's first participant
   std::size_t count;  ///< number of participants of all processes
-  /// Whether both are equal.
+  /// Whether ranks and counts are equal.
   friend constexpr bool operator==(const participants&, const participants&) = default;
 };
 

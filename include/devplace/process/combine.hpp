@@ -11,7 +11,7 @@
 
 namespace devplace::parallel::detail {
 
-/// Maximum number of places of a collective: the number of ordinals that have memory statistics.
+/// Maximum number of places of a collective, equal to counted_ordinals in place/device_map.hpp.
 inline constexpr std::size_t max_ranks = 64;
 
 /// One step of a reduction. Means are summed until finish() divides.

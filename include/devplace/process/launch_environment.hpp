@@ -40,8 +40,8 @@ class launch_environment {
   int rank() const { return values_.process.world.rank; }
   int size() const { return values_.process.world.size; }
   ///@}
-  /// The process's number among the processes of this host, and their number. The numbers differ even with torchrun's
-  /// --virtual-local-rank, where each process sees a single GPU with number 0.
+  /// The process's rank among the processes of this host, and the number of these processes. No two of them have the
+  /// same local rank, even with torchrun's --virtual-local-rank, where each process sees a single GPU with number 0.
   ///@{
   int local_rank() const { return values_.local.rank; }
   int local_size() const { return values_.local.size; }

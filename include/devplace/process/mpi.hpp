@@ -117,7 +117,7 @@ class mpi_runtime {
 /// together, and process 0 waits for the others; a process that ends earlier counts as failed. The processes are not
 /// watched with `process_options{.heartbeat = 0}`, nor after MPI_Init, which allows no further thread.
 ///
-/// Throws communication_error if MPI is not initialised, is finalized or was initialised for fewer threads, and
+/// Throws communication_error if MPI is not initialised, is finalized or has a lower thread level than required, and
 /// argument_error if the communicator is MPI_COMM_NULL or an intercommunicator.
 inline process_group mpi_processes(MPI_Comm communicator, const process_options& options = {}) {
   return parallel::detail::mpi_group("mpi_processes", communicator, options);

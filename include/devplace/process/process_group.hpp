@@ -49,7 +49,7 @@ class process_group {
   int rank() const { return valid_transport().ranks().rank; }
   int size() const { return valid_transport().ranks().size; }
   ///@}
-  /// The process's number among the group's processes on this host, and their number.
+  /// The process's rank among the group's processes on this host, and the number of these processes.
   ///@{
   int local_rank() const { return valid_transport().ranks().local_rank; }
   int local_size() const { return valid_transport().ranks().local_size; }

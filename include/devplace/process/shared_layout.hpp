@@ -15,8 +15,8 @@ namespace detail {
 /// Allocates an offset for the data of each call. Each process writes to its own memory. The offset is the same in all
 /// processes, because all compute it from the same sizes. Data of two consecutive calls does not overlap. Offsets
 /// advance through four portions before they start again: writing a line that is still in another processor's
-/// second-level cache costs several times as much. Small data, whose latency matters, cycles through a few pages
-/// instead.
+/// second-level cache costs several times as much as other writes. Small data, whose latency matters, cycles through
+/// a few pages instead.
 class shared_offsets {
  public:
   explicit shared_offsets(std::size_t portion) : portion_(portion) {}
@@ -51,8 +51,8 @@ struct shared_layout {
   std::size_t processes;  ///< number of processes
   std::size_t portion;    ///< maximum number of bytes of a call
 
-  /// The default portion: fits a second-level cache for up to 8 processes, and is smaller for more, because each
-  /// process maps the memory of all.
+  /// The default portion. It fits a second-level cache. With more than 8 processes it is smaller, because each process
+  /// maps the memory of all processes.
   static constexpr std::size_t usual_portion(std::size_t processes) {
     return std::clamp((std::size_t{8} << 20) / processes, std::size_t{64} << 10, std::size_t{1} << 20);
   }

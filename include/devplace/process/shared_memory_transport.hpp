@@ -154,7 +154,7 @@ class shared_memory_transport final : public transport {
   /// Begins the next call, whose data may then be written to this process's area.
   void enter(detail::shared_call::call_kind kind, std::size_t buffers, std::span<const std::size_t> begins) {
     if (broken_)
-      throw communication_error("this group of processes cannot be used any more, because a call of it has failed.");
+      throw communication_error("this group of processes cannot be used any more, because an earlier call failed.");
     if (received_ != processes())
       throw error(
           "shared_memory_transport: another call was made before the started call has ended. End the started call "
@@ -214,7 +214,7 @@ class shared_memory_transport final : public transport {
     if (monitor_ != nullptr) monitor_->explain();
     const std::string own = "rank " + std::to_string(rank()) + " " + call_.text(), name = "rank " + std::to_string(q);
     throw communication_error(
-        (!arrived ? name + " has left the group, or a call of it has failed there, while " + own
+        (!arrived ? name + " has left the group, or one of its calls has failed, while " + own
                   : own + " while " + name + " " + other.text() +
                         (other.text() == call_.text() ? ", with other boundaries between their parts" : "")) +
         ". All processes of a group make the same calls in the same order.");

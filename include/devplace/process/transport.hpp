@@ -32,7 +32,7 @@ struct process_ranks {
 /// call may be made, and the arguments and the memory they refer to must not change.
 ///
 /// `begins` divides a buffer among the processes: bytes [begins[r], begins[r + 1]) are process r's part; `begins` has
-/// size() + 1 ascending numbers; the last one times the number of buffers is at most portion().
+/// size() + 1 ascending numbers. The last number, multiplied by the number of buffers, is at most portion().
 class transport {
  public:
   /// The summands of this process's part.
@@ -117,7 +117,7 @@ class transport {
     if (size() == 1 || !inherited()) return;
     throw communication_error(std::string(caller) + ": this process was made by fork() in rank " +
                               std::to_string(ranks_.rank) + " of " + std::to_string(size()) +
-                              " processes, whose calls are for that rank alone. Call it in the parent, before fork() "
+                              " processes, and only the parent may communicate. Call it in the parent, before fork() "
                               "if the child needs the result.");
   }
 

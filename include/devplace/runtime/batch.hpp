@@ -144,8 +144,8 @@ struct no_input_gradient {
 };
 
 /// Runs the backward pass of one replica: writes or accumulates the gradients, and writes the gradient of the input to
-/// `dx` unless it is null. The caller stores the loss's two sums. Calls `after` (see nothing_after), the last time for
-/// the whole arena.
+/// `dx` unless it is null. The caller stores the loss's two sums. Calls `after` (see nothing_after); the last call is
+/// for the whole arena.
 template <class Net, class P, class Backend, class After = nothing_after>
 void run_backward(const pass<P>& p, const typename engine<Net, P, Backend>::replica_type& r, const void* x,
                   const element_of_t<P>* dy, bool add, element_of_t<P>* dx = nullptr, After after = {}) {

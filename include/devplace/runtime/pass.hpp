@@ -23,7 +23,8 @@ struct random_key {
   std::uint64_t first_sample = 0;  ///< index, in the whole batch, of the first sample of this pass
 };
 
-/// Offsets of parameters, the same for all roles, are multiples of this number of elements: 64 bytes of float.
+/// Offsets of parameters are multiples of this number of elements: 64 bytes of float. A parameter, its working copy and
+/// its gradient have the same offset.
 inline constexpr std::size_t element_alignment = 16;
 
 constexpr std::size_t padded(std::size_t elements) { return devplace::detail::padded_to(elements, element_alignment); }

@@ -21,7 +21,7 @@
 
 namespace devplace::runtime {
 
-/// One replica's arenas: parameters, the parameters' working copy (read by layers), gradients (followed by two sums),
+/// One replica's arenas: parameters, the parameters' working copy (read by layers), gradients (with gradient_tail),
 /// buffers, and the sums of the last loss. Each arena is one block, with equal constexpr offsets on every place. `S` is
 /// the storage of a precision (precision_traits), which names the types.
 template <class S> struct replica {
@@ -59,7 +59,7 @@ template <class S> struct model_state {
   std::uint64_t step = 0;             ///< number of training passes so far; keys random layers
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients
   std::uint64_t updates = 0;          ///< optimizer steps and assignments so far; each makes saved activations stale
-  std::uint64_t failures = 0;         ///< failures of devices before construction; later ones make the model unusable
+  std::uint64_t failures = 0;         ///< failures of devices before construction; later failures make it unusable
   void (*check_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/wait_for_model.hpp
   bool working_copies_are_old = true;              ///< whether passes round the parameters first
   std::mutex renewal;                              ///< protects working_copies_are_old and the rounding

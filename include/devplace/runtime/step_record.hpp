@@ -86,8 +86,8 @@ template <> struct working_parameters<void> {
   template <class T> DEVPLACE_HD void store(std::size_t, T) const {}
 };
 
-/// An enqueued update. Calls the factors in `steps` as a formula for each element, `factors(arithmetic, gradient,
-/// parameter, state...)`, which changes the parameter and the state.
+/// An enqueued update. Calls the function object `steps->next` for each element: `next(arithmetic, gradient, parameter,
+/// state...)` changes the parameter and the state.
 template <class Rule, class T, std::size_t Arrays, class Working = void> struct update {
   using value_type = T;
   using working_type = Working;

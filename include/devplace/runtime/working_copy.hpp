@@ -19,8 +19,8 @@ template <class Backend, class S> void round_working_copy(const replica<S>& r, s
 
 /// Updates the working copies if the parameters may have changed. Every pass calls this function before its first
 /// layer. Code that changes parameters (initialisation, a user's view) only marks the copies as old; optimizers update
-/// them. Several threads may call this function concurrently. Asynchronous, unless `Wait` is true, as passes on several
-/// streams need.
+/// them. Several threads may call this function concurrently. Asynchronous unless `Wait` is true; concurrent passes
+/// on several streams need `Wait`.
 template <class Backend, bool Wait = false, class S> void renew_working_copies(model_state<S>& state) {
   if constexpr (replica<S>::has_working_copy) {
     const std::lock_guard lock(state.renewal);

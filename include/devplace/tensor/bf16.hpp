@@ -28,7 +28,7 @@ class bf16 {
   DEVPLACE_HD explicit constexpr bf16(Integer value) : bf16(detail::to_rounded_once(value)) {}
   ///@}
 
-  /// Exact.
+  /// Converts exactly.
   DEVPLACE_HD constexpr operator float() const {
     return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits_) << 16);
   }

@@ -50,9 +50,9 @@ void copy(To&& destination, const From& source) {
   }
 }
 
-/// Returns a tensor with the same elements on placement `Where`; no other conversion changes the place. Moves a
-/// temporary that is already on `Where`, copies everything else. Complete when the call returns. Collectives
-/// (parallel/) distribute and collect tensors over several places.
+/// Returns a tensor with the elements of `source` on placement `Where`. No other conversion changes the place. Moves a
+/// temporary that is already on `Where`, copies everything else. The copy is complete when the call returns.
+/// Collectives (parallel/) distribute and collect tensors over several places.
 template <class Where = void, class From, class... Other>
   requires(!detail::is_placement<Where> || !detail::has_network<std::remove_cvref_t<From>>)  // see nn/to.hpp
 auto to(From&& source, const Other&...) {

@@ -19,7 +19,7 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Takes the memory of a temporary source; returns an empty block for other sources, which their owners keep alive.
 template <class From> memory_block kept_source(From&& source) {
-  if constexpr (is_tensor<From>)  // no reference: a temporary
+  if constexpr (is_tensor<From>)  // From is not a reference: `source` is a temporary
     return block_access::take(std::move(source));
   else
     return {};
@@ -45,9 +45,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 ///@{
 template <tensor_like To, tensor_like From> auto copy_async(To&& destination, From&& source) {
   constexpr bool kept = !detail::is_tensor<To>;
-  static_assert(kept,
-                "devplace: copy_async: the destination is a temporary tensor, whose elements nobody could read; use "
-                "to_async, or pass a variable.");
+  static_assert(
+      kept,
+      "devplace: copy_async: the destination is a temporary tensor, whose elements the program could not read; use "
+      "to_async, or pass a variable.");
   if constexpr (detail::check_async<detail::placement_of_t<To>, detail::placement_of_t<From>>() && kept) {
     using device = detail::copier_t<detail::placement_of_t<To>, detail::placement_of_t<From>>;
     const auto to = detail::as_view(destination);

@@ -81,9 +81,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   DEVPLACE_CONFIGURED tensor(const Extents& extents, const Split& parts)
       : tensor(extents, divided_by(extents, parts)) {}
 
-  /// Uninitialised elements of a tensor split across processes. `extents` are those of the whole tensor. Allocates only
-  /// the parts of this process, whose participants are given by `participants`. Throws argument_error if all processes
-  /// together have too few participants.
+  /// Uninitialised elements of a tensor split across processes. `extents` are the extents of the whole tensor.
+  /// Allocates only the parts of this process, whose participants are given by `participants`. Throws argument_error if
+  /// this process's ranks exceed the total number of participants.
   DEVPLACE_CONFIGURED tensor(const Extents& extents, split::rule rule, const devplace::participants& participants)
     requires(divided && mesh::spans_processes)
       : tensor(extents, divided_by(extents, rule, participants)) {}

@@ -22,7 +22,7 @@ concept floating_element = element<T> && (std::same_as<T, float> || std::same_as
 
 namespace detail {
 
-// As bool, as is_element.
+// Bools instead of concepts, for the reason given at is_element.
 template <class T> inline constexpr bool is_half_precision = half_precision_element<T>;
 template <class T> inline constexpr bool is_floating = floating_element<T>;
 

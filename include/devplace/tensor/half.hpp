@@ -29,7 +29,7 @@ class half {
   DEVPLACE_HD explicit constexpr half(Integer value) : half(detail::to_rounded_once(value)) {}
   ///@}
 
-  /// Exact.
+  /// Converts exactly.
   DEVPLACE_HD constexpr operator float() const { return detail::float_of_half(bits_); }
 
   /// The bits in memory.

@@ -32,11 +32,11 @@ namespace detail {
 inline constexpr segment_error_texts texts_of_export{"exported"};
 inline constexpr segment_error_texts texts_of_open_ipc{
     "open_ipc",
-    "the process that exported the tensor has freed it or has ended. Keep its exported<...> until the others "
-    "have opened it.",
+    "the process that exported the tensor has freed it or has ended. Keep its exported<...> until the other "
+    "processes have opened it.",
     "Open it on the same GPU, as a tensor of the exported type, with the same version of the program."};
 
-/// Returns the functions of a cuda place; other places do not compile.
+/// Returns the functions that share memory of a cuda place; other places do not compile.
 template <class P> constexpr auto ipc_of() {
   constexpr bool on_gpu = std::is_same_v<backend_of_t<P>, backend::device>;
   constexpr bool implemented = provided<backend_of_t<P>, op::ipc>;

@@ -106,8 +106,8 @@ constexpr auto extents_of_axes([[maybe_unused]] const extents<E...>& e, std::ind
 template <class E, std::size_t... Left>
 using extents_without_t = decltype(extents_of_axes(E{}, axes_without_t<E::rank, Left...>{}));
 
-/// Number of elements from the first to the last that the strides reach, inclusive. Returns 0 without elements, and
-/// SIZE_MAX if strides exceed the address space, as negative strides do.
+/// Number of elements from the first element to the last element that the strides reach, inclusive. Returns 0 without
+/// elements, and SIZE_MAX if strides exceed the address space, as negative strides do.
 constexpr std::size_t spanned(std::span<const std::size_t> extents, std::span<const std::size_t> strides) {
   std::size_t last = 0;
   bool fits = true;

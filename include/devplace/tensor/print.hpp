@@ -64,9 +64,9 @@ inline std::string printed_note(reduction op) {
     case reduction::mean:
       return "summands: the value is their mean";
     case reduction::max:
-      return "summands: the value is the largest of each";
+      return "summands: the value is their maximum";
     case reduction::min:
-      return "summands: the value is the smallest of each";
+      return "summands: the value is their minimum";
   }
   return {};
 }

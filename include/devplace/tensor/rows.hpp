@@ -47,8 +47,9 @@ template <tensor_like X>
   requires(std::remove_cvref_t<X>::rank > 0)
 constexpr auto begin(X&& x) {
   constexpr bool on_one_place = detail::has_rows<std::remove_cvref_t<X>>;
-  static_assert(on_one_place,
-                "devplace: rows of a tensor over several places are those of x.local(k), or of gather<cpu>(x).");
+  static_assert(
+      on_one_place,
+      "devplace: a tensor over several places has no rows to loop over; loop over x.local(k) or gather<cpu>(x).");
   if constexpr (on_one_place)
     return detail::row_position(detail::as_any_view(x), 0);
   else

@@ -45,7 +45,7 @@ template <class Extents> Extents stored_extents(const named_segment& segment) {
 /// The description of a tensor's type in a segment.
 template <class T, class Extents> std::string tensor_text(const char* kind, const Extents& extents) {
   static_assert(Extents::rank <= named_segment::most_extents,
-                "devplace: memory that processes share has tensors of at most 8 axes; reshape it to fewer.");
+                "devplace: a tensor in shared memory has at most 8 axes; reshape it to fewer axes.");
   return shared_version_text(kind)
       .append("element type: ")
       .append(dtype_name<T>())

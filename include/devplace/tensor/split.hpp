@@ -17,7 +17,7 @@ namespace devplace {
 /// empty if there are fewer indices than places.
 namespace split {
 
-/// The rules for any size.
+/// The rules that divide an axis of any size.
 enum class rule : unsigned char { even, torch };
 
 /// Sizes differ by at most one, larger ones first: 10 over 4 places is 3, 3, 2, 2 (as numpy.array_split).
@@ -46,7 +46,7 @@ template <std::size_t Places> struct sizes {
     return static_cast<std::size_t>(size);
   }
 };
-/// `split::sizes{3, 3, 1}` is for three places.
+/// Deduces the number of places: three for `split::sizes{3, 3, 1}`.
 template <std::integral... Size> sizes(Size...) -> sizes<sizeof...(Size)>;
 
 }  // namespace split
@@ -76,7 +76,7 @@ constexpr std::size_t split_begin(split::rule rule, std::size_t size, std::size_
 }
 
 /// Divides an axis among all participants; returns the parts of this process. `participants` gives this process's
-/// participants: by default, all.
+/// participants; by default, all participants.
 template <std::size_t Places>
 constexpr part_begins<Places> divide(std::size_t size, split::rule rule,
                                      const participants& participants = {0, Places}) {

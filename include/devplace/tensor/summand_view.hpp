@@ -36,7 +36,7 @@ template <class View> class summand_view {
   template <class... Index> constexpr value_type operator()(Index... indices) const {
     constexpr bool reachable = host_accessible<typename View::placement_type>;
     static_assert(reachable,
-                  "devplace: the host cannot reach this summand's elements; print it, or copy it there with "
+                  "devplace: the host cannot reach this summand's elements; print it, or copy it with "
                   "to<cpu>(x.only_on(k)).");
     if constexpr (reachable) return elements_(indices...);
     return {};

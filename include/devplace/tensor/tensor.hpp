@@ -43,7 +43,7 @@ template <element T, extents_like Extents, single_place P> class DEVPLACE_NODISC
   /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
 
-  /// Makes zeros, on places that compute; every dynamic extent is 0.
+  /// Makes zeros; every dynamic extent is 0. Not available for pinned memory, where no operations run.
   DEVPLACE_CONFIGURED tensor()
     requires(detail::computes<backend_type>)
       : tensor(Extents{}) {
@@ -128,7 +128,7 @@ template <element T, extents_like Extents, single_place P> class DEVPLACE_NODISC
     return result;
   }
 
-  /// Address of the first element in the place's memory, as view::data(); null without elements.
+  /// Address of the first element in the place's memory, as view::data(); null if the tensor has no elements.
   ///@{
   detail::data_pointer<T, P> data() DEVPLACE_LIFETIMEBOUND { return detail::data_pointer<T, P>(memory<false>()); }
   detail::data_pointer<const T, P> data() const DEVPLACE_LIFETIMEBOUND {
@@ -172,7 +172,8 @@ template <element T, extents_like Extents, single_place P> class DEVPLACE_NODISC
   operator devplace::view<U, Other, P, Layout>() const&& = delete;
   ///@}
 
-  /// A tensor with the same elements on another place, as `to<Where>(x)`; moves a temporary that is there already.
+  /// A tensor with the same elements on another place, as `to<Where>(x)`; moves a temporary that is already on that
+  /// place.
   ///@{
   template <class Where> auto to() const& { return detail::mover<Where>::move(*this); }
   template <class Where> auto to() && { return detail::mover<Where>::move(std::move(*this)); }
@@ -192,7 +193,7 @@ template <element T, extents_like Extents, single_place P> class DEVPLACE_NODISC
   }
   ///@}
 
-  /// Views of parts of the elements, or of all in another order or shape, like the functions of view()
+  /// Views of parts of the elements, or of all elements in another order or shape, like the functions of view()
   /// (tensor/view.hpp). Deleted for temporaries, because the view would outlive the memory.
   ///@{
   auto operator[](std::size_t index) & DEVPLACE_LIFETIMEBOUND { return view()[index]; }

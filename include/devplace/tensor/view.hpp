@@ -186,8 +186,8 @@ class DEVPLACE_NODISCARD view {
   ///@}
 
   /// Selects indices `first` to `last` (exclusive) of an axis, or every `step`-th of them: `x.slice(axis<1>{}, 0, 2)`.
-  /// Without an axis, slices the first one. Throws argument_error for indices out of range. The result has the view's
-  /// layout along the first axis without a step; otherwise it is strided.
+  /// Without an axis, slices the first one. Throws argument_error for indices out of range. The result is row-major if
+  /// a row-major view is sliced along the first axis without a step, otherwise strided.
   ///@{
   template <class Axis> constexpr auto slice(Axis, std::size_t first, std::size_t last, std::size_t step) const {
     constexpr bool has_axis = detail::axis_number<Axis> < rank;
@@ -224,7 +224,7 @@ class DEVPLACE_NODISCARD view {
   }
 
   /// Broadcasts the elements to another shape, as numpy.broadcast_to: extents are aligned at the last axis; a missing
-  /// axis, or one of extent 1, is repeated with stride 0. The result is strided, and read-only because several
+  /// axis, or an axis of extent 1, is repeated with stride 0. The result is strided, and read-only because several
   /// positions are the same element. Throws shape_error if run-time extents cannot be broadcast.
   template <class Shape, class... Other> constexpr auto broadcast_to(const Shape& shape, const Other&...) const {
     constexpr bool has_axes = detail::has_axes<Shape, rank> && sizeof...(Other) == 0;
@@ -270,7 +270,7 @@ class DEVPLACE_NODISCARD view {
                  detail::device_of<Where> device)
       : data_(data), extents_(extents), strides_(strides), device_(device) {}
 
-  /// The layout after an axis is cut or removed.
+  /// The layout after axis N is sliced or removed.
   template <std::size_t N> using along = std::conditional_t<N == 0 && is_row_major, row_major, strided>;
 
   /// Another view on the same memory.

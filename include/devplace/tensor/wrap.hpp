@@ -22,7 +22,7 @@ namespace devplace {
 /// `wrap(pointer, extents<2, 3>{}, {1, 2})` is a column-major matrix. The memory must outlive the view; temporary
 /// containers do not compile. If the view is written, different indices must be different elements. Copies nothing:
 /// `to<on<cuda<0>>>(wrap(values, extents<dyn, 3>{n}))` makes a copy. Throws shape_error unless a container has exactly
-/// as many elements as the extents or, with strides, at least as many as they span.
+/// as many elements as the extents or, with strides, at least as many as the strides span.
 ///@{
 template <view_placement Where = on<cpu>, class Memory, class Extents = std::initializer_list<std::size_t>>
 constexpr auto wrap(Memory&& memory, const Extents& extents = {}) {

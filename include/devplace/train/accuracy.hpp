@@ -129,9 +129,10 @@ template <class Where> class label_counts {
 inline void require_group_of_batches(const participants& of_batches, const participants& of_scope) {
   if (of_batches != of_scope)
     throw argument_error("accuracy: the batches are divided among " + std::to_string(of_batches.count) +
-                         " participants, this process's from rank " + std::to_string(of_batches.first) +
-                         " on, and this thread's process_scope has " + std::to_string(of_scope.count) + " from rank " +
-                         std::to_string(of_scope.first) + " on; call it in the scope in which the loader was made.");
+                         " participants, where this process begins at rank " + std::to_string(of_batches.first) +
+                         ", and this thread's process_scope has " + std::to_string(of_scope.count) +
+                         " participants, where it begins at rank " + std::to_string(of_scope.first) +
+                         "; call accuracy in the scope in which the loader was made.");
 }
 
 /// Throws shape_error unless labels are [n, ...] for logits [n, ..., classes].
@@ -186,13 +187,13 @@ struct accuracy_options {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Returns the share of labels, from 0 to 1, whose output of a model or predictor is one of the `options.top` largest;
-/// NaN without samples. A sample has one label. If its output is [..., classes], it has one label for each row, as in
-/// networks that label tokens or pixels. The batches come from a loader for the model's placement: `accuracy(model,
-/// batches.epoch(0))`. Reads two numbers from each place at the end. All processes of this thread's process_scope call
-/// accuracy(); each counts its samples, and all get the result. Throws communication_error if the processes' parameters
-/// or loaders differ. Throws argument_error if `options.top` is out of range or the batches belong to another scope,
-/// and shape_error for a wrong number of labels.
+/// Returns the share of right labels, from 0 to 1, of a model or predictor; NaN without samples. A label is right if
+/// its output is one of the `options.top` largest. A sample has one label. If its output is [..., classes], it has one
+/// label for each row, as in networks that label tokens or pixels. The batches come from a loader for the model's
+/// placement: `accuracy(model, batches.epoch(0))`. Reads two numbers from each place at the end. All processes of this
+/// thread's process_scope call accuracy(); each process counts its own samples, and all processes get the result.
+/// Throws communication_error if the processes' parameters or loaders differ. Throws argument_error if `options.top` is
+/// out of range or the batches belong to another scope, and shape_error for a wrong number of labels.
 template <detail::model_like Model, detail::epoch_like Batches>
 double accuracy(const Model& m, Batches&& batches, const accuracy_options& options = {}) {
   using Where = typename Model::placement_type;
@@ -213,7 +214,7 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& optio
     using labels_type = std::remove_cvref_t<decltype(labels)>;
     static_assert(std::is_same_v<typename labels_type::placement_type, batch_placement_t<Where>>,
                   "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> puts "
-                  "both there.");
+                  "images and labels there.");
     static_cast<void>(runtime::accepts_batch<Model, std::remove_cvref_t<decltype(images)>, false>());
     static_assert(
         !classes_last || (std::is_integral_v<typename labels_type::value_type> && labels_type::rank == output::rank),
@@ -250,7 +251,7 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& optio
 
 /// Returns the accuracy over a set of images, in batches of `options.batch` (default 256): `accuracy(model, data.test,
 /// options, {.top = 5})`. Use the training's options, because they scale the pixels. Makes a loader; memory_plan's
-/// `loader` is its memory on devices for this batch size.
+/// `loader` is the loader's memory on devices for this batch size.
 template <detail::model_like Model>
 double accuracy(const Model& m, const image_set& data, loader_options options = {.batch = 256},
                 const accuracy_options& measure = {}) {

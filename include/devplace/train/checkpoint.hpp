@@ -35,7 +35,7 @@ struct training_position {
   int epoch = 0;          ///< counted from 0
   std::size_t batch = 0;  ///< number of the epoch's batches that were trained
 
-  /// Whether both are equal.
+  /// Whether epoch and batch are equal.
   friend bool operator==(const training_position&, const training_position&) = default;
 };
 

@@ -23,7 +23,7 @@ struct early_stopping_options {
   bool maximize = false;      ///< true: larger metrics are better (accuracies); false: smaller metrics (losses)
 
   static constexpr const char* name = "early_stopping";  ///< begins messages about options
-  /// Lists the numbers; see optim::validate.
+  /// Calls f for each numeric option; see optim::validate.
   static void for_each_option(auto& self, auto&& f) {
     f("patience", self.patience, optim::at_least{1, "a number of metrics without an improvement"});
     f("min_delta", self.min_delta, optim::not_negative);
@@ -74,7 +74,7 @@ template <class Model> class early_stopping {
 
   /// Copies the best parameters and buffers to a model, whose trainers continue with them.
   DEVPLACE_CONFIGURED void restore(Model& m) const { m.assign(best_); }
-  /// The model with the best parameters; before the first metric, with the initial ones.
+  /// The model with the best parameters; before the first metric, with the initial parameters.
   const Model& best() const DEVPLACE_LIFETIMEBOUND { return best_; }
 
   /// The best metric, its index, and the number of metrics.

@@ -23,8 +23,8 @@ namespace devplace {
 /// update, before clipping and without the loss scale.
 struct gradient_norms {
   double last = std::numeric_limits<double>::quiet_NaN();  ///< norm of the last update; NaN before the first one
-  double mean = std::numeric_limits<double>::quiet_NaN();  ///< over the updates with a finite norm; NaN without any
-  double largest = 0;                                      ///< over the updates with a finite norm
+  double mean = std::numeric_limits<double>::quiet_NaN();  ///< mean of all finite norms; NaN if there are none
+  double largest = 0;                                      ///< largest finite norm
   std::int64_t updates = 0;                                ///< number of all updates
   std::int64_t not_finite = 0;                             ///< number of updates with infinite or NaN gradients
 };

@@ -89,9 +89,9 @@ template <class Net, class P> class hogwild_copies {
 /// There are no locks: elements are read and written by relaxed atomic operations, so simultaneous changes of one
 /// element can be lost. Each trainer has its own state of the rule (momenta). A single trainer gives the bits of the
 /// training on `on<cpu>`; with several, results differ from run to run. With `accumulate<k>` the parameters are read
-/// and updated at every k-th batch. Other members are those of a trainer on `on<cpu>` and refer to this trainer's
-/// steps. The trainer has two copies of the parameters, gradients and the rule's state in memory of this process. After
-/// fork() each process makes its own trainer.
+/// and updated at every k-th batch. All other members are inherited from a trainer on `on<cpu>` and refer to this
+/// trainer's steps. The trainer has two copies of the parameters, gradients and the rule's state in memory of this
+/// process. After fork() each process makes its own trainer.
 template <class Net, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batches>>
     : private train::detail::hogwild_copies<Net, P>,

@@ -144,8 +144,8 @@ template <class Net, class Where, class P, std::size_t Samples, class Processes>
       (plan::parameter_elements + runtime::gradient_tail) * sizeof(typename roles::gradient);
   /// Buffers of layers.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(typename roles::parameter);
-  /// Additional while accuracy() runs over batches of this size: a batch's outputs, an integer for each label, and two
-  /// sums. Excludes the workspace of predictions (`memory_plan<model, batch<n>>::activations`) and batches.
+  /// Additional bytes while accuracy() runs over batches of this size: a batch's outputs, an integer for each label,
+  /// and two sums. Excludes the workspace of predictions (`memory_plan<model, batch<n>>::activations`) and batches.
   static constexpr std::size_t accuracy = [] {
     using output = typename plan::output;
     constexpr std::size_t element = sizeof(typename plan::template output_element<P>);
@@ -243,25 +243,25 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
       return std::max(engine::workspace_bytes(participants, bucket, sizeof(typename roles::wire)),
                       engine::workspace_bytes(participants, reduced_integers, sizeof(std::int64_t)));
   }();
-  /// Additional if the trainer clips: the workspace of the norm. In mixed<half> every trainer needs this workspace to
-  /// detect gradients that are not finite, and `bytes` includes it.
+  /// Additional bytes if the trainer clips: the workspace of the norm. In mixed<half> every trainer needs this
+  /// workspace to detect gradients that are not finite, and `bytes` includes it.
   static constexpr std::size_t clipping = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
   /// The total of the members above; includes `clipping` in mixed<half> only.
   static constexpr std::size_t bytes = base::parameters + base::working_copy + base::gradients + optimizer_state +
                                        base::buffers + activations + sums + reduction_buffer +
                                        (scales_losses<P> ? clipping : 0);
-  /// Additional if a loader copies uint8 images (an image_set) to devices: two batches, and one batch of bytes, which
-  /// the device scales. 0 on the CPU, where models read the batches in the loader's host memory.
+  /// Additional bytes if a loader copies uint8 images (an image_set) to devices: two batches, and one batch of bytes,
+  /// which the device scales. 0 on the CPU, where models read the batches in the loader's host memory.
   static constexpr std::size_t loader = std::is_same_v<placement_backend_t<Where>, backend::cpu>
                                             ? 0
                                             : rows * (runtime::sample_size<typename plan::input> *
                                                           (2 * sizeof(typename plan::template input_element<P>) + 1) +
                                                       2);
-  /// Additional on the host for each process of a group that launched_processes connects on one host: its part of the
-  /// shared memory that all processes map. RSS counts all parts in each process; PSS counts this number.
+  /// Additional bytes on the host for each process of a group that launched_processes connects on one host: its part of
+  /// the shared memory that all processes map. RSS counts all parts in each process; PSS counts this number.
   static constexpr std::size_t exchange = parallel::shared_layout::usual_bytes(train::detail::process_count<Processes>);
-  /// Additional once per place on a GPU, for any number of models: workspace of products and reductions, allocated at
-  /// first use and kept. Simulated devices have none.
+  /// Additional bytes once per place on a GPU, for any number of models: workspace of products and reductions,
+  /// allocated at first use and kept. Simulated devices have none.
   static constexpr std::size_t gpu_workspace = train::detail::gpu_workspace_bytes;
 };
 

@@ -23,7 +23,7 @@ struct moving_average_options {
   bool average_buffers = false;  ///< true: averages buffers; false: copies the model's buffers
 
   static constexpr const char* name = "moving_average";  ///< begins messages about options
-  /// Lists the numbers; see optim::validate.
+  /// Calls f for each numeric option; see optim::validate.
   static void for_each_option(auto& self, auto&& f) { f("decay", self.decay, optim::decay_rate); }
 };
 
@@ -49,10 +49,10 @@ template <class T> struct average_functor {
 /// An exponential moving average of a model's parameters: `moving_average average{model, {.decay = 0.999}}`, and
 /// `average.update(model)` after each step; then `accuracy(average.model(), data.test)`. Computes the same as
 /// torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn(decay): the first update copies the parameters; later
-/// ones multiply the average by the decay and add (1 - decay) times the parameters. Buffers are copied from the model
-/// (`use_buffers=False`) or averaged. The average is a model on the same places, with its own parameters and buffers.
-/// An update is one launch on each place for the parameters and one for the buffers; it neither waits nor allocates.
-/// One thread at a time.
+/// updates multiply the average by the decay and add (1 - decay) times the parameters. Buffers are copied from the
+/// model (`use_buffers=False`) or averaged. The average is a model on the same places, with its own parameters and
+/// buffers. An update is one launch on each place for the parameters and one for the buffers; it neither waits nor
+/// allocates. One thread at a time.
 template <class Model> class moving_average {
   using where = typename Model::placement_type;
   using backend_type = placement_backend_t<where>;

@@ -33,8 +33,8 @@ struct progress_options {
 /// ```
 /// In a process_scope only process 0 prints.
 ///
-/// Reads a loss, which waits for the device, only when a line is printed. Samples per second are those of the current
-/// epoch; the time left is estimated from all the time so far, including time between epochs.
+/// Reads a loss, which waits for the device, only when a line is printed. Samples per second count the current epoch
+/// only; the time left is estimated from all the time so far, including time between epochs.
 class progress {
  public:
   /// For epochs of a loader's samples or of `options.samples`: `progress{5, batches}`, `progress{5, {.samples =

@@ -37,7 +37,7 @@ inline std::string table_of_layers(const std::vector<nn::layer_summary>& layers)
   rows.push_back({"all", "", "", std::to_string(parameters), std::to_string(flops)});
   std::string text = devplace::detail::aligned_rows(rows, 3);
   if (frozen != 0) text += std::to_string(frozen) + " of the parameters are frozen\n";
-  if (buffers != 0) text += std::to_string(buffers) + " elements of buffers besides\n";
+  if (buffers != 0) text += std::to_string(buffers) + " elements in buffers, which are not parameters\n";
   return text;
 }
 
@@ -70,10 +70,10 @@ template <class Net, class Where, class P> struct network_of<model<Net, Where, P
 
 /// Prints two tables that describe a network, or the network of a model's type: `summary<net>(std::cout, batch<64>{})`.
 /// The first has each layer's name as in PyTorch, its type, the extents of one sample's output, its number of
-/// parameters (including frozen ones), and its FLOPs for one sample. nn::layer_summaries defines and returns these
-/// numbers. The second has bytes on a place, as memory_plan counts them, in float, double and mixed<bf16> (mixed<half>
-/// also needs its scale). Its rows are parameters and buffers with padding, their copy in 16 bits, a predictor, and a
-/// training with `Rule`. Predictor and training are for batches of `Samples` samples.
+/// parameters (including frozen parameters), and its FLOPs for one sample. nn::layer_summaries defines and returns
+/// these numbers. The second has bytes on a place, as memory_plan counts them, in float, double and mixed<bf16>
+/// (mixed<half> also needs its scale). Its rows are parameters and buffers with padding, their copy in 16 bits, a
+/// predictor, and a training with `Rule`. Predictor and training are for batches of `Samples` samples.
 template <class Net, class Rule = optim::adam, std::size_t Samples = 1>
 void summary(std::ostream& out, batch<Samples> = {}) {
   using net = typename train::detail::network_of<Net>::type;

@@ -126,8 +126,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   /// launch, which clipping and mixed<half> need anyway. A second call resets the statistics. gradient_norms() enqueues
   /// a copy to the host and returns at once. After `auto norms = step.gradient_norms()` and further steps,
   /// `norms.item().mean` waits only for the steps before gradient_norms(). The gradients do not change. All processes
-  /// call measure_gradients(); with collective::scatter_gather only the first has the norms. Checkpoints exclude the
-  /// norms.
+  /// call measure_gradients(); with collective::scatter_gather only the first process has the norms. Checkpoints
+  /// exclude the norms.
   ///@{
   DEVPLACE_CONFIGURED void measure_gradients() {
     norm_.allocate(own_state(), memory_, connection_.updating_places());
@@ -243,7 +243,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   /// state() returns the whole state of the training on the host, for checkpoints (train/checkpoint.hpp). restore()
   /// sets it in a trainer of an equal network, precision and rule, on any placement and with any policy. Options of the
   /// loss and of clip() are not included. state() and restore() wait for the places and throw their failures; between
-  /// the batches of one accumulation they throw error. All processes call them.
+  /// the batches of one accumulation they throw error. All processes call state() and restore().
   ///@{
   DEVPLACE_CONFIGURED train::training_state<Rule, typename roles::parameter> state() {
     auto& state = own_state();

@@ -170,7 +170,7 @@ class training_log {
     throw argument_error("training_log: the row's \"" + columns_.front() + "\" is " +
                          train::detail::number_text(number) + ", and that of the last row is " +
                          train::detail::number_text(last_) +
-                         "; rows are in order. To go on from an earlier one, call rewind(" +
+                         "; the numbers must increase. To continue from an earlier row, call rewind(" +
                          train::detail::number_text(number) + ") first.");
   }
 

@@ -43,7 +43,7 @@ template <class T = float> struct device_array {
 TEMPLATE_TEST_CASE("convolutions on CUDA devices are right for every shape, however few patches fit", "[backend]",
                    float, dp::half) {
   using T = TestType;
-  for (const convolution_shape& s : dp::test::convolution_shapes()) {
+  for (const convolution_shape& s : dp::test::shapes_for<T>(dp::test::convolution_shapes())) {
     const std::size_t outputs = s.groups * s.outputs, channels = s.groups * s.channels;
     const device_array<T> x(s.samples * channels * s.plane(), 1), weight(s.weights(), 2), bias(outputs, 3),
         dy(s.samples * outputs * s.pixels(), 4), into_x(channels, 5);

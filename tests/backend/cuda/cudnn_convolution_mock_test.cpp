@@ -115,7 +115,7 @@ std::size_t cudnn_calls_of(const std::string& function) {
 }
 
 template <class T> void require_right_cudnn_results() {
-  for (const convolution_shape& s : dp::test::convolution_shapes()) {
+  for (const convolution_shape& s : dp::test::shapes_for<T>(dp::test::convolution_shapes())) {
     INFO(s.samples << " samples, " << s.groups << " groups of " << s.channels << " to " << s.outputs << ", "
                    << s.rows.in << "x" << s.columns.in);
     const cudnn_problem<T> p(s);

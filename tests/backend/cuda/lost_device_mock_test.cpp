@@ -138,8 +138,8 @@ TEST_CASE("places on one GPU are lost together, and each one's last kernel is na
   pretend_to_launch(1, "sum_kernel");
   pretend_to_launch(2, "other_kernel");
   CHECK_THAT(lose_device_0(),
-             ContainsSubstring("that the device was given is scale_kernel. The last that cuda:1, on the same GPU, was "
-                               "given is sum_kernel. A kernel failed") &&
+             ContainsSubstring("that the device was given is scale_kernel. The last kernel that cuda:1, on the same "
+                               "GPU, was given is sum_kernel. A kernel failed") &&
                  !ContainsSubstring("other_kernel"));
   CHECK_THROWS_WITH(
       dp::synchronize<dp::cuda<1>>(),

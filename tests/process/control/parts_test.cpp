@@ -73,8 +73,8 @@ TEST_CASE("a process that leaves out a call of a part is named", "[process][cont
   CHECK_THAT(text, ContainsSubstring("devplace: rank 3 (host "));
   CHECK_THAT(text, ContainsSubstring(") makes barrier #5 where rank 1 (host "));
   CHECK_THAT(text, ContainsSubstring(") makes all_gather #5 (1 x 8 bytes): all processes of a group must make the same "
-                                     "collective calls in the same order. These are calls of a part of the group, made "
-                                     "by split(), of ranks 1, 2, 3."));
+                                     "collective calls in the same order. These calls are in the part of the group "
+                                     "that split() made of ranks 1, 2, 3."));
 }
 
 TEST_CASE("a timed-out call of a part names the missing process", "[process][control_plane]") {
@@ -101,10 +101,9 @@ TEST_CASE("a process that continues in the whole group is missing in its part", 
   });
   // Either call may time out first.
   const std::string text = text_of_all(ends);
-  CHECK_THAT(text,
-             ContainsSubstring(") is after split #1 and waits in barrier #1 of a part of the group, of ranks 0, 1.") ||
-                 ContainsSubstring(") is before its first collective call and waits in barrier #2 of the whole "
-                                   "group. process_options::op_timeout"));
+  CHECK_THAT(text, ContainsSubstring(") is after split #1 and waits in barrier #1 of the part with ranks 0, 1.") ||
+                       ContainsSubstring(") is before its first collective call and waits in barrier #2 of the whole "
+                                         "group. process_options::op_timeout"));
 }
 
 TEST_CASE("a process that ends its part while another process is in a later call is named",

@@ -27,7 +27,7 @@ template <class... Sizes> constexpr element_sizes sizes_of_all(const Sizes&... s
   return {std::min({s.smallest...}), std::max({s.largest...})};
 }
 
-/// The element sizes of the tensors that an expression reads (single elements excluded).
+/// The element sizes of the tensors that an expression reads. Excludes numbers and tensors of one element.
 template <class Tree> inline constexpr element_sizes sizes_in_tree = {16, 1};
 template <class T> inline constexpr element_sizes sizes_in_tree<linear_leaf<T>> = element_sizes::uniform(sizeof(T));
 template <class T, std::size_t Rank>

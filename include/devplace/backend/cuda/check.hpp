@@ -50,8 +50,8 @@ inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
     throw_cuda_error(code, call, ordinal);
 }
 
-/// Returns whether a queried stream or event has work left, given the query's result. Returns false after a failure,
-/// which waiting for the work reports.
+/// Returns whether a queried stream or event has work left, given the query's result. Returns false after a failure;
+/// a call that waits for the work throws the failure.
 inline bool cuda_query_pending(cudaError_t code, const char* call, int ordinal) {
   if (code == cudaSuccess) return false;
   static_cast<void>(cudaGetLastError());

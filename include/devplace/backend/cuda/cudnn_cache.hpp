@@ -17,7 +17,7 @@
 
 namespace devplace::detail {
 
-/// The workspace of engines for which the workspace of patches is too small. Engines on tensor cores copy images to
+/// The workspace of engines that need more than cuda_unfolding_workspace. Engines on tensor cores copy images to
 /// another axis order, which takes about as much memory as the images.
 struct cuda_cudnn_workspace {
   static constexpr std::size_t bytes = std::size_t{256} << 20;
@@ -83,7 +83,7 @@ inline bool run_plan(int ordinal, const cuda_scope& device, cudnn_cache& cache, 
   const cudnn_descriptor& pack = plan.pack_of(addresses, cache.uses, caller);
   if (only_plans()) return true;
   if (!caller.offers(cudnnBackendExecute(cache.handle, plan.plan.get(), pack.get()), "cudnnBackendExecute")) {
-    plan.plan = {};  // although cuDNN had offered the engine
+    plan.plan = {};  // do not try again, although cuDNN had offered the engine
     return false;
   }
   after_launch(device, ordinal, name);

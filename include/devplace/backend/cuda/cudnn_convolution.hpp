@@ -16,7 +16,7 @@
 namespace devplace::detail {
 
 /// Enqueues a convolution or one of its gradients on the place's current stream, then the work of `finish(weight)`.
-/// Returns false, with nothing enqueued, if no engine that fits the workspace keeps devplace's promises. For a 16-bit
+/// Returns false, with nothing enqueued, if no engine that fits the workspace satisfies keeps_promises(). For a 16-bit
 /// weight gradient, `weight` is null, and finish() gets the gradient's address in the workspace.
 template <class T, class Finish>
 bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shape, product_math math, const T* x,

@@ -86,7 +86,7 @@ template <> struct implementation<backend::cuda, op::ipc> {
     cudaEvent_t written = nullptr;
   };
 
-  /// Rounds up to pages of 2 MiB, because CUDA shares whole pages, with any other memory of this process on them.
+  /// Rounds up to pages of 2 MiB, because CUDA shares whole pages, including unrelated memory on them.
   static std::size_t whole_pages(std::size_t bytes) {
     constexpr std::size_t page = std::size_t{2} << 20;
     return bytes == 0 ? page : detail::padded_to(bytes, page);

@@ -23,7 +23,7 @@ inline std::string cuda_error_text(cudaError_t code) {
          std::to_string(static_cast<int>(code)) + ")";
 }
 
-/// Returns whether the error is a hardware fault rather than caused by a kernel.
+/// Returns whether the error is a hardware fault and not caused by a kernel.
 inline bool is_hardware_fault(cudaError_t code) {
   return code == cudaErrorECCUncorrectable || code == cudaErrorNvlinkUncorrectable ||
          code == cudaErrorHardwareStackError;
@@ -59,7 +59,7 @@ inline std::string last_launch_text(int ordinal) {
   for (int other = 0; other < counted_ordinals; ++other) {
     const char* name = last_launch(other).load(std::memory_order_relaxed);
     if (other == ordinal || name == nullptr || map.visible(other) != map.visible(ordinal)) continue;
-    text.append(" The last that ")
+    text.append(" The last kernel that ")
         .append(place_name(backend::cuda{}, other))
         .append(", on the same GPU, was given is ");
     text.append(name).append(".");

@@ -13,9 +13,9 @@
 #include <devplace/tensor/dtype.hpp>
 
 // Pooling of 16-bit elements in adjacent windows of 2 x 2. A thread reads 16 bytes of two rows: 8 columns, 4 windows.
-// Row lengths must be multiples of 8 elements, because other rows begin at unaligned addresses. Other windows may
-// overlap or leave gaps. For these, adjacent threads take adjacent windows, whose elements share cache lines; one pack
-// per thread would spread a warp's accesses over more cache lines.
+// Row lengths must be multiples of 8 elements, because rows of other lengths begin at unaligned addresses. Other
+// windows may overlap or leave gaps. For these, adjacent threads take adjacent windows, whose elements share cache
+// lines; one pack per thread would spread a warp's accesses over more cache lines.
 
 namespace devplace::detail {
 

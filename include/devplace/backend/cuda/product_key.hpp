@@ -82,7 +82,7 @@ inline std::string to_string(const product_key& key) {
   if (key.result != key.operand) text.append(" into float");
   text.append("; stored rows are ").append(std::to_string(key.lda)).append(", ").append(std::to_string(key.ldb));
   text.append(" and ").append(std::to_string(key.ldc)).append(" elements apart");
-  if (key.batch != 1) text.append("; ").append(std::to_string(key.batch)).append(" of them");
+  if (key.batch != 1) text.append("; ").append(std::to_string(key.batch)).append(" products of this shape");
   if (key.epilogue == library_epilogue::bias) text.append("; with a bias");
   if (key.epilogue == library_epilogue::row_sums) text.append("; with the sums of the first operand's rows");
   return text.append(")");

@@ -49,8 +49,9 @@ class simulated_device {
   ~simulated_device() { stop(); }
 
   /// Enqueues `function()` for the device's thread. The next wait() throws the function's exception; until then the
-  /// device skips all work, so that nothing uses a failed result. `Always`: runs even then (for freeing memory).
-  /// `Named`: the type in messages, by default `Function`; op::events means that the function waits for a device.
+  /// device skips all work, so that nothing uses a failed result. With `Always`, `function` is not skipped
+  /// (for freeing memory). `Named`: the type in messages, by default `Function`; op::events means that `function` waits
+  /// for another device.
   template <bool Always = false, class Named = void, class Function> void submit(const Function& function) {
     static_assert(std::is_trivially_copyable_v<Function>,
                   "devplace: the arguments of an operation on a cuda place must be trivially copyable, because the "

@@ -17,7 +17,7 @@ namespace devplace {
 
 namespace detail {
 
-/// Returns the devices behind the place `ordinal`; empty if place numbers equal device numbers without a device map.
+/// Returns the visible and the physical device of place `ordinal`; empty if all numbers are equal and no map is given.
 inline std::string simulated_binding(int ordinal) {
   const device_map& map = device_map::of_process();
   const int visible = map.visible(ordinal), physical = simulated_physical_device(ordinal);

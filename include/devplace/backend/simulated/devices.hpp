@@ -22,9 +22,10 @@
 
 namespace devplace::detail {
 
-/// The devices behind the logical ordinals of the process. Each has its own worker, which starts at the first use.
-/// Workers are stopped at exit but never destroyed, because a tensor with static storage duration may free its memory
-/// later. As with CUDA, children of fork() cannot use the devices of their parent: the threads stay in the parent.
+/// The devices behind the logical ordinals of the process. Each device has its own worker, which starts at the device's
+/// first use. Workers are stopped at exit but never destroyed, because a tensor with static storage duration may free
+/// its memory later. As with CUDA, children of fork() cannot use the devices of their parent: the threads stay in the
+/// parent.
 class simulated_devices {
  public:
   static simulated_device& at(int ordinal) {
@@ -40,7 +41,7 @@ class simulated_devices {
     return all.start(ordinal);
   }
 
-  /// Returns the worker that executes this thread's calls for a device: the current stream's, or the device's own.
+  /// Returns the worker that executes this thread's calls for a device: the current stream's worker or the device's.
   static simulated_device& current(int ordinal) {
     simulated_device& own = at(ordinal);
     void* const scoped = current_stream(ordinal);
@@ -90,7 +91,7 @@ class simulated_devices {
       for (extra_worker& one : devices.extra_) one.worker.stop();
       devices.for_each_started([this](int ordinal, const simulated_device& device) {
         report(place_name(backend::cuda{}, ordinal), device.unthrown_failure([this](const std::exception_ptr& failure) {
-          bool thrown = false;  // by another device that needed this device's results and got the failure, too
+          bool thrown = false;  // by another device, to which the failure has propagated
           devices.for_each_started(
               [&](int, const simulated_device& other) { thrown = thrown || other.was_thrown(failure); });
           return thrown;

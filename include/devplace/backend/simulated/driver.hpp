@@ -29,10 +29,10 @@ inline int parse_simulated_device_count(const char* text) {
   return count;
 }
 
-/// Returns the physical devices selected by `text`, a value of CUDA_VISIBLE_DEVICES, in its order; all if it is null.
-/// Parses like CUDA's driver, without errors: entries are strtol numbers, which may have leading space, a sign and any
-/// suffix. The list ends at the first entry that is not a device (-1, a number too large, no number). A device listed
-/// twice makes the list empty.
+/// Returns the physical devices selected by `text`, a value of CUDA_VISIBLE_DEVICES, in the order of `text`; all if
+/// `text` is null. Parses like CUDA's driver, without errors: entries are strtol numbers, which may have leading space,
+/// a sign and any suffix. The list ends at the first entry that is not a device (-1, a number too large, no number). A
+/// device listed twice makes the list empty.
 inline std::vector<int> parse_visible_devices(const char* text, int physical_count) {
   std::vector<int> visible;
   if (text == nullptr) {

@@ -49,7 +49,8 @@ template <> struct implementation<backend::cuda, op::events> {
     });
   }
   static void record(int ordinal, void* state) { event(state).record(detail::simulated_devices::current(ordinal)); }
-  /// Makes the device wait even if it has failed, because a failed device still frees memory, which others may use.
+  /// Makes the device wait for the event. A failed device waits, too, because it still frees memory, which other
+  /// devices may be using.
   static void follow(int ordinal, void* state) {
     detail::simulated_device* const worker = &detail::simulated_devices::current(ordinal);
     worker->submit<true, op::events>([worker, before = event(state).recorded()] {

@@ -51,7 +51,7 @@ template <> struct implementation<backend::cuda, op::memory> {
                (physical == ordinal ? std::string(" (simulated)")
                                     : " (simulated, physical device " + std::to_string(physical) + ")"),
            bytes, detail::usage_of(counters), pool.limit_text(physical),
-           pool.limited() ? "set DEVPLACE_SIMULATED_MEMORY to more where a larger device is meant" : ""}));
+           pool.limited() ? "raise DEVPLACE_SIMULATED_MEMORY to simulate a larger device" : ""}));
     detail::count_allocation(counters, bytes, purpose);
     return detail::memory_block({data, bytes, ordinal, purpose, &release});
   }

@@ -34,7 +34,7 @@ struct process_team_owner;
 ///
 /// Fork and join cost 0.1 to 0.6 us while the workers spin and about 50 us once they sleep. The calling thread, the
 /// leader, waits some microseconds after its own part. Then it also runs the parts of workers that have not begun,
-/// because their processors are busy. If several threads call run() concurrently, the first one gets the workers; the
+/// for example on a busy processor. If several threads call run() concurrently, the first one gets the workers; the
 /// others run all parts themselves. So no call waits for a busy team or machine, and run() may be nested. A member must
 /// not wait for another member. After fork(), the child's first run() starts new workers.
 class builtin_thread_team {
@@ -52,7 +52,7 @@ class builtin_thread_team {
   int size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
   /// Calls `function(member)` for each member 0..size()-1 and returns when all calls are done. If some throw, the
-  /// others still run, and the exception of the lowest member is rethrown.
+  /// others still run, and the exception of the throwing member with the lowest number is rethrown.
   template <class Function> void run(Function&& function) { run_parts(size(), function); }
 
   /// Calls `function(part)` for each part 0..parts-1. Part i belongs to member i % size(), so that a part runs on the
@@ -116,7 +116,7 @@ class builtin_thread_team {
  private:
   friend struct detail::process_team_owner;
 
-  /// The last generation in which a member's parts were begun; has its own cache line.
+  /// The last generation (number of a run) in which a member's parts were begun; has its own cache line.
   struct alignas(64) last_begun {
     std::atomic<unsigned> generation = 0;
   };

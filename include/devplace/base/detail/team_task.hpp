@@ -17,7 +17,7 @@ struct team_task : function_view<int> {
   void operator()(int member) const noexcept { function_view::operator()(member); }
 };
 
-/// Keeps the exception of the lowest member that threw, so that the reported error does not depend on timing.
+/// Keeps the exception of the throwing member with the lowest number, so that the error does not depend on timing.
 class first_exception {
  public:
   void capture(int member) noexcept {

@@ -35,7 +35,7 @@ namespace detail {
 /// Extents of a batch of samples from a tensor with extents `Extents`: the first extent is dynamic.
 template <extents_like Extents> using batch_extents_t = typename with_dynamic_axis<Extents>::type;
 
-/// Integer features, except uint8, keep their type; others get the network's element type.
+/// Integer features, except uint8, keep their type; other features get the network's element type.
 template <floating_element T, class Features>
 using batch_feature_t =
     std::conditional_t<numbering_element<typename Features::value_type>, typename Features::value_type, T>;
@@ -105,7 +105,7 @@ class batch_maker {
                            "options.");
     if (started_)
       throw error(
-          "loader: another epoch is being read, and all epochs use the same memory; end that loop first, or make a "
+          "loader: another epoch is being read, and all epochs use the same memory; end that epoch first, or make a "
           "second loader.");
     order_ = sampler_.order(epoch);
     epoch_ = epoch;
@@ -130,7 +130,7 @@ class batch_maker {
   }
 
   /// Makes batch `number`, or waits until a worker has made the batch, and returns the slot; the batch is valid until
-  /// release(). Throws the transform's exception for one of its samples.
+  /// release(). Throws the transform's exception for a sample of the batch.
   std::size_t get(std::size_t number) { return prefetcher_.wait(number); }
   const batch_type& in_slot(std::size_t slot) const { return slots_[slot]; }
   void release(std::size_t number) { prefetcher_.release(number); }
@@ -251,8 +251,8 @@ class batch_maker {
     }
   }
 
-  /// Prefetches the first KiB of the next sample while this one is made, since samples in random order miss the caches.
-  /// The hardware prefetcher loads the rest.
+  /// Prefetches the first KiB of the next sample while the current sample is made, since samples in random order miss
+  /// the caches. The hardware prefetcher loads the rest.
   static void fetch(const feature* sample, std::size_t count) {
     const char* const bytes = reinterpret_cast<const char*>(sample);
     const std::size_t most = std::min<std::size_t>(count * sizeof(feature), 1024);

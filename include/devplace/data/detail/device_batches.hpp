@@ -31,7 +31,7 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
  public:
   using batch_type = labelled_batch<tensor<T, FeaturesExtents, Where>, tensor<Target, TargetsExtents, Where>>;
 
-  /// Takes the batches of a maker, split over several places by the rule of its share.
+  /// Takes the batches of a maker. Splits them over several places by the rule of the maker's share.
   template <class Maker>
   DEVPLACE_CONFIGURED explicit device_batches(const Maker& maker)
       : share_(maker.share()),
@@ -122,8 +122,8 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
       scale_bytes_into(images, bytes, scale);
     } else {
       throw error(
-          "loader: it was made in a file that is compiled as CUDA, so that devices scale its bytes, and is read in one "
-          "that is compiled as C++; compile both as CUDA: devplace_compile_as_cuda(target) in CMake.");
+          "loader: the loader was made in a file compiled as CUDA, so that devices scale its bytes, and is read in a "
+          "file compiled as C++; compile both files as CUDA: devplace_compile_as_cuda(target) in CMake.");
     }
   }
 

@@ -165,7 +165,7 @@ class prefetcher {
   bool ending_ = false;
   std::vector<result> results_;  // one for each slot
   std::vector<std::thread> workers_;
-  unsigned started_in_ = fork_count();  // of the process that started the workers
+  unsigned started_in_ = fork_count();  // fork_count() in the process that started the workers
 };
 
 }  // namespace devplace::detail

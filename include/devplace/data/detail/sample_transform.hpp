@@ -34,7 +34,7 @@ template <class Transform, class T, class Target> consteval bool accepts_transfo
                 "floating-point targets, for classes their probabilities.");
   static_assert(callable,
                 "devplace: a loader's transform is called as transform(std::span<T> sample, std::size_t index, int "
-                "epoch), T being the loader's element type or that of integer features, and is const, because "
+                "epoch) with T the loader's element type, or the type of integer features, and is const, because "
                 "workers call it at the same time; give it these parameters and no `mutable`.");
   return mixes_numbers && callable;
 }

@@ -86,8 +86,8 @@ class csv_text {
     const bool letter = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
     if (letter || c >= 128 || std::string_view("\"\r\n.+-\0", 7).find(options_.delimiter) != std::string_view::npos)
       throw argument_error(
-          "read_csv: the delimiter is a character that numbers or lines have themselves; give ',', ';', '\\t' or "
-          "another one between the fields.");
+          "read_csv: the delimiter is a character that occurs in fields or ends lines; give ',', ';', '\\t' or another "
+          "character that only separates fields.");
   }
 
   /// Finds the next line, without its end. Skips blank lines, except in a file of one column, where they are empty
@@ -161,9 +161,9 @@ class csv_text {
 
   std::size_t numbered(std::size_t number) const {
     if (number >= fields_)
-      throw argument_error("read_csv: column " + std::to_string(static_cast<std::ptrdiff_t>(number)) + " of " +
-                           in_quotes(path_) + " was asked for, which has " + std::to_string(fields_) +
-                           " columns. They are numbered from 0.");
+      throw argument_error("read_csv: column " + std::to_string(static_cast<std::ptrdiff_t>(number)) +
+                           " was asked for, and " + in_quotes(path_) + " has " + std::to_string(fields_) +
+                           " columns, numbered from 0.");
     return number;
   }
 
@@ -174,7 +174,7 @@ class csv_text {
     const auto at = std::find(names_.begin(), names_.end(), name);
     if (at == names_.end()) fail("has no column " + in_quotes(name) + "; it has " + names() + ".");
     if (std::find(at + 1, names_.end(), name) != names_.end())
-      fail("has several columns " + in_quotes(name) + ". Give the number of one, from 0.");
+      fail("has several columns " + in_quotes(name) + ". Give the number of a column, counted from 0.");
     return static_cast<std::size_t>(at - names_.begin());
   }
 
@@ -220,10 +220,10 @@ class csv_text {
     double real{};
     const std::errc as_double = parse_number(text, real);
     const bool too_small = as_double != std::errc::invalid_argument && is_below_one(text);
-    if constexpr (std::floating_point<T>)  // zero, as NumPy and pandas read it
+    if constexpr (std::floating_point<T>)  // NumPy and pandas also read such a number as 0
       if (too_small) return text.starts_with('-') ? -T{0} : T{0};
     if (!too_small && (code == std::errc::result_out_of_range || as_double == std::errc::result_out_of_range))
-      fail_at(column, "has " + in_quotes(text) + ", which is beyond the numbers of " + dtype_name<T>(),
+      fail_at(column, "has " + in_quotes(text) + ", which is out of the range of " + dtype_name<T>(),
               as_double == std::errc{} ? "Read the file as double, or leave out the column."
                                        : "Correct the number, or leave out the column.");
     fail_at(column, "has " + in_quotes(printable(from.text)) + ", which is not of type " + dtype_name<T>(),
@@ -249,7 +249,7 @@ class csv_text {
   std::string remedy(std::string_view text) const {
     if (options_.delimiter != ',' && text.find(',') != text.npos) return "Write numbers with a decimal point.";
     if (line_ == 1 && !options_.header) return "If the first line has the names of the columns, set header to true.";
-    return "Choose the columns with numbers by the option columns, or correct it.";
+    return "Choose the columns with numbers by the option columns, or correct the field.";
   }
 
   [[noreturn]] void fail_at(std::size_t column, const std::string& found, const std::string& advice) const {

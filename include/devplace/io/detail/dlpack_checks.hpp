@@ -87,9 +87,9 @@ class dlpack_checks {
 
   static void check_version(dlpack::version version, const char* operation) {
     if (version.major != 1)
-      throw argument_error(std::string(operation) + ": the tensor comes by version " + std::to_string(version.major) +
-                           "." + std::to_string(version.minor) +
-                           " of DLPack's struct and devplace reads versions 1.x. Ask the producer for that, as by "
+      throw argument_error(std::string(operation) + ": the tensor has version " + std::to_string(version.major) + "." +
+                           std::to_string(version.minor) +
+                           " of DLPack's struct and devplace reads versions 1.x. Ask the producer for version 1, as by "
                            "__dlpack__(max_version=(1, 0)).");
   }
 

@@ -64,7 +64,7 @@ inline std::string npy_advice(std::string_view kind) {
   if (kind.starts_with('M') || kind.starts_with('m')) return convert("<i8", "the times");
   if (kind.starts_with('c')) return "Save array.real and array.imag as two files";
   if (kind.starts_with('O'))
-    return "These are Python objects: make an array of numbers of them, for example with np.stack, before np.save";
+    return "These are Python objects: make an array of numbers from them, for example with np.stack, before np.save";
   if (kind.starts_with('S') || kind.starts_with('U') || kind.starts_with('T'))
     return "This is text: save numbers, for example the index of each word";
   return "Save an array of one of these types";

@@ -99,7 +99,7 @@ class safetensors_parser {
   }
 
  private:
-  /// Reads an object behind its opening brace. Calls `f(name)` at the value of each member.
+  /// Reads the rest of an object after its opening brace. Calls `f(name)` at the value of each member.
   template <class F> void for_each_member(F&& f) {
     if (json_.accept('}')) return;
     do {

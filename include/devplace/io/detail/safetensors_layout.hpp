@@ -50,8 +50,9 @@ inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_sour
   for (const safetensors_source& tensor : tensors) names.push_back(tensor.entry.name);
   for (const auto& [key, value] : metadata) keys.push_back(key);
   if (std::find(names.begin(), names.end(), safetensors_metadata_key) != names.end())
-    throw file_error(subject +
-                     " cannot have a tensor \"__metadata__\", which is the name of the metadata. Give it another one.");
+    throw file_error(
+        subject +
+        " cannot have a tensor \"__metadata__\", which is the name of the metadata. Give the tensor another name.");
   check_json_keys(names, "a tensor's name", subject);
   check_json_keys(keys, "a key of metadata", subject);
   for (const auto& [key, value] : metadata) check_json_keys({value}, "a text of metadata", subject);

@@ -180,7 +180,7 @@ class zip_directory_reader {
   }
 
   [[noreturn]] void refuse_parts() const {
-    file_.fail("is a part of a zip file that is divided into several. Join them, as by zip -s 0.");
+    file_.fail("is a part of a zip file that is divided into several files. Join them, as by zip -s 0.");
   }
 
   const zip_file& file_;

@@ -68,7 +68,7 @@ class zip_member final : public byte_source {
         entry.method == stored ? entry.contents == entry.compressed : entry.contents / 1032 <= entry.compressed;
     if (!possible)
       fail("announces " + bytes_text(entry.contents) + " of contents, which " + bytes_text(entry.compressed) +
-           " cannot be. It is damaged or made to exhaust memory; write it again with np.savez.");
+           " in the file cannot hold. It is damaged or made to exhaust memory; write it again with np.savez.");
     if (entry.method == deflated) inflated_.emplace(bytes_, "npz_file", label_);
   }
 

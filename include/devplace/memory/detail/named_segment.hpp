@@ -220,7 +220,7 @@ class named_segment {
                            std::to_string(space.f_bavail * space.f_frsize) + " of " +
                                std::to_string(space.f_blocks * space.f_frsize) + " bytes are free in " +
                                segment_folder + " (posix_fallocate: " + system_error_text(failed) + ")",
-                           "Share less, make it larger (mount -o remount,size=8G /dev/shm, or docker run "
+                           "Share less, make /dev/shm larger (mount -o remount,size=8G /dev/shm, or docker run "
                            "--shm-size=8g), or pass memory without a name on to processes by fork");
   }
   [[noreturn]] void refuse_system_call(const std::string& call) const {

@@ -24,7 +24,7 @@ inline std::string purposes_text(const memory_usage& usage) {
 }
 
 struct failed_request {
-  std::string place;        ///< also names the device if its number differs
+  std::string place;        ///< the place's name, and the device's number if it differs
   std::size_t bytes;        ///< requested
   memory_usage usage;       ///< the place's usage when the allocation failed
   std::string limit;        ///< the device's limit, its source, and free memory; may be empty

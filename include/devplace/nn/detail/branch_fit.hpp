@@ -12,8 +12,8 @@
 
 namespace devplace::nn::detail {
 
-/// The plan of a branch, and the branch's first faults, void if there are none. Paths of faults begin outside the
-/// branch.
+/// The plan of a branch, its first wrong layer and its first misfit, each void if there is none. The misfit's path
+/// begins with `Step`, the branch's position.
 template <class Step, class Layer, class In> struct branch_fit {
   using plan = layer_plan<Layer, typename taken_by<Layer, In>::type>;
   using wrong_layer = typename plan::wrong_layer;

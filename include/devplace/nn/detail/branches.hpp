@@ -22,7 +22,7 @@ namespace devplace::nn::detail {
 enum class branch_result : unsigned char { input, saved, output, scratch };
 
 /// The plan of branches that take the same input `In`; `Join` combines their results. Overwrites neither the input nor
-/// the output's gradient. Adds the gradients of the input from the last branch to the first.
+/// the output's gradient. Adds up the branches' gradients of the input, beginning with the last branch.
 ///
 /// Workspace from forward to backward: each branch's result, if its backward reads the result, and the branch's saved
 /// data. Scratch memory: a result or its gradient, a gradient of the input, and the branch's own scratch memory.
@@ -33,7 +33,7 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
   template <std::size_t Index> using plan = typename list::template plan<Index>;
 
   static constexpr std::array<std::size_t, n> result_size{sample_size<typename Plans::output>...};
-  /// Whether a branch only reshapes: its result is the input, and its gradient of the input is the result's gradient.
+  /// Whether a branch only reshapes: its result is the input, and the gradient of the input is the result's gradient.
   static constexpr std::array<bool, n> passes_on{Plans::reshapes...};
   static constexpr std::array<bool, n> keeps_result{includes(Plans::keeps, keep::output)...};
 

@@ -123,8 +123,8 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
     return samples<accumulator_type, extents<scratch_per_sample<Layer, In>()>>(pass_, pass_.scratch);
   }
 
-  /// Return float memory for the parameters and for each sample. Layers with `sums` have this memory if activations
-  /// have 16 bits.
+  /// Return float memory for layers with a member `sums`, if activations have 16 bits: as many elements as the
+  /// parameters, and `sums` elements for each sample.
   ///@{
   accumulator_type* float_parameters() const {
     void* const behind =
@@ -212,8 +212,8 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
 template <class T> inline constexpr bool is_not_kept = false;
 template <class View> inline constexpr bool is_not_kept<not_kept<View>> = true;
 
-/// Types that a layer may use as an operand by mistake: the layer's call, as in PyTorch, and an activation that is not
-/// kept.
+/// Types that a layer may use as an operand by mistake: the layer's call (PyTorch passes a tensor in its place), and an
+/// activation that is not kept.
 template <class T> inline constexpr bool is_no_operand = is_not_kept<T>;
 template <class Layer, class In, class P, class Backend, class X, class Y>
 inline constexpr bool is_no_operand<call<Layer, In, P, Backend, X, Y>> = true;

@@ -91,10 +91,10 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     return 2 * slot(batch, m, e) + inside;
   }
 
-  /// Does nothing at run time. Passes call this function first. Layers are then instantiated from here, which shortens
+  using indices = std::make_index_sequence<n>;
+  /// Instantiates the passes of all layers; does nothing at run time. Passes call this function first, which shortens
   /// the backtrace of errors in a user's layer. With clang no library function remains in the backtrace, since clang
   /// instantiates functions that return `auto` at once and their callees later.
-  using indices = std::make_index_sequence<n>;
   template <class Backend, class X, class P, bool Training, std::size_t... Index>
   static auto compile_layers(std::index_sequence<Index...>) {
     (static_cast<void>(&alone<Index>::template forward<Backend, input_element_at<Index, X, P>, P>), ...);

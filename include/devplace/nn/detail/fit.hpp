@@ -28,7 +28,7 @@ template <class Extents> struct gives;
 
 namespace detail {
 
-/// Rules that the outputs of branches break: in a sum_of, in a concat_of, and in a residual.
+/// Rules for the outputs of branches: of sum_of, of concat_of, and of residual. A fault names the rule that is broken.
 ///@{
 struct summands_of_one_size;
 struct parts_of_one_size;
@@ -42,7 +42,7 @@ template <class Path, class Rule, class First, class Other> struct unequal;
 ///@}
 template <class First> inline constexpr bool layers_fit = std::is_void_v<First>;
 
-/// A fault with its path from outside the layer at `Step`.
+/// Adds `Step` in front of a fault's path; void if there is no fault.
 template <class Step, class Misfit> struct within {
   using type = void;
 };
@@ -70,14 +70,14 @@ template <class Path, class... Gives> struct check_layers<unequal<Path, summands
   static constexpr bool fit = layers_fit<Path>;
   static_assert(fit,
                 "devplace: sum_of adds its branches' outputs, so all must have the same extents; `path` and `gives` in "
-                "this message name the sum_of, its first branch's extents and another's.");
+                "this message name the sum_of, the extents of its first branch and those of another branch.");
 };
 template <class Path, class... Gives> struct check_layers<unequal<Path, parts_of_one_size, Gives...>> {
   static constexpr bool fit = layers_fit<Path>;
   static_assert(fit,
                 "devplace: concat_of joins its branches' outputs along one axis, so all must have that axis and the "
-                "same extents along the others; `path` and `gives` in this message name the concat_of, its first "
-                "branch's extents and another's.");
+                "same extents along the others; `path` and `gives` in this message name the concat_of, the extents of "
+                "its first branch and those of another branch.");
 };
 template <class Path, class... Gives> struct check_layers<unequal<Path, residual_of_one_size, Gives...>> {
   static constexpr bool fit = layers_fit<Path>;

@@ -16,8 +16,8 @@ namespace devplace::nn::detail {
 
 /// Composes names of parameters, such as `0.weight`, outside of templates to reduce instantiated code.
 inline std::string child_name(const std::string& prefix, const char* name) { return prefix + name; }
-/// Stands for the name of a layer that is named by its position; nn::named accepts no dot. (Not null, because g++ 12
-/// with -fsanitize=undefined does not compare addresses with null in constant expressions.)
+/// Marks a layer that is named by its position. A dot, because nn::named accepts no dot in names. (Not null, because
+/// g++ 12 with -fsanitize=undefined does not compare addresses with null in constant expressions.)
 inline constexpr char by_position[] = ".";
 constexpr bool has_own_name(const char* name) { return *name != *by_position; }
 /// Appends a layer's own name, if it has one, unless the name is empty.
@@ -88,7 +88,7 @@ template <class Layer, class In> struct layer_plan {
   static constexpr bool own_input_elements = takes_own_elements<Layer>;
   static constexpr bool keeps_elements = reshapes;
   static constexpr const char* own_name = by_position;  ///< replaces the position in the names of parameters
-  static constexpr bool reports_layers = false;         ///< whether backward calls `after` for each of its layers
+  static constexpr bool reports_layers = false;         ///< whether backward takes `after` and calls it for each layer
   static constexpr std::size_t layers = 1;
   static constexpr std::size_t reductions_per_pass = reductions_per_pass_of<Layer>();
   static constexpr std::size_t reduction_integers =

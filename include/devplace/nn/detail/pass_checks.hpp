@@ -45,7 +45,8 @@ template <class Model, class Saved>
 using gradient_placement_of =
     gradient_placement_from_t<typename Model::placement_type, typename Saved::batch_placement_type>;
 
-/// `Saved` is deduced from a forwarding reference; `Earlier` is the placement of gradients to add to, if any.
+/// Whether `Model::backward` takes arguments of these types; if not, an assertion fails. `Saved` is deduced from a
+/// forwarding reference; `Earlier` is the placement of gradients to add to, if any.
 template <class Model, class Saved, class Loss, class Earlier = void> consteval bool accepts_backward() {
   constexpr bool types_fit = is_saved_by<Model, std::remove_cvref_t<Saved>> &&
                              is_loss_gradient<element_of_t<typename Model::precision_type>, Loss>;
@@ -65,8 +66,8 @@ template <class Model, class Saved, class Loss, class Earlier = void> consteval 
                   "devplace: backward: forward's batch and the loss's gradient lie on different placements; give both "
                   "functions the same batch.");
     static_assert(addable,
-                  "devplace: backward: whole gradients and summands cannot be added: a sharded batch adds to the "
-                  "gradients of sharded batches before synchronize, a replicated batch to whole gradients.");
+                  "devplace: backward: whole gradients and summands cannot be added: a sharded batch gives summands, "
+                  "which synchronize makes whole, and a replicated batch gives whole gradients.");
     return one_batch && addable;
   } else {
     return false;

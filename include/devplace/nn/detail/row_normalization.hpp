@@ -13,7 +13,7 @@
 
 namespace devplace::nn::detail {
 
-/// The samples that a normalisation of `Features` elements along the last axis takes: `In` itself.
+/// `type` is `In`, whose last axis must have `Features` elements.
 template <class In, std::size_t Features> struct samples_of_features {
   static constexpr bool fits = In::rank > 0 && In::static_extent(In::rank == 0 ? 0 : In::rank - 1) == Features;
   static_assert(fits,

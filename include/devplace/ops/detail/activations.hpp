@@ -13,8 +13,8 @@
 // x F(x) = max(x, 0) - |x| t(|x|), where t(a) = F(-a) is the tail: large |x| cancel no digits, infinities give no NaN.
 namespace devplace::detail::elementary {
 
-/// Tails of distributions for 0 <= a <= `limit`; beyond `limit`, tails round to 0. `probability` is F(-a), and `slope`
-/// a F'(a).
+/// Tails of distributions for 0 <= a <= `limit`; beyond `limit`, tails round to 0. `probability` is F(-a); `slope` is
+/// the product a F'(a).
 ///@{
 template <class T> struct logistic {
   static constexpr T limit = exponential_constants<T>::limit;
@@ -68,7 +68,7 @@ template <template <class> class Distribution> struct gated {
   }
 };
 
-/// dy times the derivative of x F(x), F(x) + x F'(x).
+/// dy times the derivative of x F(x), which is F(x) + x F'(x).
 template <template <class> class Distribution> struct gated_gradient {
   static constexpr bool computes_much = true;
 

@@ -131,7 +131,7 @@ template <class T, std::size_t Rank> struct strided_target {
   std::size_t row_stride() const { return strides[Rank - 1]; }
 };
 
-/// Index functor for a destination or operands with strides along some axes, 0 along broadcast axes.
+/// Index functor for a destination or operands with a stride for each axis, which is 0 along broadcast axes.
 template <class Target, class Tree, std::size_t Rank> struct assign_strided {
   static constexpr bool computes_much = detail::computes_much<Tree>;
   Target destination;

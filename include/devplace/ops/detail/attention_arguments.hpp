@@ -21,7 +21,8 @@ struct attention_shape {
   DEVPLACE_HD constexpr std::size_t row() const { return heads * width; }
   /// Number of sequences: one for each sample and head.
   DEVPLACE_HD constexpr std::size_t sequences() const { return samples * heads; }
-  /// Index of a sequence's first query. The first key lies row() elements behind it, the first value 2 row().
+  /// Index of a sequence's first query. The first key lies row() elements behind the query, and the first value
+  /// 2 row() elements behind it.
   DEVPLACE_HD constexpr std::size_t first_query(std::size_t sequence) const {
     return 3 * first_result(sequence) - 2 * in_row(sequence);
   }
@@ -101,7 +102,7 @@ template <class T> struct mixed_attention_gradient_arguments {
 /// Number of elements of a head for each of 32 GPU threads.
 template <unsigned Columns> struct columns_of_head {};
 
-/// Computes `products`.
+/// Computes `products` of attention_gradient_arguments.
 template <class T> struct attention_products {
   attention_shape shape;
   const T* results;

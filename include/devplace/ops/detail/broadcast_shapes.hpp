@@ -139,7 +139,8 @@ inline void require_difference(const shape& a, const shape& b) {
   if (a.rank != b.rank && repeated_a && repeated_b)
     throw shape_error("a difference of " + to_string(a) + " and " + to_string(b) +
                       ", which have different numbers of axes, would repeat both to " + to_string(both) +
-                      "; reshape one of them to the extents of the other or, if all pairs are meant, to as many axes.");
+                      "; reshape one of them to the extents of the other or, if all pairs are meant, to the same "
+                      "number of axes.");
 }
 
 /// Throws shape_error unless an expression of the second shape can be assigned to a destination of the first.

@@ -22,7 +22,7 @@ template <class T, class E, class W> inline constexpr bool is_distributed_tensor
 template <class X>
 concept distributed_tensor = tensor_like<X> && is_distributed_tensor<std::remove_cvref_t<X>>;
 
-/// Whether none of these is a tensor over several places.
+/// Whether no argument is a tensor over several places.
 template <class... X>
 concept none_distributed = (!distributed_tensor<X> && ...);
 
@@ -52,9 +52,9 @@ auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
 
 // Messages are built outside of templates, to keep the code instantiated per placement small.
 [[noreturn]] inline void throw_other_split(const char* operation, std::size_t place, std::size_t a, std::size_t b) {
-  throw shape_error(std::string(operation) + ": the operands are split differently: place " + std::to_string(place) +
-                    " has " + std::to_string(a) + " of one and " + std::to_string(b) +
-                    " of the other; split both in the same way.");
+  throw shape_error(std::string(operation) + ": the operands are split differently: the part of place " +
+                    std::to_string(place) + " has extent " + std::to_string(a) + " in one operand and " +
+                    std::to_string(b) + " in the other; split both in the same way.");
 }
 
 /// Throws unless the parts of two tensors have equal sizes along the split axes of these tensors.

@@ -115,7 +115,7 @@ template <floating_element T> inline constexpr T least_exponent = -exponential_c
 template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_exp_below_64(T x) {
   using constants = exponential_constants<T>;
   using bits = std::make_unsigned_t<typename constants::bits>;
-  // `added` is even, so that halves round to the same integers.
+  // `added` is even, so that halves round to the same integers as in fast_exp.
   constexpr int raised = sizeof(T) == 4 ? 25 : 55, added = raised + static_cast<int>(constants::bias);
   constexpr T rounder = constants::rounder + static_cast<T>(added);
   constexpr T lowered = T{1} / static_cast<T>(std::int64_t{1} << raised);

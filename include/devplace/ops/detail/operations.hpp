@@ -63,7 +63,7 @@ template <class F, class X> constexpr auto unary(X&& x) {
     return refusal{};
 }
 
-/// One of the arguments may be a number.
+/// Makes the expression F of two arguments, one of which may be a number.
 template <class F, class A, class B> constexpr auto binary(A&& a, B&& b) {
   constexpr bool operands = operand_or_number<A> && operand_or_number<B>, together = same_placements<A, B>,
                  same = same_values<A, B>;

@@ -62,7 +62,7 @@ struct random_sequence {
     return philox({{low_half(i), high_half(i), low_half(stream), high_half(stream)}}, key);
   }
 
-  /// Blocks first..first+Lanes-1, with block l in `word[0..3][l]`.
+  /// Computes blocks first..first+Lanes-1; word w of block first + l is `word[w][l]`.
   template <std::size_t Lanes> constexpr void blocks(std::uint64_t first, std::uint32_t (&word)[4][Lanes]) const {
     DEVPLACE_NO_UNROLL
     for (std::size_t lane = 0; lane < Lanes; ++lane) {
@@ -75,7 +75,7 @@ struct random_sequence {
   }
 };
 
-/// The words of blocks from random_sequence::blocks, in the sequence's order.
+/// Copies the words from random_sequence::blocks in the order of the sequence.
 template <std::size_t Lanes>
 constexpr void put_in_order(const std::uint32_t (&word)[4][Lanes], std::uint32_t* in_order) {
   DEVPLACE_NO_UNROLL

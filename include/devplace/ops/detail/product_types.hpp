@@ -94,7 +94,7 @@ template <class P, class A, class B> constexpr bool check_product() {
                     "transposed(x) for an operand that is stored the other way round.");
       static_assert(leading,
                     "devplace: matmul: the operands are arrays of matrices whose static leading extents differ in an "
-                    "axis in which neither is 1 (aligned at the last of them); slice or reshape one of them.");
+                    "axis in which neither is 1 (aligned at the last leading axis); slice or reshape one of them.");
       return precise && inner && leading;
     } else {
       return false;

@@ -63,7 +63,7 @@ template <class T> struct uniform_body {
     return static_cast<T>(x < last ? x : last);
   }
 
-  /// Elements first to first + at_once - 1; `first` must be a multiple of at_once.
+  /// Computes elements first to first + at_once - 1; `first` must be a multiple of at_once.
   DEVPLACE_DEVICE void several(std::size_t first, T* values) const {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned k = 0; k < at_once; k += per_block) {
@@ -177,7 +177,7 @@ template <class T> struct normal_body {
     }
   }
 
-  /// Elements first to first + at_once - 1; `first` must be a multiple of at_once.
+  /// Computes elements first to first + at_once - 1; `first` must be a multiple of at_once.
   DEVPLACE_DEVICE void several(std::size_t first, T* values) const {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned k = 0; k < at_once; k += 2) {

@@ -22,8 +22,8 @@ DEVPLACE_HD inline double sum_of_lanes(const double* lanes) {
   return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/// exp(x[c] - max) of `Count` elements, with differences below 64. Separate loops, because compilers vectorise each of
-/// them, whereas g++ turns a condition on 8 unrolled elements into branches.
+/// exp(x[c] - max) of `Count` elements, with differences below 64. Compilers vectorise the two loops; in one unrolled
+/// loop, g++ would turn the condition of `difference` into branches.
 template <std::size_t Count, class T, class From> DEVPLACE_HD void exponentials_of(T* e, const From* x, T max) {
   const auto difference = [=](std::size_t i) {
     const T exponent = static_cast<T>(x[i]) - max;

@@ -14,7 +14,7 @@
 namespace devplace::detail {
 
 // Replaces n numbers by their correctly rounded square roots. Uses assembly, because neither compiler vectorises
-// std::sqrt, which may set errno. Not inlined into code for other instruction sets, which 16-byte vectors do not need.
+// std::sqrt, which may set errno. Not inlined into code for other instruction sets: 16-byte vectors do not need them.
 #if defined(DEVPLACE_DETAIL_ROOT)
   #define DEVPLACE_DETAIL_SQUARE_ROOTS(T, suffix)                                        \
     [[gnu::noinline]] inline void take_square_roots(T* x, std::size_t n) {               \

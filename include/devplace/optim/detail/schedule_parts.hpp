@@ -26,7 +26,7 @@ concept has_momentum = requires(const Schedule& schedule, std::int64_t step) {
   { schedule.momentum(0.9, step) } -> std::convertible_to<double>;
 };
 
-/// schedule_function for a function of the step, T itself for a schedule.
+/// The schedule made from a T: schedule_function if T is a function of the step, otherwise T.
 template <class T>
 using schedule_type =
     std::conditional_t<!has_rate<T> && std::is_invocable_r_v<double, const T&, std::int64_t>, schedule_function, T>;

@@ -187,7 +187,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     devplace::detail::on_behalf_of_replica<backend::cuda>(k, ordinals().size(), ordinals()[k], f);
   }
 
-  /// Whether this thread has made the last collective; other threads that wait for a device do not report to the
+  /// Whether this thread has started the last collective; other threads that wait for a device do not report to the
   /// monitor.
   bool is_mine() const noexcept { return thread_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 

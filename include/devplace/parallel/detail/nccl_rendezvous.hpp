@@ -59,7 +59,7 @@ inline void require_own_gpus(std::span<const nccl_device> devices, int version) 
         throw communication_error(
             "collective::nccl: ranks " + std::to_string(a) + " and " + std::to_string(b) +
             " use one GPU (PCI address " + devices[a].bus + "), and NCCL " + nccl_version_text(version) +
-            " gives each rank one of its own. Start no more processes on a host than it has GPUs, give each place its "
+            " needs one GPU for each rank. Start no more processes on a host than it has GPUs, give each place its "
             "own device in DEVPLACE_DEVICE_MAP, or use collective::direct, which shares GPUs.");
 }
 

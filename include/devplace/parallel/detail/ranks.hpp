@@ -29,8 +29,8 @@ inline element_range part(std::span<const std::size_t> begins, int part) {
   return {begins[static_cast<std::size_t>(part)], begins[static_cast<std::size_t>(part) + 1]};
 }
 
-/// The base class of engines in one process: has the devices and an event for each, orders the devices' work, and
-/// copies between them.
+/// The base class of communicators in one process: has the devices and an event for each device, orders the devices'
+/// work, and copies between devices.
 template <class Backend> class rank_devices : public participants {
  protected:
   explicit rank_devices(std::span<const int> ordinals) try

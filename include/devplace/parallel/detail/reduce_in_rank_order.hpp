@@ -77,7 +77,7 @@ template <class T, reduction Op> struct add_received {
   }
 };
 
-/// Turns totals over the ranks into results.
+/// Turns totals over the ranks into results: divides the totals of a mean by the number of ranks.
 template <class T, reduction Op> struct finish_reduction {
   T* at;
   int ranks;

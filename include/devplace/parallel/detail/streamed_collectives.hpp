@@ -38,7 +38,7 @@ template <class Engine, class Backend> class streamed_collectives : public rank_
   void abandon() noexcept {
     try {
       streams_.join();
-    } catch (...) {  // the device is lost or out of memory; unordered work only writes gradients
+    } catch (...) {  // the device is lost or out of memory; collectives that go on only write gradients
     }
   }
   ///@}

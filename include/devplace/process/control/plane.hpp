@@ -147,11 +147,11 @@ class control_plane final : public group_monitor {
 
 namespace detail {
 
-/// Reports the calls of a group of the control plane's processes.
+/// Reports the collective calls of a part of the group to the control plane.
 class monitor_of_calls_of_part final : public monitor_of_part {
  public:
-  /// Monitors the part made by call number `split` of split() in group `group`, which may itself be a part. `members`
-  /// are ranks of the whole group.
+  /// Monitors a part of the group with number `group`, which may itself be a part. `split` is the number of the split()
+  /// call that made the part. `members` are ranks of the whole group.
   monitor_of_calls_of_part(std::shared_ptr<control_plane> plane, std::vector<int> members, std::uint64_t group,
                            std::uint64_t split)
       : monitor_of_part(plane), plane_(std::move(plane)), members_(std::move(members)) {

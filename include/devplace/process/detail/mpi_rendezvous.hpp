@@ -191,7 +191,7 @@ class mpi_rendezvous {
         "the processes of this group are watched over a TCP connection to process 0's host, which "
         "has no address to which all hosts can connect (" +
         tried +
-        "). Allow it in the firewall, or give process_options{.heartbeat = 0} for a group that "
+        "). Allow the connection in the firewall, or give process_options{.heartbeat = 0} for a group that "
         "is not watched.");
   }
 

@@ -44,7 +44,7 @@ class mpi_transport final : public transport {
     if (any_failed == 0) return connected;
     connected.reset();  // frees the communicator in all processes
     if (failure != nullptr) std::rethrow_exception(failure);
-    throw communication_error("another process of the group could not connect to it; its own error says why.");
+    throw communication_error("another process could not connect to the group; its own error says why.");
   }
 
   /// Takes ownership of the communicator; connect() has checked it.
@@ -158,7 +158,7 @@ class mpi_transport final : public transport {
     return part;
   }
 
-  /// The communicator of this transport alone.
+  /// The communicator that only this transport uses.
   MPI_Comm communicator() const noexcept { return communicator_.get(); }
 
   group_monitor* monitor() noexcept override { return monitor_.get(); }
@@ -255,7 +255,7 @@ class mpi_transport final : public transport {
     if (!messages_.abandon()) leak(std::move(received_));
   }
 
-  /// Completes a started call that has ended: copies the data that this process distributes to its own buffers.
+  /// Completes a started call that has ended: distribute() copies the parts of all processes to every buffer.
   void end() {
     open_ = false;
     const std::span<std::byte* const> buffers = std::exchange(buffers_, {});

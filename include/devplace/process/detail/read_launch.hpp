@@ -79,19 +79,19 @@ inline bool is_loopback(std::string_view address) {
   return address == "localhost" || address == "::1" || address.starts_with("127.");
 }
 
-/// Sets the position on the host: that of the launcher, or LOCAL_RANK and LOCAL_WORLD_SIZE. Without these it is the
-/// position among all processes, unless MASTER_ADDR names another host.
+/// Sets this process's position on its host, from the launcher's variables or from LOCAL_RANK and LOCAL_WORLD_SIZE.
+/// Without these variables it is the position among all processes, unless MASTER_ADDR names another host.
 inline void find_local_position(const launch_variables& variables, launch_values& found) {
   const position& world = found.process.world;
   if (!found.process.local)
     found.process.local = read_position(variables, "LOCAL_RANK", "LOCAL_WORLD_SIZE",
-                                        "Set both, the process's position among those of its host.");
+                                        "Set both: the process's rank on its host, and the number of processes there.");
   if (found.process.local) {
     found.local = *found.process.local;
     found.local_origin = found.local.names();
     if (found.local.size > world.size)
       throw argument_error("launch_environment: " + found.local.text() + " contradict " + world.text() +
-                           ": a host has not more processes than there are. " + launcher_fix(found.process.started_by));
+                           ": no host has more processes than the job. " + launcher_fix(found.process.started_by));
   } else if (world.size == 1) {
     found.local_origin = "the only process";
   } else if (found.process.started_by == launcher::by_hand &&
@@ -101,7 +101,7 @@ inline void find_local_position(const launch_variables& variables, launch_values
   } else {
     throw argument_error("launch_environment: " + world.text() + ", set by " + launcher_name(found.process.started_by) +
                          ", do not say which of the processes are on this host. Set LOCAL_RANK and LOCAL_WORLD_SIZE "
-                         "for each process, its position among those of its host.");
+                         "for each process: its rank on its host, and the number of processes there.");
   }
   if (!found.process.node && found.local.size == world.size) found.process.node = 0;
 }

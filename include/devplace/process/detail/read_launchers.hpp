@@ -26,7 +26,7 @@ inline std::string launcher_fix(launcher by) {
   if (by == launcher::by_hand)
     return "Set RANK and WORLD_SIZE for every process, as torchrun does, or unset both to start the program alone.";
   return launcher_name(by) +
-         " sets these variables for every process; start the program by it again, or unset them to start it without.";
+         " sets these variables for every process; start the program by it again, or unset them to start without it.";
 }
 
 /// Reads the variables of torchrun's workers. A worker whose RANK and WORLD_SIZE were unset runs alone.

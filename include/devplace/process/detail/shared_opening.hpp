@@ -60,7 +60,7 @@ class shared_opening {
   /// Whether this process has mapped the segment and allocated its own memory.
   bool usable() const { return segment->data() != nullptr && segment->failed().step == shared_segment::failure::none; }
 
-  /// Throws in all processes if the segment is unusable in any process. Then closes the segment to further processes.
+  /// Throws in all processes if the segment is unusable in any process. Otherwise closes the segment to new processes.
   template <class AllGather> void finish(AllGather& all_gather) {
     std::vector<shared_segment::failure> failed(static_cast<std::size_t>(size_));
     all_gather(static_cast<const void*>(&segment->failed()), sizeof failed[0], static_cast<void*>(failed.data()));

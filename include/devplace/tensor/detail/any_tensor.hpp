@@ -17,7 +17,7 @@ namespace devplace {
 
 namespace detail {
 
-// As bool, because compilers explain at length why a concept is not satisfied.
+// A bool instead of a concept, because compilers explain at length why a concept is not satisfied.
 template <class Where> inline constexpr bool is_placement = placement<Where>;
 
 /// Arguments of the constructor from a list: anything but extents and expressions. check_list() accepts numbers only.
@@ -52,9 +52,10 @@ template <class T, class Extents, class... Value> consteval bool check_list() {
                 "lists, {{1, 2}, {3, 4}}, and sizes are given as extents(3, 4).");
   static_assert(fits,
                 "devplace: the list does not have the tensor's extents; give exactly as many values as the extent.");
-  static_assert(exact,
-                "devplace: the list has floating-point values and the tensor integer elements, which would cut off "
-                "their fractions; write integers.");
+  static_assert(
+      exact,
+      "devplace: the list has floating-point values, and the tensor has integer elements, which would cut off "
+      "the fractions; write integers.");
   return numbers && one_axis && fits && exact;
 }
 
@@ -78,7 +79,7 @@ template <class T> refusal view_of_temporary() {
 }
 
 [[noreturn]] inline void throw_moved_from() {
-  throw error("this tensor was moved from and has no elements; assign a new one to it before it is used again.");
+  throw error("this tensor was moved from and has no elements; assign a new tensor to the variable before you use it.");
 }
 
 /// Implements the member function `to` of tensors on one place (tensor/copy.hpp).

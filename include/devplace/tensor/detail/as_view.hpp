@@ -72,7 +72,7 @@ template <class X> constexpr auto as_view(X&& x) { return as_row_major(as_any_vi
 
 }  // namespace detail
 
-/// Deduced for `tensor a = x.slice(0, 8)`, which does not compile: the message of the tensor's constructor names the
+/// Deduces the type of `tensor a = x.slice(0, 8)`, so that the tensor's constructor rejects it: its message names the
 /// functions that copy.
 template <class T, class Extents, class Where, class Layout>
 tensor(const view<T, Extents, Where, Layout>&) -> tensor<std::remove_const_t<T>, Extents, Where>;

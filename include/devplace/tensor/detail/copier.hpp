@@ -10,7 +10,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The device that copies between two placements asynchronously; void if none can.
+/// The device that copies between two placements asynchronously; void if no device can.
 template <class To, class From> struct copier {
   using type = void;
 };

@@ -43,9 +43,10 @@ template <class X> inline constexpr bool has_network = requires { typename X::ne
 /// Whether the types allow copying one view to another. Returns `auto` to be instantiated at the call, so that the
 /// compiler shows the user's line.
 template <class To, class From> constexpr auto check_copy() {
-  static_assert(!std::is_const_v<typename To::element_type>,
-                "devplace: copy: the destination's elements are const; the destination is the first argument of copy, "
-                "copy(to, from), and a tensor or view that may be changed; x.only_on(k) is one of several copies.");
+  static_assert(
+      !std::is_const_v<typename To::element_type>,
+      "devplace: copy: the destination's elements are const; the destination is the first argument of copy(to, from), "
+      "and must be a tensor or view that may be changed; x.only_on(k) is a writable view of one of several copies.");
   static_assert(std::is_same_v<typename To::value_type, typename From::value_type>,
                 "devplace: copy: the element types differ; convert with cast<T>(x) on one place first.");
   static_assert(compatible<typename To::extents_type, typename From::extents_type>,
@@ -58,8 +59,8 @@ template <class To, class From> constexpr auto check_ends_of_copy() {
   constexpr bool local = is_on_one_place<To> && is_on_one_place<From>, taken = local || rejected_before<To, From>;
   static_assert(taken,
                 "devplace: copy: give tensors or views on one place, the destination first; wrap(v, extents(n)) is a "
-                "view of a vector, and of a tensor over several places there are x.local(k) to read, x.only_on(k) to "
-                "write, and collectives.");
+                "view of a vector; for a tensor over several places use x.local(k) to read, x.only_on(k) to write, or "
+                "a collective.");
   return local;
 }
 
@@ -78,16 +79,16 @@ template <class Where, class From, std::size_t Others> constexpr auto check_to()
                 "devplace: to: name the place in angle brackets, as in to<cuda<0>>(x), and give it one tensor, view or "
                 "model.");
   static_assert(one_place,
-                "devplace: to: the result lies on one place; broadcast<replicated<0, 1>>(x) makes copies on several, "
-                "and scatter<sharded<axis<0>, 0, 1>>(x) parts.");
+                "devplace: to: the result lies on one place; broadcast<replicated<0, 1>>(x) makes copies on several "
+                "places, and scatter<sharded<axis<0>, 0, 1>>(x) splits x over several places.");
   static_assert(has_elements,
                 "devplace: to: the argument is not a tensor, view or model; wrap(v, extents(n)) makes a view of a "
                 "vector, and tensor(e) computes an expression.");
   static_assert(no_copies, "devplace: to: every place has a copy; take one: to<cpu>(x.local(cuda<0>{})).");
   static_assert(no_summands,
-                "devplace: to: the places have summands; reduce<cpu>(x) combines them there, all_reduce(x) on every "
-                "place.");
-  static_assert(no_parts, "devplace: to: the places have parts; gather<cpu>(x) puts them together there.");
+                "devplace: to: the places have summands; reduce<cpu>(x) combines them on the cpu, all_reduce(x) on "
+                "every place.");
+  static_assert(no_parts, "devplace: to: the places have parts; gather<cpu>(x) puts them together on the cpu.");
   return is_place && names_place && one_place && is_on_one_place<From>;
 }
 

@@ -24,7 +24,7 @@ struct distributed_access {
   static tensor<T, Extents, To> as(tensor<T, Extents, Where>&& x) {
     return tensor<T, Extents, To>(std::move(x.blocks_), x.extents_, {});
   }
-  /// Makes an uninitialised tensor with the split of `source` and its rule for dividing later extents.
+  /// Makes an uninitialised tensor with the split of `source` and the rule by which `source` divides later extents.
   template <class Result, class Extents, class Source>
   DEVPLACE_CONFIGURED static Result split_like(const Extents& extents, const Source& source) {
     return Result(extents, source.division_);

@@ -40,7 +40,7 @@ template <class... T> struct dtype_table : std::array<dtype, sizeof...(T)> {
     const dtype* row = this->data();
     return ((std::is_same_v<X, T> || (++row, false)) || ...) ? row : nullptr;
   }
-  /// Whether the rows have these codes of a library.
+  /// Whether the rows' codes of a library equal `codes`, in the order of the types.
   constexpr bool have(int dtype::* code, const int (&codes)[sizeof...(T)]) const {
     const int* expected = codes;
     return ((find<T>()->*code == *expected++) && ...);
@@ -57,10 +57,10 @@ inline constexpr dtype_table dtypes(  // columns: the members of dtype
     dtype_row<std::int64_t>{{"int64", 8, "<i8", "I64", 0, 0, 24, 10, 4}},
     dtype_row<std::uint8_t>{{"uint8", 1, "|u1", "U8", 0x08, 1, 8, 6, 1}});
 
-/// The row of T; null if tensors do not have such elements.
+/// The row of T; null if T is not an element type.
 template <class T> inline constexpr const dtype* dtype_of = dtypes.find<T>();
 
-// As bool, because compilers explain at length why a concept is not satisfied.
+// A bool instead of a concept, because compilers explain at length why a concept is not satisfied.
 template <class T> inline constexpr bool is_element = decltype(dtypes)::has<T>;
 
 /// Floating-point types that only store numbers; arithmetic is done in float.

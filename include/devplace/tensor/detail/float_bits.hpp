@@ -49,7 +49,7 @@ template <class T> DEVPLACE_HD inline bool is_nan(T x) { return magnitude_bits(x
 
 template <class T> DEVPLACE_HD inline bool is_finite(T x) { return magnitude_bits(x) < infinity_bits<T>; }
 
-/// Clears the sign of a NaN, which would print as `-nan`; 0 / 0 has it on x86. Returns other numbers unchanged.
+/// Clears the sign of a NaN, such as 0 / 0 on x86, which would print as `-nan`. Returns other numbers unchanged.
 template <class T> DEVPLACE_HD inline T without_sign_of_nan(T x) {
   return same_bits<T>(is_nan(x) ? magnitude_bits(x) : same_bits<bits_of<T>>(x));
 }

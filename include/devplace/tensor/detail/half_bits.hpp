@@ -50,7 +50,7 @@ DEVPLACE_HD constexpr std::uint16_t half_of_float(float value) {
   const std::uint32_t nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
   const std::uint32_t rounded = (magnitude - half_rebias + 0xfff + (magnitude >> 13 & 1)) >> 13;
   const std::uint32_t normal = chosen_bits(rounded > 0x7c00, 0x7c00u, rounded);
-  // Below 2^-14 halves are multiples of 2^-24, the last place of floats near 1/2: adding 1/2 rounds to such a multiple.
+  // Halves below 2^-14 are multiples of 2^-24, the last place of floats near 1/2, so adding 1/2 rounds to a half.
   const bool is_normal = magnitude >= smallest_normal_half;
   const float sum = __builtin_bit_cast(float, chosen_bits(is_normal, smallest_normal_half, magnitude)) + 0.5f;
   const std::uint32_t subnormal = __builtin_bit_cast(std::uint32_t, sum) - __builtin_bit_cast(std::uint32_t, 0.5f);

@@ -4,8 +4,8 @@
 
 namespace devplace::detail {
 
-/// An expression in a variable that lazy() (ops/elementwise.hpp) did not make. `X` is deduced from a forwarding
-/// reference.
+/// Whether an argument is a named expression: an lvalue that lazy() (ops/elementwise.hpp) did not make. `X` is deduced
+/// from a forwarding reference.
 template <class X> inline constexpr bool is_named_expression = false;
 template <class X>
   requires(!X::is_lazy)
@@ -14,7 +14,7 @@ template <class... X> inline constexpr bool no_named_expressions = !(is_named_ex
 
 }  // namespace devplace::detail
 
-/// The first assertion in the bodies of public functions, so that the compiler shows the user's line next to it.
+/// The message of an assertion at the start of public functions, so that the compiler shows the user's line.
 #define DEVPLACE_DETAIL_NAMED_EXPRESSION                                                                  \
   "devplace: an expression with a name would be computed at each use, from its tensors' current values; " \
   "store its elements, tensor x = ..., or allow this, auto x = lazy(...)."

@@ -66,7 +66,7 @@ inline std::string padded_left(std::string text, std::size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
-/// NaN and the infinities.
+/// Formats NaN or an infinity.
 template <class T> std::string not_finite(T x) {
   return is_nan(static_cast<double>(x)) ? "nan" : x < 0 ? "-inf" : "inf";
 }

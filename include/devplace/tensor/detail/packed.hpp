@@ -21,7 +21,7 @@ template <class T, class E, class W, class L> constexpr auto computable(const vi
     return view<T, E, where, strided>(raw_data(x), x.extents(), x.strides(), device);
 }
 
-/// Row-major elements; `block` owns their memory if it is temporary.
+/// Row-major elements; `block` owns their memory if they are a temporary copy.
 template <class View> struct packed_elements {
   memory_block block;
   View view;

@@ -18,7 +18,7 @@ template <class... X> consteval bool check_operands() {
   constexpr bool arrived = ((rejection_of<X> != rejection::pending) && ...);
   static_assert(whole,
                 "devplace: one place's summand is not the value; combine the summands first, with all_reduce(x), "
-                "reduce<P>(x) or, of gradients, synchronize(g). x.only_on(k) is a summand as an ordinary view.");
+                "reduce<P>(x) or, for gradients, synchronize(g). x.only_on(k) returns a summand as an ordinary view.");
   static_assert(arrived, "devplace: the copy is pending; get() waits for it and returns the tensor.");
   return whole && arrived;
 }

@@ -15,14 +15,14 @@
 #include <devplace/tensor/layout.hpp>
 
 #define DEVPLACE_DETAIL_PAST_END "an index is past the extent of its axis; indices count from 0."
-#define DEVPLACE_DETAIL_NO_AXIS "extent: the array has fewer axes than this one; they count from 0."
+#define DEVPLACE_DETAIL_NO_AXIS "extent: the array has fewer axes; axes count from 0."
 #define DEVPLACE_DETAIL_SELECT \
   "devplace: select(axis<1>{}, index): the first argument is an axis, axis<0>{} to axis<rank - 1>{}."
 #define DEVPLACE_DETAIL_SLICE                                                                                        \
   "devplace: slice(axis<1>{}, first, last, step), or slice(first, last) of the first axis: an axis is axis<0>{} to " \
   "axis<rank - 1>{}."
 #define DEVPLACE_DETAIL_ONE_INDEX_PER_AXIS \
-  "devplace: an element is named by one integer for each axis, x(i, j) of a matrix, of which x[i] is a row."
+  "devplace: an element is named by one integer for each axis, x(i, j) for a matrix x; x[i] is a row."
 #define DEVPLACE_DETAIL_NOT_REACHABLE \
   "devplace: the host cannot reach these elements; copy them first, with to<cpu>(x), or read one with item(x)."
 #define DEVPLACE_DETAIL_PERMUTE \
@@ -30,14 +30,15 @@
 #define DEVPLACE_DETAIL_BROADCAST_TO \
   "devplace: broadcast_to(extents<2, 3>{}): give the shape as extents, with at least the array's axes."
 #define DEVPLACE_DETAIL_RESHAPE \
-  "devplace: reshape(extents<3, 2>{}) or reshape(extents(n, 2)): give extents of as many elements."
+  "devplace: reshape(extents<3, 2>{}) or reshape(extents(n, 2)): give extents with the number of elements of x."
 #define DEVPLACE_DETAIL_ASSIGNED_TO_VIEW                                                                       \
   "devplace: a view is assigned an expression or a number; copy(x, other) copies the elements of a tensor or " \
-  "view, also from another place, and copy(x, wrap(values, extents<3>{})) a container's."
+  "view, also from another place, and copy(x, wrap(values, extents<3>{})) copies those of a container."
 #define DEVPLACE_DETAIL_CONST_VIEW \
   "devplace: assign: the elements of the view are const; assign to a view of a tensor that is not const."
-#define DEVPLACE_DETAIL_FRACTION_ASSIGNED \
-  "devplace: a number with a fraction is assigned to integer elements, which would cut it off; assign an integer."
+#define DEVPLACE_DETAIL_FRACTION_ASSIGNED                                                                            \
+  "devplace: a number with a fraction is assigned to integer elements, which would cut off the fraction; assign an " \
+  "integer."
 #define DEVPLACE_DETAIL_ASSIGNED_EXTENTS                                                                           \
   "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the destination the " \
   "expression's extents."
@@ -81,7 +82,7 @@ template <extents_like Shape, std::size_t Rank> inline constexpr bool has_axes<S
 template <class Shape, std::size_t Rank>
 inline constexpr bool has_rank = has_axes<Shape, Rank> && !has_axes<Shape, Rank + 1>;
 
-/// Whether extents may have as many elements as other extents.
+/// Whether two extents can have the same number of elements.
 template <class Extents, class Shape> inline constexpr bool may_be_reshaped = false;
 template <class Extents, extents_like Shape>
 inline constexpr bool may_be_reshaped<Extents, Shape> =
@@ -149,7 +150,7 @@ constexpr std::size_t extent_of_slice(std::size_t first, std::size_t last, std::
 }
 [[noreturn]] inline void throw_no_broadcast(std::span<const std::size_t> from, std::span<const std::size_t> to) {
   throw shape_error("broadcast_to: " + sizes_text(from) + " cannot be broadcast to " + sizes_text(to) +
-                    ": aligned at the last axis, extents must be equal or that of the view 1.");
+                    ": aligned at the last axis, extents must be equal, or 1 in the view.");
 }
 
 }  // namespace devplace::detail

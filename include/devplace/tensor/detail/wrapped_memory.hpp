@@ -38,7 +38,8 @@ template <class T> inline constexpr bool is_address<T*> = is_element<std::remove
 template <class T> inline constexpr bool is_span = false;
 template <class T, std::size_t N> inline constexpr bool is_span<std::span<T, N>> = true;
 
-/// Whether wrap() takes this memory as elements on `Where`, with `Strides` strides if any.
+/// Whether wrap() takes this memory as elements on `Where`. `Strides` is the number of given strides; none for
+/// row-major elements.
 template <class Where, class Memory, class Extents, std::size_t... Strides> constexpr auto check_wrap() {
   using plain = std::remove_cvref_t<Memory>;
   constexpr bool on_host = place<Where> && host_accessible<Where>, address = is_address<std::decay_t<Memory>>,
@@ -74,7 +75,7 @@ template <class Memory> constexpr auto* wrapped_data(Memory& memory) {
                                             std::size_t needed) {
   throw shape_error("wrap: " + std::to_string(elements) + " elements were given for a view of " + sizes_text(extents) +
                     (needed == SIZE_MAX
-                         ? ", whose strides reach further than memory does; strides count from 0, and none is negative."
+                         ? ", whose strides exceed the address space; strides count from 0, and none is negative."
                          : ", which takes " + std::to_string(needed) + "."));
 }
 

@@ -26,7 +26,8 @@ template <class Backend, class S> void check_accumulation(runtime::model_state<S
   runtime::check_failures<Backend>(state);
   if (state.replaced)
     throw error(
-        "trainer: another model was assigned to its model after the trainer was made; make a new trainer, or copy "
+        "trainer: another model was assigned to the trainer's model after the trainer was made; make a new trainer, or "
+        "copy "
         "parameters into the model with model.assign(other), which the trainer follows.");
   if (state.gradients_out)
     throw error(
@@ -36,7 +37,7 @@ template <class Backend, class S> void check_accumulation(runtime::model_state<S
     a.batches = 0;
     throw error(
         "trainer: another pass of this model ran between the batches of one accumulation and overwrote their "
-        "gradients, which are dropped; call flush() before it, or train with one trainer at a time.");
+        "gradients, which are dropped; call flush() before the other pass, or train with one trainer at a time.");
   }
 }
 
@@ -45,7 +46,7 @@ template <class Backend, class S> void wait_between_updates(runtime::model_state
   check_accumulation<Backend>(state, a);
   if (a.batches != 0)
     throw error(
-        "trainer: batches have been accumulated whose gradients are not part of a training's state; save and load it "
+        "trainer: the gradients of accumulated batches are not part of a training's state; save and load the state "
         "after an update, or call flush() first.");
   runtime::wait_for_model<Backend>(state);
 }

@@ -37,7 +37,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy>
       classes_last,
       "devplace: trainer: cross_entropy and nll take the classes along the last axis, and the network ends in "
       "a layer of images or series, whose channels are the first axis of a sample; put nn::permute<1, 2, 0> "
-      "behind it, or nn::permute<1, 0> of series.");
+      "behind it, or nn::permute<1, 0> for series.");
   static_assert(in_own_memory,
                 "devplace: trainer: a model in shared memory has its own trainer (train/hogwild.hpp); write #include "
                 "<devplace/shared_memory.hpp>.");

@@ -120,7 +120,7 @@ template <class Options> void add_options(safetensors_metadata& to, const std::s
   });
 }
 
-/// Sets the options that for_each_option passes by reference to members; skips results of functions, and constants.
+/// Sets the options that for_each_option passes as references to members; skips constants and results of functions.
 template <class Options> void set_options(Options& options, const std::string& prefix, const checkpoint_texts& from) {
   devplace::detail::for_each_option(options, [&](const char* name, auto&& value) {
     using number = std::remove_cvref_t<decltype(value)>;

@@ -118,9 +118,9 @@ template <class Net, class Where, class P, class Policy> class connection {
       communicator().prepare(runtime::network_plan<Net>::reduction_integers, sizeof(std::int64_t));
   }
 
-  /// Returns the reduction of a step's buckets that overlaps its backward pass, if there are several buckets and the
-  /// communicator supports it. `last`: whether the batch is the last one before an update. `norm`: whether the places
-  /// that update need all gradients to compute the norm.
+  /// Returns the reduction of gradients that runs during a step's backward pass, bucket by bucket. Returns
+  /// no_bucket_reduction for a single bucket or a communicator without this reduction. `last`: whether the batch is the
+  /// last one before an update. `norm`: whether the places that update need all gradients to compute the norm.
   DEVPLACE_CONFIGURED auto during_backward([[maybe_unused]] const state_type& state, [[maybe_unused]] bool last,
                                            [[maybe_unused]] bool norm) {
     if constexpr (overlaps()) {

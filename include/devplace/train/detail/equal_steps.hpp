@@ -26,8 +26,8 @@
 
 namespace devplace::train::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Ensures that the processes of a training take equal steps: compares the trainings before the first step, and the
-/// steps, by a step_mark, in every step.
+/// Ensures that the processes of a training take equal steps: before the first step compares the trainings, and in
+/// every step compares the step_marks.
 template <class Training> struct equal_steps {
   using network = typename Training::model_type::network_type;
   using backend = typename Training::backend_type;
@@ -81,7 +81,7 @@ template <class Training> struct equal_steps {
   static void compare(Training& t) {
     std::array<std::uint64_t*, Training::places> checksums;
     for (std::size_t k = 0; k < Training::places; ++k) checksums[k] = t.memory_[k].checksum();
-    // Tells the other processes of a difference within this one; otherwise they would wait for this process.
+    // Delays the exception until the other processes know the difference; otherwise they would wait for this process.
     std::exception_ptr own;
     if constexpr (Training::places > 1) {
       try {

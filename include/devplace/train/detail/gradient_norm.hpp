@@ -43,14 +43,15 @@ template <class Net, place P, bool Scales> class gradient_norm {
       throw error("trainer: gradients are not measured before measure_gradients(); call it once before the steps.");
     if (measured_ == nullptr)
       throw error(
-          "trainer: only a process that updates parameters has the norms of gradients, and with this policy that is "
-          "the process with rank 0; call gradient_norms() there.");
+          "trainer: only a process that updates parameters has the norms of gradients; with this policy call "
+          "gradient_norms() in the process with rank 0.");
     return unread_gradient_norms<P>(measured_);
   }
 
   /// Whether the places that update need the norm.
   bool used() const { return Scales || clip_ || measures_; }
-  /// The largest unclipped norm, for comparison between processes; infinite if norms are only measured, else 0.
+  /// Returns the norm above which gradients are clipped: infinity if norms are only measured, 0 if they are neither
+  /// clipped nor measured. Processes compare this number.
   double largest() const { return clip_ ? clip_->max_norm : measures_ ? std::numeric_limits<double>::infinity() : 0; }
 
   /// Allocates the workspace on the places that update.

@@ -31,7 +31,7 @@ inline std::string number_text(double number) {
   return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
-/// Reads a text of number_text.
+/// Parses a number that number_text wrote.
 inline double number_of(std::string_view text) {
   double number = 0;
   devplace::detail::parse_number(text, number);

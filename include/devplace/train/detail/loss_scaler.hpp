@@ -30,7 +30,7 @@ struct set_scale_functor {
   DEVPLACE_HD void operator()(std::size_t) const { *to = from; }
 };
 
-/// Replaces the loss scaling in precisions without loss scaling.
+/// The loss scaler of precisions without loss scaling; does nothing.
 template <bool Scales> struct loss_scaler {
   std::size_t divisor = 1;
 
@@ -41,7 +41,7 @@ template <bool Scales> struct loss_scaler {
 template <> struct loss_scaler<true> {
   optim::loss_scaling options = {};
   /// As in PyTorch, gradients of a mean are divided by this number and multiplied by the scale before they are rounded.
-  /// The first batch with samples of an accumulation sets the divisor; it is 0 before.
+  /// The first non-empty batch of an accumulation sets the divisor; empty batches before it set 0.
   std::size_t divisor = 1;
   bool of_samples = false;  ///< true: the mean is over the samples; false: over the targets
 

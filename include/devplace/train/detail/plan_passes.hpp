@@ -13,7 +13,7 @@
 
 namespace devplace::train::detail {
 
-/// Address to pass instead of samples if none are read: aligned as a tensor, and distinct from all memory.
+/// Address to pass instead of samples if no samples are read: aligned as a tensor, and distinct from all memory.
 inline constexpr std::uintptr_t no_samples = std::uintptr_t{1} << (sizeof(std::uintptr_t) * 8 - 8);
 
 /// Makes the libraries' plans for a step of one replica with `rows` samples, in the prepared memory. Steps with another

@@ -13,7 +13,7 @@
 
 namespace devplace::detail {
 
-/// Whether a stream is a terminal. Streams without a file descriptor, such as those in memory, are not.
+/// Whether a stream is a terminal. A stream without a file descriptor, such as a stream in memory, is not a terminal.
 inline bool is_terminal(std::FILE* stream) {
   const int descriptor = ::fileno(stream);
   return descriptor >= 0 && ::isatty(descriptor) != 0;

@@ -31,10 +31,9 @@
 
 namespace devplace::train::detail {
 
-/// Stores a batch's sums of losses and weights in one launch: for the update, behind the gradients and followed by
-/// the elements of the step_mark; for the mean loss, in `pending`. `add`: adds to the sums of earlier batches since the
-/// last update.
-/// `counts`: first adds the pending sums to the totals, since an update has used their batches.
+/// Stores a batch's sums of losses and weights in one launch. Writes them behind the gradients for the update, followed
+/// by the elements of the step_mark, and to `pending` for the mean loss. `add`: adds to the sums of earlier batches
+/// since the last update. `counts`: first adds the pending sums to the totals, since an update has used their batches.
 template <class Gradient, class Sum> struct loss_functor {
   runtime::tail_functor<Gradient, Sum> tail;
   step_mark<Gradient> mark;
@@ -51,7 +50,7 @@ template <class Gradient, class Sum> struct loss_functor {
   }
 };
 
-/// Keeps CPU threads spinning between operations while a step runs.
+/// Replaces team_region on devices. On the CPU, team_region keeps threads spinning between the operations of a step.
 struct no_region {};
 template <class Backend>
 using awake_team = std::conditional_t<std::is_same_v<Backend, backend::cpu>, team_region, no_region>;
@@ -113,9 +112,10 @@ inline void require_participants(const participants& samples, const participants
                                  const participants& connected) {
   if (samples == connected && targets == connected) return;
   throw argument_error("trainer: the batch is divided among " + std::to_string(samples.count) +
-                       " participants, this process's from rank " + std::to_string(samples.first) +
-                       " on, and the communicator has " + std::to_string(connected.count) + " from rank " +
-                       std::to_string(connected.first) + " on; divide samples and targets among its participants.");
+                       " participants, where this process begins at rank " + std::to_string(samples.first) +
+                       ", and the communicator has " + std::to_string(connected.count) +
+                       " participants, where it begins at rank " + std::to_string(connected.first) +
+                       "; divide samples and targets among the communicator's participants.");
 }
 
 /// Allocates a place's workspace unless it is large enough for `rows` samples.
@@ -156,8 +156,9 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
   return arguments.factor;
 }
 
-/// Resets the two totals and the two pending sums behind them. `waiting`: no update has used the pending batches yet.
-/// The next update will add their sums to the totals, so the totals begin at minus these sums and `pending` is kept.
+/// Resets the two totals and the two pending sums behind them. `waiting`: no update has used the pending batches yet,
+/// and the next update will add their sums to the totals. The totals then begin at minus these sums, and the pending
+/// sums are kept.
 struct reset_totals_functor {
   double* totals;
   bool waiting;
@@ -171,7 +172,7 @@ struct reset_totals_functor {
 
 /// Adds an update's reduced sums of losses and weights to the mean loss. If the update has one batch, also stores them
 /// in `sums` as the batch's loss; otherwise `sums` is null. Sets `differs` if the processes took different steps;
-/// `differs` is null in one process.
+/// `differs` is null if only one process trains.
 template <class Gradient, class Sum> struct reduced_loss_functor {
   const Gradient* tail;
   Sum* sums;

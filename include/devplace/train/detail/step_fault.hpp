@@ -44,11 +44,11 @@ template <class Model, class Loss, class Samples, class Targets> consteval bool 
                 "devplace: trainer: the targets are a tensor or a view of one; numbers elsewhere in the host's "
                 "memory, as in a std::vector, are viewed by wrap(values, extents<dyn>(n)).");
   static_assert(in_one_place,
-                "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
-                "where the model takes them.");
+                "devplace: the step's samples and targets lie on different placements; a loader<Where> puts both "
+                "on the placement that the model takes.");
   static_assert(fits_loss,
                 "devplace: trainer: cross_entropy and nll take class numbers, one integer for each sample; for targets "
-                "with a floating-point type use mse, and argmax(targets, axis<1>{}) of a one-hot code.");
+                "with a floating-point type use mse; for a one-hot code give argmax(targets, axis<1>{}).");
   if constexpr (fault == step_fault::samples) static_cast<void>(runtime::accepts_batch<Model, Samples, false>());
   return fault == step_fault::none && fits_loss;
 }

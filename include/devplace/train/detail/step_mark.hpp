@@ -53,8 +53,8 @@ template <class T> void require_no_difference(T flag) {
   if (flag != 0)
     throw communication_error(
         "trainer: in an earlier step a process had other options, another batch or other parameters than the rest. "
-        "Call the trainer's state() in all processes, which names the differences, and restore all of them from an "
-        "earlier state or checkpoint.");
+        "Call the trainer's state() in all processes: its error names the differences. Then restore all processes from "
+        "an earlier state or checkpoint.");
 }
 
 }  // namespace devplace::train::detail

@@ -47,8 +47,9 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
   using connection_type = connection<Net, Where, P, policy_type>;
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr bool scales = scales_losses<P>;
-  /// Whether losses are read from the sums that the engine reduces with the gradients. Losses then have the same bits
-  /// across processes as in one process with as many places. A single place already has the sums of one batch.
+  /// Whether losses are read from the sums that the engine reduces with the gradients. The bits of a loss then depend
+  /// on the total number of places, but not on the number of processes. A single place already has the sums of one
+  /// batch.
   static constexpr bool takes_reduced_loss = spans_processes<Where> || places > 1 || Batches > 1;
 
   using model_type = model<Net, Where, P>;

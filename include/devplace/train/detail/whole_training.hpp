@@ -28,7 +28,7 @@ std::array<double, 2> read_losses(int ordinal, const step_memory<T>& memory, boo
   return {totals[0] + totals[2], totals[1] + totals[3]};
 }
 
-/// Completes an arena by the communication that gathers parameters; before, each process has only its places' shares.
+/// Completes an arena of which each process has only its places' shares, by the communication that gathers parameters.
 template <class Backend, class S, class Connection, class T>
 void gather_arena(const runtime::model_state<S>& state, Connection& connection, std::vector<T>& arena) {
   runtime::model_state<S> gathered;

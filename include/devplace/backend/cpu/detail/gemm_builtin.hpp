@@ -55,7 +55,7 @@ struct gemm_builtin {
     if (g.k == 0 || g.alpha == 0) return gemm_without_product(g);
     if constexpr (half_precision_element<T>) {
       const mixed_kernels<T, Result> kernels = mixed_kernels_of<T, Result>(isa);
-      // With so few rows, packing costs more than it saves; pairs of bf16 are packed fastest.
+      // With so few rows, packing costs more than it saves. The limit for bf16 is lower, because its packing is faster.
       constexpr std::size_t few_rows = std::is_same_v<T, half> ? 4 : 1;
       if (!g.transpose_a && g.transpose_b && g.m <= few_rows) {
         divided(g, 4, 4, 0, [&](const gemm_range& range) { kernels.dot_range(g, range); });

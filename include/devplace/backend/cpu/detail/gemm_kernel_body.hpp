@@ -117,8 +117,8 @@ template <class T> struct edge_of_tile {
   }
 };
 
-/// Returns the width of a panel of A: tile_rows, or less if only a few rows are left, because products with few rows
-/// (inference, 10 classes) would otherwise mostly multiply zeros. The width of a panel of B is chosen likewise.
+/// Returns the width of a panel of A or B: `full`, or `narrow` if at most `narrow` rows (columns of B) are left. With
+/// full panels, products with few rows (inference) or columns (10 classes) would mostly multiply zeros.
 constexpr std::size_t panel_width(std::size_t left, std::size_t full, std::size_t narrow) {
   return left > narrow ? full : narrow;
 }
@@ -166,7 +166,7 @@ DEVPLACE_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range
   const std::size_t depths = divided_up(g.k, gemm_block_depth);
   const bool far = g.m * g.n * sizeof(T) > std::size_t{2} << 20U;
   // Packing does not pay for matrices in the first-level cache, nor if few tiles read each element. The limit for A is
-  // higher: rows of A stay in the cache from one p to the next, whereas each p of a column is another cache line.
+  // higher: rows of A stay in the cache from one p to the next, but each element of a column has its own cache line.
   const auto is_small = [&](std::size_t stride) { return stride * g.k * sizeof(T) <= std::size_t{16} << 10U; };
   const bool unpacked_a = g.transpose_a ? is_small(g.lda) || all_columns <= tile_columns  //
                                         : all_columns <= 8 * tile_columns;

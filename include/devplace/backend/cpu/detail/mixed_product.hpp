@@ -25,7 +25,7 @@ template <class T, class Result> struct mixed_tile {
   bool relu;
 };
 
-/// Block sizes, in units. If C has 16 bits and k needs several blocks, sums of `rows` x `columns` are kept in between.
+/// Block sizes, in units. If C has 16 bits and k needs several blocks, a buffer keeps `rows` x `columns` sums.
 struct mixed_blocks {
   std::size_t rows, columns, depth;
 };
@@ -41,7 +41,7 @@ static_assert(4 * ((192 + 256) * 256 + 192 * 256) <= gemm_buffer_bytes);
 /// - `pack_rows<Rows>(to, from, stride_i, stride_p, count, depth)`, `pack_columns<Columns>(...)`: `count` rows of A or
 ///   columns of B, `depth` numbers along k;
 /// - `sums<Rows>(depth, a, b, to)`: a tile [Rows][columns] of sums over `depth` units;
-/// - `add(sums, kept, stride, rows)`: adds kept sums to whole rows of a tile's sums; `keep(...)` keeps such rows;
+/// - `add(sums, kept, stride, rows)`: adds kept sums to whole rows of a tile's sums; `keep(...)` stores sums for add();
 /// - `store(sums, tile)`;
 /// - `session`: a thread's state during the product.
 template <class Kernel, class T, class Result> struct mixed_product {

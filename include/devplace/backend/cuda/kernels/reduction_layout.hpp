@@ -21,7 +21,7 @@ inline constexpr std::size_t most_block_columns = 32;
 /// type. It determines the order of summation, so the bits depend neither on the GPU nor on addresses.
 ///
 /// A group of columns * lanes threads computes adjacent results: one result, or one pack of results, per column. The
-/// lanes of a column share the column's elements. A set is a block's groups, as many as fit. If there are too few sets
+/// lanes of a column share the column's elements. A set is as many groups as fit a block. If there are too few sets
 /// to fill a GPU, the elements are cut into chunks, one per block, and the last block of a set merges the results of
 /// its chunks.
 struct reduction_layout {

@@ -43,8 +43,9 @@ class control_exchanges {
   }
 
   /// Sends the result of each complete exchange to its members, by `answer(rank, result)`. Returns a description of the
-  /// first failure, or an empty text: a member left, or did not contribute within `seconds` to an exchange of all
-  /// processes. control_call_checker reports missing members of an exchange inside a collective call.
+  /// first failure, or an empty text if there is none. An exchange fails if a member leaves or sends a wrong number
+  /// of bytes. An exchange of all processes also fails after `seconds`. control_call_checker reports missing members of
+  /// an exchange inside a collective call.
   template <class Answer>
   std::string serve(double now, const watched_processes& all, double seconds, const Answer& answer) {
     for (auto at = open_.begin(); at != open_.end();) {

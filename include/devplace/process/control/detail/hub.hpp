@@ -72,7 +72,7 @@ class control_hub final : public control_role {
              processes_[0].name() + " for " + std::to_string(member_.size) + ": all must have the same WORLD_SIZE." +
              source();
     const auto failure = [](bool throws) { return throws ? "throw_" : "terminate"; };
-    if ((hello.throws != 0) == terminates())  // such processes disagree on who prints a failure
+    if ((hello.throws != 0) == terminates())  // the two would disagree on who prints a failure
       return joining.name() + " has on_failure::" + failure(hello.throws != 0) + " and " + processes_[0].name() +
              " has on_failure::" + failure(!terminates()) + ": give all processes the same process_options.";
     if (hello.rank < 0 || hello.rank >= member_.size)
@@ -86,7 +86,7 @@ class control_hub final : public control_role {
     return {};
   }
 
-  /// Returns the reason to refuse a process that connects to the complete group, which continues.
+  /// Returns the reason to refuse a process that connects when the group is complete. The group continues.
   std::string refuse_late(const control_hello& hello) const {
     const watched_process joining{.rank = hello.rank, .from = hello.from};
     const bool known = hello.rank >= 0 && hello.rank < member_.size;

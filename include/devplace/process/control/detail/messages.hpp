@@ -61,7 +61,7 @@ inline std::string printable(std::string text) {
   return text;
 }
 
-/// A text of fixed size; longer ones are cut.
+/// A text of fixed size; longer texts are cut.
 template <std::size_t N> struct control_text {
   char letters[N];
 

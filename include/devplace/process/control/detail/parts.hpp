@@ -26,7 +26,7 @@ inline void update_waited(control_state& state, const control_state& before, dou
   state.waited = state.entered != state.left ? now - since : 0;
 }
 
-/// The collective calls that this process makes in one part of the group, made by split().
+/// The collective calls of this process in one part of the group. split() makes the parts.
 struct part_calls {
   part_calls(std::uint64_t number, std::size_t processes) : part(number), members(processes) {}
 
@@ -78,8 +78,8 @@ class own_parts {
   std::vector<std::shared_ptr<part_calls>> parts_;
 };
 
-/// The parts of the group, as reported to process 0. A member of a part that has not reported yet is still in split(),
-/// which is a call of the larger group.
+/// The parts of the group, as reported to process 0. A member that has sent no report on its part yet is still in
+/// split(), which is a call of the larger group.
 class watched_parts {
  public:
   explicit watched_parts(const process_options& options) : options_(options) {}
@@ -111,7 +111,7 @@ class watched_parts {
         if (known.is_waiting()) one.other_call = known.call(known.state.entered) + " of the whole group";
       }
       return part.checker.find_fault(part.processes, now) +
-             " These are calls of a part of the group, made by split(), of " + part.ranks() + ".";
+             " These calls are in the part of the group that split() made of " + part.ranks() + ".";
     }
     return {};
   }
@@ -122,7 +122,7 @@ class watched_parts {
       for (const watched_process& one : part.processes)
         if (one.is_waiting())
           all[static_cast<std::size_t>(one.rank)].other_call =
-              one.call(one.state.entered) + " of a part of the group, of " + part.ranks();
+              one.call(one.state.entered) + " of the part with " + part.ranks();
   }
 
  private:
