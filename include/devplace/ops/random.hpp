@@ -147,7 +147,7 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
   static_assert(detail::compatible<typename to_view::extents_type, typename from_view::extents_type>,
                 "devplace: dropout: the static extents of y and x differ; they must be equal.");
   static_assert(to_view::rank > 0, "devplace: dropout: x needs a first axis, that of the samples.");
-  detail::require_share(probability, "dropout", "probability");
+  detail::proportion.require(probability, "dropout", "probability");
   detail::require_same_extents("dropout", "y", to, "x", from);
   detail::require_one_device("dropout", to, from);
   if (to.size() == 0) return;
