@@ -58,7 +58,7 @@ template <class Backend, summation Order> class started_reductions {
   template <class T> void start(std::span<T* const> buffers, const call& what) {
     check_reduction<T>(what.op);
     host.claim();
-    if (parts.participants() == 1) return;  // the elements are the result
+    if (parts.size() == 1) return;  // the elements are the result
     via->require_own(name(what.what));
     if (started_ == entries_.size()) entries_.emplace_back();
     entry& e = entries_[started_];
@@ -168,7 +168,7 @@ template <class Backend, summation Order> class started_reductions {
     if (c.what == kind::reduce_scatter)
       parts.split_at(c.begins, c.first, c.last, sizeof(T));
     else if (c.what == kind::reduce || c.everywhere)
-      parts.all_to(c.everywhere ? parts.process() : parts.process_of(c.root), n, sizeof(T));
+      parts.all_to_process_of(c.everywhere ? parts.first_rank() : c.root, n, sizeof(T));
     else
       parts.split_evenly(n, sizeof(T));
   }
@@ -177,7 +177,7 @@ template <class Backend, summation Order> class started_reductions {
   template <class T> std::byte* combine(const call& c, const transport::collected& collected) {
     // This process's elements of the collective; `begin` is the first element of the summands.
     const std::size_t begin = c.first + parts.own_begin() / sizeof(T), end = c.first + parts.own_end() / sizeof(T);
-    const std::size_t n = parts.participants();
+    const auto n = static_cast<std::size_t>(parts.size());
     for (std::size_t chunk = 0; chunk != n; ++chunk) {
       std::size_t from = begin, to = end, start = 0;
       if constexpr (Order == summation::by_ring) {
@@ -205,8 +205,7 @@ template <class Backend, summation Order> class started_reductions {
       part = kept;
     }
     if (c.what == kind::reduce) {
-      if (parts.process_of(c.root) == parts.process())
-        host.put(buffers, parts.local_of(c.root), c.first, part, c.last - c.first);
+      if (parts.is_here(c.root)) host.put(buffers, parts.local_of(c.root), c.first, part, c.last - c.first);
       return;
     }
     for (std::size_t k = 0; k != parts.local(); ++k) {
