@@ -17,11 +17,7 @@ namespace devplace::detail {
 /// Throws the exception for a failed cuBLASLt call on behalf of the product `what`; device_lost if the device is lost.
 [[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
                                               const std::string& what) {
-  if (cuda_devices().count != 0) {  // descriptors can be created without a device
-    if (const cudaError_t code = cudaStreamQuery(cuda_scope(ordinal).stream()); loses_the_device(code))
-      throw_cuda_error(code, call, ordinal);
-    static_cast<void>(cudaGetLastError());  // clears the query's error
-  }
+  throw_if_device_lost(call, ordinal);
   const std::string sentence = std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed for " +
                                what + ": " + cublasLtGetStatusString(status) + " (" +
                                std::to_string(static_cast<int>(status)) + "). ";
