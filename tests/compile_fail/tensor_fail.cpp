@@ -76,6 +76,16 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
     matrix other(dp::extents<2, 3>{}, "1");
   }
 #endif
+#if defined(FUNCTION_BESIDE_EXTENTS)  // expect: devplace: a tensor is not made of a function; assign its elements
+  {
+    matrix sums(dp::extents<2, 3>{}, [](auto i, auto j) { return static_cast<float>(i + j); });
+  }
+#endif
+#if defined(FUNCTION_ALONE)  // expect: devplace: a tensor is not made of a function; assign its elements
+  {
+    matrix sums([](int i, int j) { return static_cast<float>(i + j); });
+  }
+#endif
 #if defined(LIST_OF_TEXTS)  // expect: devplace: a tensor is made of its extents or of a list of numbers
   {
     dp::tensor<float, dp::extents<2>, on_cpu> texts{"1", "2"};

@@ -34,9 +34,7 @@ class sample_random {
       : step_(static_cast<std::uint32_t>(step)), index_(index) {
     // "transfor" in ASCII: other uses of the same seed have other streams.
     constexpr std::uint64_t stream = 0x7472'616e'7366'6f72;
-    const detail::philox_block mixed =
-        detail::random_sequence(start.value, stream).block(static_cast<std::uint32_t>(epoch));
-    key_ = {{mixed.word[0], mixed.word[1]}};
+    key_ = detail::random_sequence(start.value, stream).key_in_block(static_cast<std::uint32_t>(epoch));
   }
 
   /// The next number: a multiple of 2^-53 in [0, 1).

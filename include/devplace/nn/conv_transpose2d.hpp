@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 #include <devplace/nn/detail/image_fit.hpp>
@@ -32,15 +31,6 @@ template <std::size_t In, std::size_t Out, class... Options> struct conv_transpo
                 "devplace: the groups of conv_transpose2d do not divide its channels: In and Out must be multiples of "
                 "Count in groups<Count>, and not 0.");
   static constexpr std::size_t fan = Out / groups * options::template taps<2>;
-  static constexpr parameter weight{
-      "weight", {In, Out / groups, options::size.rows, options::size.columns}, init::fan_in_uniform(fan)};
-  static constexpr parameter bias{"bias", {Out}, init::fan_in_uniform(fan)};
-  static constexpr auto table() {
-    if constexpr (options::bias)
-      return std::array{weight, bias};
-    else
-      return std::array{weight};
-  }
   /// The shape of the convolution from Out to In channels.
   template <class X> static constexpr devplace::detail::convolution_shape shape_for(std::size_t samples) {
     return {samples,
@@ -57,7 +47,9 @@ template <std::size_t In, std::size_t Out, class... Options> struct conv_transpo
   template <class X> using takes = detail::transposed_fit<options, In, X>;
   template <class X> using output = extents<Out, takes<X>::rows.in, takes<X>::columns.in>;
   static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
-  static constexpr auto parameters = table();
+  static constexpr auto parameters = detail::weight_and_bias<options::bias>(
+      {"weight", {In, Out / groups, options::size.rows, options::size.columns}, init::fan_in_uniform(fan)},
+      {"bias", {Out}, init::fan_in_uniform(fan)});
   template <class X> static constexpr std::size_t scratch = devplace::detail::convolution_scratch(shape_for<X>(1));
   template <class X>
   static constexpr std::size_t sums = std::max(devplace::detail::convolution_sums(shape_for<X>(1)),

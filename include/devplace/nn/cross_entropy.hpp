@@ -67,7 +67,7 @@ struct cross_entropy {
   /// Binds the loss to one place. Throws argument_error for options out of range.
   template <class T, class Backend> bound<T> bind(int ordinal) const {
     detail::require_mean_or_sum("cross_entropy", reduce);
-    devplace::detail::require_share(label_smoothing, "cross_entropy", "label_smoothing");
+    devplace::detail::proportion.require(label_smoothing, "cross_entropy", "label_smoothing");
     bound<T> result{{}, detail::place_weights<T, Backend>(ordinal, class_weights)};
     result.options.ignore_index = ignore_index;
     result.options.label_smoothing = static_cast<T>(label_smoothing);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 
@@ -35,18 +34,11 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
 
  private:
   static constexpr bool has_bias = Bias;
-  static constexpr parameter weight{"weight", {Out, In}, init::fan_in_uniform(In)};
-  static constexpr parameter bias{"bias", {Out}, init::fan_in_uniform(In)};
-  static constexpr auto table() {
-    if constexpr (has_bias)
-      return std::array{weight, bias};
-    else
-      return std::array{weight};
-  }
 
  public:
   /// `weight` and, with a bias, `bias`.
-  static constexpr auto parameters = table();
+  static constexpr auto parameters = detail::weight_and_bias<Bias>({"weight", {Out, In}, init::fan_in_uniform(In)},
+                                                                   {"bias", {Out}, init::fan_in_uniform(In)});
 
   /// Fuses a following relu: forward applies the relu to the product in registers or caches; backward applies the
   /// relu's gradient in the pass that sums the bias gradient.

@@ -167,9 +167,7 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
     using T = typename Call::accumulator_type;
     devplace::detail::attention_dropout<T> result;
     if (options::probability == 0 || c.mode != mode::train) return result;
-    const devplace::detail::philox_block mixed =
-        devplace::detail::random_sequence(c.key.seed, c.key.step).block(c.key.layer);
-    result.key = {{mixed.word[0], mixed.word[1]}};
+    result.key = devplace::detail::random_sequence(c.key.seed, c.key.step).key_in_block(c.key.layer);
     result.first_sample = c.key.first_sample;
     result.threshold = static_cast<std::uint64_t>(options::probability * 0x1p32);
     result.scale = static_cast<T>(1 / (1 - options::probability));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <initializer_list>
 
@@ -38,3 +39,15 @@ struct parameter {
 };
 
 }  // namespace devplace::nn
+
+namespace devplace::nn::detail {
+
+/// The parameters of a layer that has a weight and, if `Bias`, a bias.
+template <bool Bias> constexpr auto weight_and_bias(const parameter& weight, const parameter& bias) {
+  if constexpr (Bias)
+    return std::array{weight, bias};
+  else
+    return std::array{weight};
+}
+
+}  // namespace devplace::nn::detail

@@ -48,8 +48,9 @@ struct smooth_l1 {
   template <class T, class Backend> bound<T> bind(int) const {
     detail::require_mean_or_sum("smooth_l1", reduce);
     constexpr double largest = -static_cast<double>(devplace::detail::lowest_number<T>);
-    devplace::detail::require_option(devplace::detail::is_finite(beta) && beta >= 0 && beta <= largest, "smooth_l1",
-                                     "beta", beta, "at least 0 and a finite number of the output's type");
+    constexpr devplace::detail::number_range range{[](double x) { return x >= 0 && x <= largest; },
+                                                   "at least 0 and a finite number of the output's type"};
+    range.require(beta, "smooth_l1", "beta");
     return {{static_cast<T>(beta)}};
   }
 

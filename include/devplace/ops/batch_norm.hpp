@@ -162,15 +162,10 @@ template <class G, class F> struct gradients_of_batch {
 
   /// `share` is the factor of this place's contribution to the gradients of weight and bias.
   DEVPLACE_HD void store(std::size_t c, const pair_of<double>& sums, double share) const {
-    add(bias_gradient[c], share * sums.first);
-    add(weight_gradient[c], share * sums.second);
+    store_sum(bias_gradient[c], share * sums.first, accumulate);
+    store_sum(weight_gradient[c], share * sums.second, accumulate);
     means[c] = static_cast<F>(sums.first / count);
     means[channels + c] = static_cast<F>(sums.second / count);
-  }
-
- private:
-  DEVPLACE_HD void add(G& gradient, double sum) const {
-    gradient = static_cast<G>((accumulate ? static_cast<double>(gradient) : 0) + sum);
   }
 };
 

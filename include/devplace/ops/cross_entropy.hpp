@@ -206,7 +206,7 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
                         detail::to_string(y.extents()) + ", row losses " + detail::to_string(losses.extents()) +
                         " and sums " + detail::to_string(totals.extents()) +
                         "; labels and row losses need one element for each row of the logits, sums two.");
-    detail::require_share(static_cast<double>(options.label_smoothing), "cross_entropy", "label_smoothing");
+    detail::proportion.require(static_cast<double>(options.label_smoothing), "cross_entropy", "label_smoothing");
     using backend = detail::operand_backend_t<Logits>;
     const std::size_t rows = x.extent(0), n = x.extent(1);
     detail::for_each_row<backend>(

@@ -112,13 +112,8 @@ template <class T, class G, class Element = T> struct group_norm_gradient_terms 
   DEVPLACE_HD static constexpr double neutral() { return 0; }
   DEVPLACE_HD static constexpr void combine(double& a, double b) { a += b; }
   DEVPLACE_HD void store(std::size_t c, const pair_of<double>& sums) const {
-    put(weight_gradient[c], sums.first);
-    put(bias_gradient[c], sums.second);
-  }
-
- private:
-  DEVPLACE_HD void put(G& gradient, double sum) const {
-    gradient = static_cast<G>((accumulate ? static_cast<double>(gradient) : 0) + sum);
+    store_sum(weight_gradient[c], sums.first, accumulate);
+    store_sum(bias_gradient[c], sums.second, accumulate);
   }
 };
 

@@ -147,7 +147,7 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
   static_assert(detail::compatible<typename to_view::extents_type, typename from_view::extents_type>,
                 "devplace: dropout: the static extents of y and x differ; they must be equal.");
   static_assert(to_view::rank > 0, "devplace: dropout: x needs a first axis, that of the samples.");
-  detail::require_share(probability, "dropout", "probability");
+  detail::proportion.require(probability, "dropout", "probability");
   detail::require_same_extents("dropout", "y", to, "x", from);
   detail::require_one_device("dropout", to, from);
   if (to.size() == 0) return;
@@ -155,16 +155,12 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
     return detail::copy_within<typename to_view::backend_type>(to.ordinal(), detail::raw_data(to),
                                                                detail::raw_data(from), to.size() * sizeof(value_type));
   // Mixes layer and step into the key, because the counter holds sample and column.
-  const detail::philox_block mixed = detail::random_sequence(key.seed, key.step).block(key.layer);
+  const detail::philox_key mixed = detail::random_sequence(key.seed, key.step).key_in_block(key.layer);
   const double kept = 1 - probability;
   detail::for_each_index<typename to_view::backend_type>(
       to.ordinal(), to.size(), detail::random_grain,
-      detail::dropout_body<value_type>{detail::raw_data(to),
-                                       detail::raw_data(from),
-                                       to.size() / to.extent(0),
-                                       first_sample,
-                                       {{mixed.word[0], mixed.word[1]}},
-                                       static_cast<std::uint64_t>(probability * 0x1p32),
+      detail::dropout_body<value_type>{detail::raw_data(to), detail::raw_data(from), to.size() / to.extent(0),
+                                       first_sample, mixed, static_cast<std::uint64_t>(probability * 0x1p32),
                                        static_cast<detail::computed_t<value_type>>(kept > 0 ? 1 / kept : 0)});
 }
 

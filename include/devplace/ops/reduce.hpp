@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -13,11 +11,10 @@
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/expression.hpp>
-#include <devplace/ops/detail/limits.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/detail/reduced_axes.hpp>
-#include <devplace/ops/detail/reducers.hpp>
+#include <devplace/ops/detail/reduction_operations.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/place/algebra.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
@@ -114,61 +111,6 @@ template <class Operation, class X, class... Axes> auto reduced_on_place(const X
   return result;
 }
 
-}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
-
-namespace devplace::detail {
-
-inline void require_elements(const char* operation, std::size_t count) {
-  if (count == 0)
-    throw argument_error(std::string(operation) +
-                         ": there are no elements along the reduced axis, and so there is no " + operation +
-                         "; test the extent first.");
-}
-
-// The operations of the functions below. Each defines the kind of reduction in the algebra of placements, the result's
-// element type, and the reducer that computes a result from `count` elements on one place.
-
-struct sum_operation {
-  static constexpr reducing kind = reducing::sum;
-  template <class T> using result = sum_result_t<T>;
-  template <class T> static auto reducer(sum_result_t<T>* result, std::size_t) {
-    return sum_reducer<T>{result, sum_result_t<T>(0)};
-  }
-};
-struct mean_operation {
-  static constexpr reducing kind = reducing::mean;
-  template <class T> using result = T;
-  template <class T> static auto reducer(T* result, std::size_t count) {
-    return mean_reducer<T>{result, static_cast<double>(count)};
-  }
-};
-template <bool Largest> struct extremum_operation {
-  static constexpr reducing kind = Largest ? reducing::max : reducing::min;
-  template <class T> using result = T;
-  template <class T> static auto reducer(T* result, std::size_t count) {
-    require_elements(Largest ? "max" : "min", count);
-    return extremum_reducer<T, Largest>{result};
-  }
-};
-template <bool Largest> struct position_operation {
-  static constexpr reducing kind = reducing::position;
-  template <class T> using result = std::int64_t;
-  template <class T> static auto reducer(std::int64_t* result, std::size_t count) {
-    require_elements(Largest ? "argmax" : "argmin", count);
-    return extremum_position_reducer<T, Largest>{result};
-  }
-};
-
-/// The extremum of an empty set: the neutral element, which does not affect other places' results.
-template <class T, bool Largest> constexpr T extremum_of_nothing() {
-  if constexpr (std::is_integral_v<T>)
-    return Largest ? lowest_number<T> : highest_number<T>;
-  else
-    return Largest ? T(-infinity<T>) : infinity<T>;
-}
-
-inline namespace DEVPLACE_CONFIGURATION {
-
 /// Each place reduces its local tensor.
 template <class Operation, class T, class E, class Where, std::size_t... N>
 auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
@@ -250,9 +192,7 @@ template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axe
   }
 }
 
-}  // namespace DEVPLACE_CONFIGURATION
-
-}  // namespace devplace::detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 

@@ -7,7 +7,6 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/options.hpp>
-#include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace::optim {
@@ -15,16 +14,9 @@ namespace devplace::optim {
 // Ranges of hyperparameters; `for_each_option` passes the range after the value. Your own ranges need the member
 // `require(value, owner, name)`, which throws argument_error for a value outside of the range.
 
-/// Finite numbers for which a function returns true.
-struct number_range {
-  bool (*contains)(double);  ///< whether a finite number is in the range
-  const char* text;          ///< follows "it must be" in the message
-
-  /// Throws argument_error for a number outside of the range.
-  void require(double value, const char* owner, const char* name) const {
-    devplace::detail::require_option(devplace::detail::is_finite(value) && contains(value), owner, name, value, text);
-  }
-};
+/// Finite numbers for which a function returns true: `number_range{contains, text}`; `text` follows "it must be" in the
+/// message.
+using devplace::detail::number_range;
 
 /// Integers from `least` on.
 struct at_least {
@@ -44,7 +36,7 @@ struct at_least {
 inline constexpr number_range positive{[](double x) { return x > 0; }, "a finite number above 0"};
 inline constexpr number_range not_negative{[](double x) { return x >= 0; }, "a finite number that is not negative"};
 inline constexpr number_range decay_rate{[](double x) { return x >= 0 && x < 1; }, "at least 0 and less than 1"};
-inline constexpr number_range proportion{[](double x) { return x >= 0 && x <= 1; }, "between 0 and 1"};
+using devplace::detail::proportion;
 ///@}
 
 /// Throws argument_error for an option outside of its range, then calls the object's own `validate()`. Takes rules,

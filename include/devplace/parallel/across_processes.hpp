@@ -53,7 +53,7 @@ template <class Backend, summation Order> class across_processes : public detail
     in_windows<T>({"broadcast", count, sizeof(T)}, [&](std::size_t first, std::size_t last) {
       const bool here = is_here(root);
       const std::size_t from = here ? work_.parts.local_of(root) : 0;
-      work_.parts.all_to(work_.parts.process_of(root), last - first, sizeof(T));
+      work_.parts.all_to_process_of(root, last - first, sizeof(T));
       std::byte* const whole = work_.host.memory(buffers, from, first);
       if (here) work_.host.fetch(buffers, from, first, last, whole);
       distribute(whole, 0);

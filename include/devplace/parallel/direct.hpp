@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
@@ -13,7 +12,6 @@
 #include <devplace/parallel/detail/ranks.hpp>
 #include <devplace/parallel/detail/reduce_in_rank_order.hpp>
 #include <devplace/parallel/detail/streamed_collectives.hpp>
-#include <devplace/place/replica_error.hpp>
 
 namespace devplace::parallel {
 
@@ -27,35 +25,33 @@ namespace devplace::parallel {
 ///
 /// This is the two-shot all-reduce over shared memory; see Peng et al., "Optimizing MPI Collectives on Shared Memory
 /// Multi-Cores", SC'23.
-template <class Backend> class direct : public detail::streamed_collectives<direct<Backend>, Backend> {
-  using base = detail::streamed_collectives<direct, Backend>;
-
+template <class Backend>
+class direct : public detail::participants, public detail::streamed_collectives<direct<Backend>> {
  public:
   /// Connects these devices, rank 0 first.
-  explicit direct(std::span<const int> ordinals) : base(ordinals, &any_apart) {}
-  using base::size;
+  explicit direct(std::span<const int> ordinals) : participants({}, ordinals.size()), devices_(ordinals, &any_apart) {}
 
   /// Allocates the memory for copies of other devices' buffers, if copies are needed.
-  void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count), element_bytes); }
+  void prepare(std::size_t count, std::size_t element_bytes) { reserve(devices_.even_begins(count), element_bytes); }
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
   template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
-    reduce_parts(buffers, even_begins(count), op, everyone);
+    reduce_parts(buffers, devices_.even_begins(count), op, everyone);
   }
   template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     check_root(root);
-    reduce_parts(buffers, even_begins(count), op, root);
+    reduce_parts(buffers, devices_.even_begins(count), op, root);
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     check_root(root);
     check(buffers.size());
-    mark(root);
+    devices_.mark(root);
     for (int rank = 0; rank != size(); ++rank) {
-      follow(rank, root);
-      if (rank != root) copy(rank, root, buffers, {0, count});
+      devices_.follow(rank, root);
+      if (rank != root) devices_.copy(rank, root, buffers, {0, count});
     }
-    fence();
+    devices_.fence();
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
@@ -65,24 +61,16 @@ template <class Backend> class direct : public detail::streamed_collectives<dire
   template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(begins);
     check(buffers.size());
-    fence();
+    devices_.fence();
     for (int rank = 0; rank != size(); ++rank)
       for (int from = 0; from != size(); ++from)
-        if (from != rank) copy(rank, from, buffers, detail::part(begins, from));
-    fence();
+        if (from != rank) devices_.copy(rank, from, buffers, detail::part(begins, from));
+    devices_.fence();
   }
   ///@}
 
  private:
-  using base::check;
-  using base::check_root;
-  using base::copy;
-  using base::even_begins;
-  using base::fence;
-  using base::follow;
-  using base::index;
-  using base::mark;
-  using base::ordinal;
+  friend detail::streamed_collectives<direct>;
 
   static bool any_apart(std::span<const int> ordinals) {
     bool apart = false;
@@ -100,20 +88,20 @@ template <class Backend> class direct : public detail::streamed_collectives<dire
   void reduce_parts(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int target) {
     check(buffers.size());
     detail::check_reduction<T>(op);
-    if (base::receives()) return reduce_copies(buffers, begins, op, target);
+    if (devices_.receives()) return reduce_copies(buffers, begins, op, target);
     detail::rank_table<T> table{};
     table.ranks = size();
     std::copy(buffers.begin(), buffers.end(), table.buffers);
-    fence();
+    devices_.fence();
     for (int rank = 0; rank != size(); ++rank) {
       const detail::element_range range = detail::part(begins, rank);
       detail::with_reduction<T>(op, [&]<reduction Op>() {
         devplace::detail::for_each_index<Backend>(
-            ordinal(rank), range.size(), grain,
+            devices_.ordinal(rank), range.size(), grain,
             detail::reduce_in_rank_order<T, Op>{table, range.first, target == owner ? rank : target});
       });
     }
-    fence();
+    devices_.fence();
   }
 
   /// Replaces reduce_parts() for devices that cannot access each other's memory: each device reduces its part into its
@@ -121,7 +109,7 @@ template <class Backend> class direct : public detail::streamed_collectives<dire
   template <class T>
   void reduce_copies(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int target) {
     reserve(begins, sizeof(T));
-    fence();
+    devices_.fence();
     for (int rank = 0; rank != size(); ++rank) {
       const detail::element_range own = detail::part(begins, rank);
       const std::size_t portion = portion_of(begins, sizeof(T)) / sizeof(T);
@@ -129,28 +117,28 @@ template <class Backend> class direct : public detail::streamed_collectives<dire
         const detail::element_range range{first, std::min(first + portion, own.last)};
         detail::rank_table<T> table{};
         table.ranks = size();
-        T* free = base::template received<T>(rank);
+        T* free = devices_.template received<T>(rank);
         for (int from = 0; from != size(); ++from) {
           if (from == rank) {
             table.buffers[from] = buffers[index(rank)] + first;
             continue;
           }
-          copy(rank, free, from, buffers, range);
+          devices_.copy(rank, free, from, buffers, range);
           table.buffers[from] = free;
           free += portion;
         }
         detail::with_reduction<T>(op, [&]<reduction Op>() {
-          devplace::detail::for_each_index<Backend>(ordinal(rank), range.size(), grain,
+          devplace::detail::for_each_index<Backend>(devices_.ordinal(rank), range.size(), grain,
                                                     detail::reduce_in_rank_order<T, Op>{table, 0, rank});
         });
       }
     }
-    fence();
+    devices_.fence();
     for (int rank = 0; rank != size(); ++rank)
       for (int from = 0; from != size(); ++from)
         if (from != rank && (target == everyone || target == rank))
-          copy(rank, from, buffers, detail::part(begins, from));
-    fence();
+          devices_.copy(rank, from, buffers, detail::part(begins, from));
+    devices_.fence();
   }
 
   /// Size of one copy from another device, in bytes: at most 1 MiB, a multiple of all elements' alignments.
@@ -162,8 +150,10 @@ template <class Backend> class direct : public detail::streamed_collectives<dire
   }
 
   void reserve(std::span<const std::size_t> begins, std::size_t element_bytes) {
-    base::reserve_received(portion_of(begins, element_bytes) * (index(size()) - 1));
+    devices_.reserve_received(portion_of(begins, element_bytes) * (index(size()) - 1));
   }
+
+  detail::rank_devices<Backend> devices_;
 };
 
 }  // namespace devplace::parallel

@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
-#include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/ranks.hpp>
 #include <devplace/parallel/detail/reduce_in_rank_order.hpp>
 #include <devplace/parallel/detail/streamed_collectives.hpp>
-#include <devplace/place/replica_error.hpp>
 
 namespace devplace::parallel {
 
@@ -26,60 +23,59 @@ namespace devplace::parallel {
 /// The bits depend only on the numbers of ranks and elements; reduce_scatter with the parts of `share_begin` has the
 /// bits of all_reduce. The boundaries of chunks depend on the number of elements, so bucket sizes change the bits,
 /// unlike with `direct`.
-template <class Backend> class ring : public detail::streamed_collectives<ring<Backend>, Backend> {
-  using base = detail::streamed_collectives<ring, Backend>;
-
+template <class Backend> class ring : public detail::participants, public detail::streamed_collectives<ring<Backend>> {
  public:
   /// Connects these devices, rank 0 first; each device receives from the previous one.
-  explicit ring(std::span<const int> ordinals) : base(ordinals, [](std::span<const int>) { return true; }) {}
-  using base::size;
+  explicit ring(std::span<const int> ordinals)
+      : participants({}, ordinals.size()), devices_(ordinals, [](std::span<const int>) { return true; }) {}
 
   /// Allocates memory for one chunk of `count` elements on each device, unless the device has enough. Without this call
   /// the first reduction allocates the memory.
-  void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count), element_bytes); }
+  void prepare(std::size_t count, std::size_t element_bytes) { reserve(devices_.even_begins(count), element_bytes); }
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
   template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
-    const auto begins = even_begins(count);
+    const auto begins = devices_.even_begins(count);
     reduce_chunks(buffers, begins, op);
     gather_chunks(buffers, begins);
   }
   template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     check_root(root);
-    const auto begins = even_begins(count);
+    const auto begins = devices_.even_begins(count);
     reduce_chunks(buffers, begins, op);
-    mark();
+    devices_.mark();
     for (int rank = 0; rank != size(); ++rank) {
-      follow(root, rank);
-      if (rank != root) copy(root, rank, buffers, detail::part(begins, rank));
+      devices_.follow(root, rank);
+      if (rank != root) devices_.copy(root, rank, buffers, detail::part(begins, rank));
     }
-    mark(root);
-    for (int rank = 0; rank != size(); ++rank) follow(rank, root);
+    devices_.mark(root);
+    for (int rank = 0; rank != size(); ++rank) devices_.follow(rank, root);
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     check_root(root);
     check(buffers.size());
-    const auto begins = even_begins(count);
+    const auto begins = devices_.even_begins(count);
     const int n = size();
-    mark();
+    devices_.mark();
     // Chunk c reaches the rank at distance d from the root in step c + d - 1, so that all links are used concurrently.
     for (int step = 0; step < 2 * n - 2; ++step) {
-      for (int distance = 1; distance != n; ++distance) follow(modulo(root + distance), modulo(root + distance - 1));
+      for (int distance = 1; distance != n; ++distance)
+        devices_.follow(modulo(root + distance), modulo(root + distance - 1));
       for (int distance = 1; distance != n; ++distance) {
         const int chunk = step - distance + 1;
         const int rank = modulo(root + distance);
-        if (chunk >= 0 && chunk < n) copy(rank, modulo(rank - 1), buffers, detail::part(begins, chunk));
-        mark(rank);
+        if (chunk >= 0 && chunk < n) devices_.copy(rank, modulo(rank - 1), buffers, detail::part(begins, chunk));
+        devices_.mark(rank);
       }
     }
-    fence();  // a rank must not overwrite data that its right neighbour still reads
+    devices_.fence();  // a rank must not overwrite data that its right neighbour still reads
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     check(begins);
     reduce_chunks(buffers, begins, op);
-    fence();  // a rank must not overwrite data that its right neighbour still reads
+    devices_.fence();  // a rank must not overwrite data that its right neighbour still reads
   }
   template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(begins);
@@ -88,15 +84,7 @@ template <class Backend> class ring : public detail::streamed_collectives<ring<B
   ///@}
 
  private:
-  using base::check;
-  using base::check_root;
-  using base::copy;
-  using base::even_begins;
-  using base::fence;
-  using base::follow;
-  using base::index;
-  using base::mark;
-  using base::ordinal;
+  friend detail::streamed_collectives<ring>;
 
   static constexpr std::size_t grain = 16384;
 
@@ -105,12 +93,12 @@ template <class Backend> class ring : public detail::streamed_collectives<ring<B
   /// Runs n - 1 steps. In each step every rank calls `receive(step, rank, left)` to get a chunk from its left
   /// neighbour.
   template <class Receive> void circulate(const Receive& receive) {
-    mark();
+    devices_.mark();
     for (int step = 0; step != size() - 1; ++step) {
-      for (int rank = 0; rank != size(); ++rank) follow(rank, modulo(rank - 1));
+      for (int rank = 0; rank != size(); ++rank) devices_.follow(rank, modulo(rank - 1));
       for (int rank = 0; rank != size(); ++rank) {
         receive(step, rank, modulo(rank - 1));
-        mark(rank);
+        devices_.mark(rank);
       }
     }
   }
@@ -124,11 +112,11 @@ template <class Backend> class ring : public detail::streamed_collectives<ring<B
     reserve(begins, sizeof(T));
     circulate([&](int step, int rank, int left) {
       const auto range = detail::part(begins, modulo(rank - step - 2));
-      T* const received = base::template received<T>(rank);
-      copy(rank, received, left, buffers, range);
+      T* const received = devices_.template received<T>(rank);
+      devices_.copy(rank, received, left, buffers, range);
       detail::with_reduction<T>(op, [&]<reduction Op>() {
         devplace::detail::for_each_index<Backend>(
-            ordinal(rank), range.size(), grain,
+            devices_.ordinal(rank), range.size(), grain,
             detail::add_received<T, Op>{buffers[index(rank)] + range.first, received, step == size() - 2 ? size() : 0});
       });
     });
@@ -138,9 +126,9 @@ template <class Backend> class ring : public detail::streamed_collectives<ring<B
   template <class T> void gather_chunks(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(buffers.size());
     circulate([&](int step, int rank, int left) {
-      copy(rank, left, buffers, detail::part(begins, modulo(rank - 1 - step)));
+      devices_.copy(rank, left, buffers, detail::part(begins, modulo(rank - 1 - step)));
     });
-    fence();  // a rank must not overwrite data that its right neighbour still reads
+    devices_.fence();  // a rank must not overwrite data that its right neighbour still reads
   }
 
   void reserve(std::span<const std::size_t> begins, std::size_t element_bytes) {
@@ -148,8 +136,10 @@ template <class Backend> class ring : public detail::streamed_collectives<ring<B
     std::size_t bytes = 0;
     for (int chunk = 0; chunk != size(); ++chunk)
       bytes = std::max(bytes, detail::part(begins, chunk).size() * element_bytes);
-    base::reserve_received(bytes);
+    devices_.reserve_received(bytes);
   }
+
+  detail::rank_devices<Backend> devices_;
 };
 
 }  // namespace devplace::parallel

@@ -18,11 +18,7 @@ namespace devplace::detail {
 /// lost.
 [[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
                                               const std::string& operation) {
-  if (cuda_devices().count != 0) {  // descriptors can be created without a device
-    if (const cudaError_t code = cudaStreamQuery(cuda_scope(ordinal).stream()); is_device_lost(code))
-      throw_cuda_error(code, call, ordinal);
-    static_cast<void>(cudaGetLastError());  // clears the query's error
-  }
+  throw_if_device_lost(call, ordinal);
   const std::string sentence = std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed for " +
                                operation + ": " + cublasLtGetStatusString(status) + " (" +
                                std::to_string(static_cast<int>(status)) + "). ";

@@ -37,11 +37,7 @@ inline const char* cudnn_remedy(cudnnStatus_t status) {
 /// Throws the exception for a failed cuDNN call on behalf of `operation`; device_lost if the device is lost.
 [[noreturn]] inline void throw_cudnn_error(cudnnStatus_t status, const char* call, int ordinal,
                                            const std::string& operation) {
-  if (cuda_devices().count != 0) {  // descriptors can be created without a device
-    if (const cudaError_t code = cudaStreamQuery(cuda_scope(ordinal).stream()); is_device_lost(code))
-      throw_cuda_error(code, call, ordinal);
-    static_cast<void>(cudaGetLastError());  // clears the query's error
-  }
+  throw_if_device_lost(call, ordinal);
   std::array<char, 512> last{};
   cudnnGetLastErrorString(last.data(), last.size() - 1);
   std::string sentence = std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed for " +

@@ -55,40 +55,32 @@ DEVPLACE_DEVICE four_squares<T> squares_of_windows(const Thread& t, const poolin
   return four_squares<T>::load(t, x + at, s.columns.in);
 }
 
-template <class T> struct wide_max_pool {
+/// Computes 4 adjacent windows.
+template <class T, class F> struct wide_pool {
   static constexpr unsigned width = 4;
-  max_pool_functor<T> f;
+  F f;
 
   bool is_wide() const { return in_squares(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const auto squares = squares_of_windows(t, f.s, f.x, i);
-    pack<T, width> best;
+    pack<T, width> results;
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < width; ++w) {
-      best.value[w] = lowest_element<T>;
-      squares.each(w, [&](T x, unsigned) {
-        if (replaces(x, best.value[w])) best.value[w] = x;
-      });
-    }
-    t.store(f.to + i, best);
+    for (unsigned w = 0; w < width; ++w) results.value[w] = result(f, squares, w);
+    t.store(f.to + i, results);
   }
-};
 
-template <class T> struct wide_average_pool {
-  static constexpr unsigned width = 4;
-  average_pool_functor<T> f;
-
-  bool is_wide() const { return in_squares(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
-  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
-
-  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
-    const auto squares = squares_of_windows(t, f.s, f.x, i);
-    pack<T, width> means;
-    DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < width; ++w) means.value[w] = static_cast<T>(squares.sum(w) / 4);
-    t.store(f.to + i, means);
+ private:
+  DEVPLACE_DEVICE static T result(const max_pool_functor<T>&, const four_squares<T>& squares, unsigned w) {
+    T best = lowest_element<T>;
+    squares.each(w, [&](T x, unsigned) {
+      if (replaces(x, best)) best = x;
+    });
+    return best;
+  }
+  DEVPLACE_DEVICE static T result(const average_pool_functor<T>&, const four_squares<T>& squares, unsigned w) {
+    return static_cast<T>(squares.sum(w) / 4);
   }
 };
 
@@ -154,10 +146,10 @@ template <class T, class F> struct wide_pool_gradient {
 };
 
 template <half_precision_element T> auto make_kernel(std::size_t n, const max_pool_functor<T>& f) {
-  return make_wide_kernel(n, wide_max_pool<T>{f});
+  return make_wide_kernel(n, wide_pool<T, max_pool_functor<T>>{f});
 }
 template <half_precision_element T> auto make_kernel(std::size_t n, const average_pool_functor<T>& f) {
-  return make_wide_kernel(n, wide_average_pool<T>{f});
+  return make_wide_kernel(n, wide_pool<T, average_pool_functor<T>>{f});
 }
 template <half_precision_element T> auto make_kernel(std::size_t n, const max_pool_gradient_functor<T>& f) {
   return make_wide_kernel(n, wide_pool_gradient<T, max_pool_gradient_functor<T>>{f});

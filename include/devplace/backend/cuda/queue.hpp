@@ -116,6 +116,14 @@ class cuda_scope {
   cudaStream_t stream_;
 };
 
+/// Throws the error of a lost device, after `call` of a library has failed.
+inline void throw_if_device_lost(const char* call, int ordinal) {
+  if (cuda_devices().count == 0) return;  // descriptors can be created without a device
+  if (const cudaError_t code = cudaStreamQuery(cuda_scope(ordinal).stream()); is_device_lost(code))
+    throw_cuda_error(code, call, ordinal);
+  static_cast<void>(cudaGetLastError());  // clears the query's error
+}
+
 /// Makes a visible device the current one of this thread while the object lives. For destructors: ignores all errors,
 /// so that freeing memory of one device does not fail because of another device.
 class quiet_cuda_device_guard {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstddef>
 
@@ -47,14 +46,6 @@ template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> s
     else
       return {Out, channels, options::size.rows};
   }
-  static constexpr parameter weight{"weight", weight_shape(), init::fan_in_uniform(fan_in)};
-  static constexpr parameter bias{"bias", {Out}, init::fan_in_uniform(fan_in)};
-  static constexpr auto table() {
-    if constexpr (options::bias)
-      return std::array{weight, bias};
-    else
-      return std::array{weight};
-  }
 
  public:
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.
@@ -62,7 +53,8 @@ template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> s
   template <class X> using takes = window_fit<options, Axes, In, X>;
   template <class X> using output = typename takes<X>::template windows<Out>;
   static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
-  static constexpr auto parameters = table();
+  static constexpr auto parameters = weight_and_bias<options::bias>(
+      {"weight", weight_shape(), init::fan_in_uniform(fan_in)}, {"bias", {Out}, init::fan_in_uniform(fan_in)});
   template <class X>
   static constexpr std::size_t scratch = devplace::detail::convolution_scratch(takes<X>::shape(1, groups, Out));
   template <class X>

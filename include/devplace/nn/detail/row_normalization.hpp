@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <array>
 #include <cstddef>
 
 #include <devplace/nn/detail/in_place_layer.hpp>
@@ -31,17 +30,8 @@ template <class Layer, std::size_t Features, bool Centred> struct row_normalizat
   static constexpr keep keeps = keep::input;
   template <class In> static constexpr std::size_t scratch = sample_size<In>;
 
- private:
-  static constexpr auto table() {
-    constexpr parameter weight{"weight", {Features}, init::ones()};
-    if constexpr (Centred)
-      return std::array{weight, parameter{"bias", {Features}, init::zeros()}};
-    else
-      return std::array{weight};
-  }
-
- public:
-  static constexpr auto parameters = table();
+  static constexpr auto parameters =
+      weight_and_bias<Centred>({"weight", {Features}, init::ones()}, {"bias", {Features}, init::zeros()});
 
   static void forward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;

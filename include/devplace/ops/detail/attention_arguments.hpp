@@ -44,11 +44,7 @@ template <class T> struct attention_dropout {
 
   DEVPLACE_HD constexpr bool drops() const { return threshold != 0; }
   /// The random numbers of a sample.
-  DEVPLACE_HD constexpr random_sequence of_sample(std::size_t sample) const {
-    random_sequence random(0, first_sample + sample);
-    random.key = key;
-    return random;
-  }
+  DEVPLACE_HD constexpr random_sequence of_sample(std::size_t sample) const { return {key, first_sample + sample}; }
   /// The block of random words for a query's keys 0 to 3; the next block is for keys 4 to 7, and so on.
   DEVPLACE_HD static constexpr std::uint64_t first_block(const attention_shape& s, std::size_t head,
                                                          std::size_t query) {

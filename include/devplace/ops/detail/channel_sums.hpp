@@ -22,6 +22,11 @@ struct channel_sums {};
 
 namespace detail {
 
+/// to = sum, or to + sum if `accumulate`.
+template <class T> DEVPLACE_HD void store_sum(T& to, double sum, bool accumulate) {
+  to = static_cast<T>((accumulate ? static_cast<double>(to) : 0) + sum);
+}
+
 /// Row-major elements [samples, channels, extent]. `extent` is the number of positions: 1 if no axes follow the
 /// channels.
 struct channel_shape {

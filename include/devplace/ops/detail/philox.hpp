@@ -57,9 +57,16 @@ struct random_sequence {
 
   DEVPLACE_HD constexpr random_sequence(std::uint64_t seed, std::uint64_t stream_of_seed)
       : key{{low_half(seed), high_half(seed)}}, stream(stream_of_seed) {}
+  DEVPLACE_HD constexpr random_sequence(philox_key of, std::uint64_t stream_of_key) : key(of), stream(stream_of_key) {}
 
   DEVPLACE_HD constexpr philox_block block(std::uint64_t i) const {
     return philox({{low_half(i), high_half(i), low_half(stream), high_half(stream)}}, key);
+  }
+
+  /// The key in block i, of sequences that depend on seed, stream and i.
+  constexpr philox_key key_in_block(std::uint64_t i) const {
+    const philox_block mixed = block(i);
+    return {{mixed.word[0], mixed.word[1]}};
   }
 
   /// Computes blocks first..first+Lanes-1; word w of block first + l is `word[w][l]`.

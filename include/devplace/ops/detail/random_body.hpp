@@ -238,11 +238,7 @@ template <class T> struct dropout_body {
   }
 
  private:
-  DEVPLACE_HD constexpr random_sequence of_sample(std::size_t row) const {
-    random_sequence random(0, first_sample + row);
-    random.key = key;
-    return random;
-  }
+  DEVPLACE_HD constexpr random_sequence of_sample(std::size_t row) const { return {key, first_sample + row}; }
 };
 
 }  // namespace devplace::detail

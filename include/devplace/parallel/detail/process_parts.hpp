@@ -8,50 +8,50 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/share.hpp>
 #include <devplace/process/transport.hpp>
 
 namespace devplace::parallel::detail {
 
-/// Counts the participants of several processes, equally many in each process. Divides the elements of a collective:
+/// The participants of several processes, and the division of a collective's elements:
 /// - into windows, one for each call of the transport, and each window into the processes' parts;
 /// - into chunks, which may have different orders of summation.
-class process_parts {
+class process_parts : public participants {
  public:
   process_parts(const process_ranks& ranks, std::size_t local)
-      : ranks_(ranks), local_(local), begins_(processes() + 1), chunks_(participants() + 1) {}
+      : participants(ranks, local), begins_(index(processes()) + 1), chunks_(index(size()) + 1) {}
 
-  std::size_t processes() const { return static_cast<std::size_t>(ranks_.size); }
-  std::size_t process() const { return static_cast<std::size_t>(ranks_.rank); }
-  std::size_t local() const { return local_; }
-  std::size_t participants() const { return processes() * local_; }
-  std::size_t process_of(int rank) const { return static_cast<std::size_t>(rank) / local_; }
-  std::size_t local_of(int rank) const { return static_cast<std::size_t>(rank) % local_; }
+  using participants::is_here;
+  std::size_t local() const { return index(local_count()); }
+  std::size_t local_of(int rank) const { return index(rank % local_count()); }
 
   /// The number of elements of a window for a transport that takes `portion` bytes.
   std::size_t window(std::size_t portion, std::size_t element_bytes) const {
-    return std::max(portion / (element_bytes * local_) / line * line, std::size_t{1});
+    return std::max(portion / (element_bytes * local()) / line * line, std::size_t{1});
   }
 
   // The division of a window among the processes, in bytes.
   std::span<const std::size_t> begins() const { return begins_; }
-  std::size_t own_begin() const { return begins_[process()]; }
-  std::size_t own_end() const { return begins_[process() + 1]; }
+  std::size_t own_begin() const { return begins_[index(process())]; }
+  std::size_t own_end() const { return begins_[index(process()) + 1]; }
   void split_evenly(std::size_t count, std::size_t element_bytes) {
-    for (std::size_t r = 0; r != begins_.size(); ++r) begins_[r] = share_begin(count, processes(), r) * element_bytes;
+    for (std::size_t r = 0; r != begins_.size(); ++r)
+      begins_[r] = share_begin(count, index(processes()), r) * element_bytes;
   }
-  void all_to(std::size_t process, std::size_t count, std::size_t element_bytes) {
-    for (std::size_t r = 0; r != begins_.size(); ++r) begins_[r] = r > process ? count * element_bytes : 0;
+  void all_to_process_of(int rank, std::size_t count, std::size_t element_bytes) {
+    for (std::size_t r = 0; r != begins_.size(); ++r)
+      begins_[r] = r > index(process_of(rank)) ? count * element_bytes : 0;
   }
   void split_at(std::span<const std::size_t> of_participants, std::size_t first, std::size_t last,
                 std::size_t element_bytes) {
     for (std::size_t r = 0; r != begins_.size(); ++r)
-      begins_[r] = (std::clamp(of_participants[r * local_], first, last) - first) * element_bytes;
+      begins_[r] = (std::clamp(of_participants[r * local()], first, last) - first) * element_bytes;
   }
   /// The elements of a window that belong to place `k` of this process.
   std::pair<std::size_t, std::size_t> own(std::span<const std::size_t> of_participants, std::size_t k,
                                           std::size_t first, std::size_t last) const {
-    const std::size_t rank = process() * local_ + k;
+    const std::size_t rank = index(first_rank()) + k;
     return {std::clamp(of_participants[rank], first, last), std::clamp(of_participants[rank + 1], first, last)};
   }
 
@@ -68,8 +68,6 @@ class process_parts {
   /// Sizes of windows are multiples of this number of elements, a cache line of float.
   static constexpr std::size_t line = 16;
 
-  process_ranks ranks_;
-  std::size_t local_;
   std::vector<std::size_t> begins_, chunks_;
 };
 

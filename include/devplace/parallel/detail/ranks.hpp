@@ -13,8 +13,9 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/parallel/detail/check_collective.hpp>
+#include <devplace/parallel/detail/side_streams.hpp>
 #include <devplace/parallel/share.hpp>
-#include <devplace/process/combine.hpp>
+#include <devplace/place/replica_error.hpp>
 
 namespace devplace::parallel::detail {
 
@@ -29,18 +30,22 @@ inline element_range part(std::span<const std::size_t> begins, int part) {
   return {begins[static_cast<std::size_t>(part)], begins[static_cast<std::size_t>(part) + 1]};
 }
 
-/// The base class of communicators in one process: has the devices and an event for each device, orders the devices'
-/// work, and copies between devices.
-template <class Backend> class rank_devices : public participants {
- protected:
-  explicit rank_devices(std::span<const int> ordinals) try
-      : participants({}, ordinals.size()), ordinals_(ordinals.begin(), ordinals.end()), begins_(ordinals.size() + 1) {
+/// The devices of an engine in one process, with an event and a side stream for each: orders the devices' work, copies
+/// between them, and has memory for elements of other devices.
+template <class Backend> class rank_devices {
+ public:
+  /// `needs_memory`: returns whether the devices need memory for elements of other devices. Called when the devices are
+  /// known to exist.
+  rank_devices(std::span<const int> ordinals, bool (*needs_memory)(std::span<const int>)) try
+      : ordinals_(ordinals.begin(), ordinals.end()), begins_(ordinals.size() + 1), streams_(ordinals) {
     check_devices(ordinals.size(), "a communicator");
     for (const int ordinal : ordinals_) events_.push_back(devplace::detail::make_event<Backend>(ordinal));
+    received_.resize(needs_memory(ordinals) ? ordinals.size() : 0);
   } catch (const std::bad_alloc&) {
     devplace::detail::fail_without_memory("a communicator");
   }
 
+  int size() const { return static_cast<int>(ordinals_.size()); }
   int ordinal(int rank) const { return ordinals_[index(rank)]; }
 
   /// Records each rank's event.
@@ -83,10 +88,32 @@ template <class Backend> class rank_devices : public participants {
     copy(to, buffers[index(to)] + range.first, from, buffers, range);
   }
 
+  bool receives() const { return !received_.empty(); }
+  template <class T> T* received(int rank) const { return static_cast<T*>(received_[index(rank)].data()); }
+  /// Allocates memory for received elements on each device that does not have enough. Throws if a collective is being
+  /// started: memory must not be allocated or freed on side streams.
+  void reserve_received(std::size_t bytes) {
+    for (std::size_t k = 0; k != received_.size(); ++k) {
+      if (received_[k].bytes() >= bytes) continue;
+      check_prepared(!streams_.running());
+      received_[k] = {};
+      devplace::detail::on_behalf_of_replica<Backend>(k, received_.size(), ordinals_[k], [&] {
+        received_[k] = devplace::detail::allocate<Backend>(ordinals_[k], bytes, memory_purpose::workspace);
+      });
+    }
+  }
+
+  /// The streams of started collectives.
+  side_streams<Backend>& streams() { return streams_; }
+
  private:
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+
   std::vector<int> ordinals_;
   std::vector<devplace::detail::event_handle> events_;
   std::vector<std::size_t> begins_;
+  side_streams<Backend> streams_;
+  std::vector<devplace::detail::memory_block> received_;  // one per device; empty if none is needed
 };
 
 }  // namespace devplace::parallel::detail

@@ -60,7 +60,7 @@ template <class Backend, summation Order> class started_reductions {
   template <class T> void start(std::span<T* const> buffers, const call& collective) {
     check_reduction<T>(collective.op);
     host.claim();
-    if (parts.participants() == 1) return;  // the elements are the result
+    if (parts.size() == 1) return;  // the elements are the result
     group_transport->require_own(name(collective.operation));
     if (started_ == entries_.size()) entries_.emplace_back();
     entry& e = entries_[started_];
@@ -171,7 +171,7 @@ template <class Backend, summation Order> class started_reductions {
     if (c.operation == kind::reduce_scatter)
       parts.split_at(c.begins, c.first, c.last, sizeof(T));
     else if (c.operation == kind::reduce || c.everywhere)
-      parts.all_to(c.everywhere ? parts.process() : parts.process_of(c.root), n, sizeof(T));
+      parts.all_to_process_of(c.everywhere ? parts.first_rank() : c.root, n, sizeof(T));
     else
       parts.split_evenly(n, sizeof(T));
   }
@@ -180,7 +180,7 @@ template <class Backend, summation Order> class started_reductions {
   template <class T> std::byte* combine(const call& c, const transport::collected& collected) {
     // This process's elements of the collective; `begin` is the first element of the summands.
     const std::size_t begin = c.first + parts.own_begin() / sizeof(T), end = c.first + parts.own_end() / sizeof(T);
-    const std::size_t n = parts.participants();
+    const auto n = static_cast<std::size_t>(parts.size());
     for (std::size_t chunk = 0; chunk != n; ++chunk) {
       std::size_t from = begin, to = end, start = 0;
       if constexpr (Order == summation::by_ring) {
@@ -208,8 +208,7 @@ template <class Backend, summation Order> class started_reductions {
       part = kept;
     }
     if (c.operation == kind::reduce) {
-      if (parts.process_of(c.root) == parts.process())
-        host.put(buffers, parts.local_of(c.root), c.first, part, c.last - c.first);
+      if (parts.is_here(c.root)) host.put(buffers, parts.local_of(c.root), c.first, part, c.last - c.first);
       return;
     }
     for (std::size_t k = 0; k != parts.local(); ++k) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 
@@ -33,15 +34,25 @@ inline constexpr bool converts_to_tensor =
        typename Value::extents_type;
      }) && ...);
 
+/// Whether an argument is a function of indices, which a user may expect to make the elements.
+template <class F>
+concept function_of_indices = !requires {
+  typename F::extents_type;
+} && (requires { &F::operator(); } || std::invocable<F&, std::size_t> || std::invocable<F&, std::size_t, std::size_t>);
+
 /// Whether these values make a tensor: one number for each index of its only axis.
 template <class T, class Extents, class... Value> consteval bool check_list() {
   constexpr bool operands = check_operands<Value...>(), numbers = (std::is_arithmetic_v<Value> && ...),
                  from_one = sizeof...(Value) == 1, with_extents = (std::is_convertible_v<Value, Extents> || ...);
-  constexpr bool no_other = numbers || !from_one || !operands, no_value = numbers || from_one || !with_extents,
-                 list = numbers || from_one || with_extents || !operands,
+  constexpr bool no_function = !(function_of_indices<Value> || ...), settled = numbers || !no_function,
+                 no_other = settled || !from_one || !operands, no_value = settled || from_one || !with_extents,
+                 list = settled || from_one || with_extents || !operands,
                  one_axis = !numbers || (Extents::rank < 2 && Extents::is_static),
                  fits = !numbers || !one_axis || sizeof...(Value) == Extents{}.size(),
                  exact = !numbers || !std::is_integral_v<T> || (std::is_integral_v<Value> && ...);
+  static_assert(no_function,
+                "devplace: a tensor is not made of a function; assign its elements on the host, x(i, j) = f(i, j), and "
+                "copy the tensor with to<Where>(x), or compute an expression of arange<T, Where>(n).");
   static_assert(no_other,
                 "devplace: a tensor is not made of another tensor, a view or a container; to<Where>(x) copies a tensor "
                 "or view, cast<T>(x) converts its elements, and wrap(values, extents(n)) is a view of a container.");

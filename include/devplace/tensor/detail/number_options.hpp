@@ -10,16 +10,20 @@
 
 namespace devplace::detail {
 
-/// Throws argument_error unless a numeric option is `valid`; `range` describes the valid numbers. If a double equals a
-/// float, prints the float's digits.
-inline void require_option(bool valid, const char* owner, const char* name, double value, const char* range) {
-  if (valid) return;
-  const auto of_float = static_cast<float>(value);
-  const std::string text = of_float == value ? format_number(of_float) : format_number(value);
-  throw argument_error(std::string(owner) + ": " + name + " is " + text + "; it must be " + range + ".");
-}
-inline void require_share(double value, const char* owner, const char* name) {
-  require_option(is_finite(value) && value >= 0 && value <= 1, owner, name, value, "between 0 and 1");
-}
+/// Finite numbers for which a function returns true: the range of a numeric option.
+struct number_range {
+  bool (*contains)(double);  ///< whether a finite number is in the range
+  const char* text;          ///< follows "it must be" in the message
+
+  /// Throws argument_error for a number outside of the range. If a double equals a float, prints the float's digits.
+  void require(double value, const char* owner, const char* name) const {
+    if (is_finite(value) && contains(value)) return;
+    const auto of_float = static_cast<float>(value);
+    const std::string number = of_float == value ? format_number(of_float) : format_number(value);
+    throw argument_error(std::string(owner) + ": " + name + " is " + number + "; it must be " + text + ".");
+  }
+};
+
+inline constexpr number_range proportion{[](double x) { return x >= 0 && x <= 1; }, "between 0 and 1"};
 
 }  // namespace devplace::detail

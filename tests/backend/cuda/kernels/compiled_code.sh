@@ -160,7 +160,7 @@ short_kernels 4 1 'reduce_kernel.*12moment_terms.*Lj8'
 short_kernels 4 2 'reduce_kernel.*25batch_norm_gradient_terms.*Lj8'
 short_kernels 2 1 'reduce_kernel.*23convolution_bias_source'
 short_kernels 4 2 'wide_(scale_channels|batch_norm_gradient)'
-short_kernels 4 2 'wide_(max|average)_pool'
+short_kernels 4 2 'wide_poolI'
 short_kernels 4 1 'wide_pool_gradient'
 short_kernels 4 1 'wide_upsample'
 short_kernels 2 1 wide_unfold

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include <devplace/base/error.hpp>
+#include <devplace/ops/detail/limits.hpp>
+#include <devplace/ops/detail/reducers.hpp>
+#include <devplace/place/algebra.hpp>
+
+// The operations of the reductions of ops/reduce.hpp. Each defines the kind of reduction in the algebra of placements,
+// the result's element type, and the reducer that computes a result from `count` elements on one place.
+
+namespace devplace::detail {
+
+inline void require_elements(const char* operation, std::size_t count) {
+  if (count == 0)
+    throw argument_error(std::string(operation) +
+                         ": there are no elements along the reduced axis, and so there is no " + operation +
+                         "; test the extent first.");
+}
+
+struct sum_operation {
+  static constexpr reducing kind = reducing::sum;
+  template <class T> using result = sum_result_t<T>;
+  template <class T> static auto reducer(sum_result_t<T>* result, std::size_t) {
+    return sum_reducer<T>{result, sum_result_t<T>(0)};
+  }
+};
+struct mean_operation {
+  static constexpr reducing kind = reducing::mean;
+  template <class T> using result = T;
+  template <class T> static auto reducer(T* result, std::size_t count) {
+    return mean_reducer<T>{result, static_cast<double>(count)};
+  }
+};
+template <bool Largest> struct extremum_operation {
+  static constexpr reducing kind = Largest ? reducing::max : reducing::min;
+  template <class T> using result = T;
+  template <class T> static auto reducer(T* result, std::size_t count) {
+    require_elements(Largest ? "max" : "min", count);
+    return extremum_reducer<T, Largest>{result};
+  }
+};
+template <bool Largest> struct position_operation {
+  static constexpr reducing kind = reducing::position;
+  template <class T> using result = std::int64_t;
+  template <class T> static auto reducer(std::int64_t* result, std::size_t count) {
+    require_elements(Largest ? "argmax" : "argmin", count);
+    return extremum_position_reducer<T, Largest>{result};
+  }
+};
+
+/// The extremum of an empty set: the neutral element, which does not affect other places' results.
+template <class T, bool Largest> constexpr T extremum_of_nothing() {
+  if constexpr (std::is_integral_v<T>)
+    return Largest ? lowest_number<T> : highest_number<T>;
+  else
+    return Largest ? T(-infinity<T>) : infinity<T>;
+}
+
+}  // namespace devplace::detail

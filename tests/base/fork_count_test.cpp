@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/base/fork_count.hpp>
+
+#include <thread>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/in_child.hpp"
+#include "support/sanitizers.hpp"
+
+using devplace::detail::fork_count;
+
+TEST_CASE("each fork() increments the count of the child only", "[base]") {
+  const unsigned here = fork_count();
+  CHECK(support::in_child([&] { return fork_count() == here + 1; }) == "true");
+  CHECK(support::in_child([&] {
+          return support::in_child([&] { return fork_count() == here + 2; }) == "true" && fork_count() == here + 1;
+        }) == "true");
+  CHECK(fork_count() == here);
+}
+
+#if !DEVPLACE_TEST_THREAD_SANITIZER  // ThreadSanitizer does not support threads in children of fork()
+TEST_CASE("a child of fork() discards the parent's threads without joining them", "[base]") {
+  std::vector<std::thread> threads;
+  threads.emplace_back([] {});
+  CHECK(support::in_child([&] {
+          devplace::detail::forget_threads(threads);
+          return threads.empty();
+        }) == "true");
+  CHECK(threads.size() == 1);
+  threads[0].join();
+}
+#endif
