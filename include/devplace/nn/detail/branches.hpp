@@ -119,7 +119,7 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
   /// Returns the pass of branch `Index`, with the branch's parameters and parts of the workspace.
   template <std::size_t Index, class X, class P> static pass<P> inner(const pass<P>& p) {
     constexpr element_sizes e = sizes<X, P>;
-    pass<P> result = list::template at_layer<Index>(p);
+    pass<P> result = at_layer(p, list::template before<Index>());
     result.scratch = p.scratch + scratch_result(p.batch, p.mode, e) + scratch_gradient(p.batch, p.mode, e);
     if (p.mode == mode::train) {
       result.saved = p.saved + saved_before(Index, p.batch, e) + saved_of(Index, p.batch, e);
@@ -145,11 +145,12 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
 
   template <std::size_t Index, class Backend, class X, class P>
   static void forward_one(const pass<P>& p, const void* x, void* y) {
-    if (!list::template takes_part<Index, false>(p)) return;
+    constexpr layer_phases phases = list::template phases<Index, false>();
+    if (!phases.contain(p)) return;
     void* const own = result<Index, X>(p, x, y);
     if constexpr (!passes_on[Index])
-      plan<Index>::template forward<Backend, X>(list::template in_phase<Index, false>(inner<Index, X>(p)), x, own);
-    if (!list::template completes<Index, false>(p)) return;
+      plan<Index>::template forward<Backend, X>(phases.in_layer(inner<Index, X>(p)), x, own);
+    if (!phases.end_at(p.phase)) return;
     using T = element_of_t<P>;
     if constexpr (!Join::adds)
       copy(part_of<Index, Backend>(p, static_cast<T*>(y)), rows_of<Index, Backend>(p, static_cast<const T*>(own)));
@@ -162,9 +163,10 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
   template <std::size_t Index, class Backend, class X, class P, class After>
   static void backward_one(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
                            gradient_of<P>* gradients, bool add, After after) {
-    if (!list::template takes_part<Index, true>(p)) return;
+    constexpr layer_phases phases = list::template phases<Index, true>();
+    if (!phases.contain(p)) return;
     constexpr std::size_t inputs = sample_size<In>;
-    const bool complete = list::template completes<Index, true>(p);
+    const bool complete = phases.end_at(p.phase);
     auto* const own = gradients + sum_before(plan_parameters, Index);
     void* const more = p.scratch + scratch_result(p.batch, p.mode, sizes<X, P>);
     if constexpr (passes_on[Index]) {
@@ -185,7 +187,7 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
       }
       void* const below = dx == nullptr || !adds_gradient(Index) ? dx : more;
       const void* const result_of_pass = result<Index, X>(p, x, const_cast<void*>(y));
-      const auto inside = list::template in_phase<Index, true>(inner<Index, X>(p));
+      const auto inside = phases.in_layer(inner<Index, X>(p));
       if constexpr (plan<Index>::reports_layers)
         plan<Index>::template backward<Backend, X>(inside, x, result_of_pass, above, below, own, add, after);
       else

@@ -151,7 +151,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
   /// Returns the pass of layer `Index`, with the layer's parameters and parts of the workspace.
   template <std::size_t Index, class X, class P> static pass<P> inner(const pass<P>& p) {
     constexpr element_sizes e = sizes<X, P>;
-    pass<P> result = list::template at_layer<Index>(p);
+    pass<P> result = at_layer(p, list::template before<Index>());
     result.scratch = p.scratch + 2 * slot(p.batch, p.mode, e);
     if (p.mode == mode::train) {
       result.saved = p.saved + training.interior(p.batch, e) + saved_before(Index, p.batch, e);
@@ -184,7 +184,8 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
   template <std::size_t Index, class Backend, class X, class P>
   static void forward_one(const pass<P>& p, const void* x, void* y) {
     if constexpr (!absorbed<Index>()) {
-      if (!list::template takes_part<Index, false>(p)) return;
+      constexpr layer_phases phases = list::template phases<Index, false>();
+      if (!phases.contain(p)) return;
       using element = input_element_at<Index, X, P>;
       const void* in = activation<X>(p, Index, x, y);
       void* out = activation<X>(p, Index + 1, x, y);
@@ -192,8 +193,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
         plan<Index>::template forward_absorbing<typename plan<Index + 1>::layer_type, Backend, element>(
             inner<Index, X>(p), in, out);
       else
-        plan<Index>::template forward<Backend, element>(list::template in_phase<Index, false>(inner<Index, X>(p)), in,
-                                                        out);
+        plan<Index>::template forward<Backend, element>(phases.in_layer(inner<Index, X>(p)), in, out);
     }
   }
 
@@ -206,7 +206,8 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
       constexpr bool parameters_here = plan_parameters[Index] != 0;
       constexpr std::size_t last = absorbs_next<Index>() ? Index + 1 : Index;
       if (!parameters_before && !parameters_here && dx == nullptr) return;
-      if (!list::template takes_part<Index, true>(p)) return;
+      constexpr layer_phases phases = list::template phases<Index, true>();
+      if (!phases.contain(p)) return;
       const void* above = last + 1 == n ? dy : gradient<X>(p, last + 1);
       void* below = Index == 0 ? dx : parameters_before || dx != nullptr ? gradient<X>(p, Index) : nullptr;
       auto* const own = gradients + sum_before(plan_parameters, Index);
@@ -216,13 +217,13 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
         plan<Index>::template backward_absorbing<typename plan<last>::layer_type, Backend, element>(
             inner<Index, X>(p), in, out, above, gradient<X>(p, last), below, own, add);
       else if constexpr (plan<Index>::reports_layers)
-        plan<Index>::template backward<Backend, element>(list::template in_phase<Index, true>(inner<Index, X>(p)), in,
-                                                         out, above, below, own, add, after);
+        plan<Index>::template backward<Backend, element>(phases.in_layer(inner<Index, X>(p)), in, out, above, below,
+                                                         own, add, after);
       else
-        plan<Index>::template backward<Backend, element>(list::template in_phase<Index, true>(inner<Index, X>(p)), in,
-                                                         out, above, below, own, add);
+        plan<Index>::template backward<Backend, element>(phases.in_layer(inner<Index, X>(p)), in, out, above, below,
+                                                         own, add);
       if constexpr (!plan<Index>::reports_layers)
-        if (list::template completes<Index, true>(p)) after(own);
+        if (phases.end_at(p.phase)) after(own);
     }
   }
 

@@ -40,6 +40,42 @@ template <std::size_t N> constexpr bool all_differ(const std::array<const char*,
   return true;
 }
 
+/// The numbers of elements of the layers before a layer, in each arena, and the number of these layers.
+struct elements_before {
+  std::size_t parameters, frozen, buffers, layers;
+};
+
+/// Returns the pass of a layer, with the layer's parameters and the same workspace.
+template <class P> pass<P> at_layer(pass<P> p, const elements_before& before) {
+  p.parameters += before.parameters;
+  p.master_parameters += before.parameters;
+  p.frozen += before.frozen - before.parameters;
+  p.buffers += before.buffers;
+  p.key.layer += before.layers;
+  return p;
+}
+
+/// The phases of a pass in which a layer runs. Layers that reduce over the places run in several phases, even without
+/// samples. Other layers run in one phase, and only if there are samples.
+struct layer_phases {
+  std::size_t first;       ///< the layer's first phase
+  std::size_t reductions;  ///< number of further phases
+  bool one_phase;          ///< whether no layer reduces, so that the pass has one phase
+
+  template <class P> bool contain(const pass<P>& p) const {
+    if (one_phase) return true;
+    return reductions == 0 ? p.phase == first && p.batch != 0
+                           : p.phase - first <= reductions;  // earlier phases wrap around to large numbers
+  }
+  /// Whether the pass is in the last of these phases.
+  bool end_at(std::size_t phase) const { return one_phase || phase == first + reductions; }
+  /// Returns the pass with its phase counted from the layer's first phase.
+  template <class P> pass<P> in_layer(pass<P> p) const {
+    p.phase -= first;
+    return p;
+  }
+};
+
 /// Base of the plans of chains and branches: plans of layers whose arenas are consecutive.
 template <class... Plans> struct plan_list {
  protected:
@@ -63,39 +99,14 @@ template <class... Plans> struct plan_list {
     return Plan::scratch_bytes(batch, m, e) + (m == mode::predict ? Plan::saved_bytes(batch, m, e) : 0);
   }
 
-  /// Returns the pass of layer `Index`, with the layer's parameters and the same workspace.
-  template <std::size_t Index, class P> static pass<P> at_layer(const pass<P>& p) {
-    pass<P> result = p;
-    result.parameters = p.parameters + sum_before(plan_parameters, Index);
-    result.master_parameters = p.master_parameters + sum_before(plan_parameters, Index);
-    result.frozen = p.frozen + sum_before(plan_frozen, Index) - sum_before(plan_parameters, Index);
-    result.buffers = p.buffers + sum_before(plan_buffers, Index);
-    result.key.layer = p.key.layer + sum_before(plan_layers, Index);
-    return result;
+  template <std::size_t Index> static consteval elements_before before() {
+    return {sum_before(plan_parameters, Index), sum_before(plan_frozen, Index), sum_before(plan_buffers, Index),
+            sum_before(plan_layers, Index)};
   }
-
-  /// The first phase of a pass in which layer `Index` runs. Layers that reduce over the places run in several phases,
-  /// even without samples. Other layers run in one phase, and only if there are samples.
-  template <std::size_t Index, bool Backward> static constexpr std::size_t first_phase() {
-    return Backward ? sum_before(plan_reductions, n) - sum_before(plan_reductions, Index + 1)
-                    : sum_before(plan_reductions, Index);
-  }
-  template <std::size_t Index, bool Backward, class P> static bool takes_part(const pass<P>& p) {
-    if constexpr (sum_before(plan_reductions, n) == 0)
-      return true;
-    else if constexpr (plan_reductions[Index] == 0)
-      return p.phase == first_phase<Index, Backward>() && p.batch != 0;
-    else  // earlier phases wrap around to large numbers
-      return p.phase - first_phase<Index, Backward>() <= plan_reductions[Index];
-  }
-  /// Whether this is the last phase in which layer `Index` runs.
-  template <std::size_t Index, bool Backward, class P> static bool completes(const pass<P>& p) {
-    return sum_before(plan_reductions, n) == 0 || p.phase == first_phase<Index, Backward>() + plan_reductions[Index];
-  }
-  /// Returns the pass with its phase counted from layer `Index`'s first phase.
-  template <std::size_t Index, bool Backward, class P> static pass<P> in_phase(pass<P> p) {
-    p.phase -= first_phase<Index, Backward>();
-    return p;
+  template <std::size_t Index, bool Backward> static consteval layer_phases phases() {
+    constexpr std::size_t all = sum_before(plan_reductions, n);
+    return {Backward ? all - sum_before(plan_reductions, Index + 1) : sum_before(plan_reductions, Index),
+            plan_reductions[Index], all == 0};
   }
 
   template <class Plan, bool Buffers> static constexpr visited_layer visited() {
