@@ -90,7 +90,8 @@ template <place P> class [[nodiscard]] unread_gradient_norms {
 
   /// Whether item() returns without waiting.
   DEVPLACE_CONFIGURED bool ready() const { return norms_->ready(); }
-  /// Returns the norms. Throws the place's failure, and error after the trainer's next gradient_norms().
+  /// Returns the norms. Throws the place's failure. Throws `error` if gradient_norms() of the trainer has been called
+  /// again.
   DEVPLACE_CONFIGURED gradient_norms item() const {
     const runtime::gradient_norm_statistics& statistics = norms_->wait(copy_);
     gradient_norms result;

@@ -147,8 +147,8 @@ class zip_directory_reader {
     return result;
   }
 
-  /// Replaces 32-bit numbers with all bits set by 64-bit numbers of an extra field. The field has only the numbers that
-  /// do not fit, in the order below.
+  /// Reads 64-bit numbers from an extra field, in place of the 32-bit numbers whose bits are all set. The field has
+  /// only these numbers, in the order below.
   void widen(zip_entry& entry, const unsigned char* extra, std::size_t bytes) const {
     std::uint64_t* const numbers[] = {&entry.contents, &entry.compressed, &entry.header};
     const unsigned char* wide = nullptr;

@@ -221,7 +221,7 @@ class named_segment {
                                std::to_string(space.f_blocks * space.f_frsize) + " bytes are free in " +
                                segment_folder + " (posix_fallocate: " + system_error_text(failed) + ")",
                            "Share less, make /dev/shm larger (mount -o remount,size=8G /dev/shm, or docker run "
-                           "--shm-size=8g), or pass memory without a name on to processes by fork");
+                           "--shm-size=8g), or let processes made by fork inherit memory that has no name");
   }
   [[noreturn]] void refuse_system_call(const std::string& call) const {
     throw error(subject() + " cannot be created or opened (" + call + ": " + system_error_text() +

@@ -153,7 +153,7 @@ template <class Expression> class DEVPLACE_NODISCARD lazy_expression : public Ex
  public:
   static constexpr bool is_lazy = true;
 
-  constexpr explicit lazy_expression(Expression&& expression) : Expression(std::move(expression)) {}
+  constexpr explicit lazy_expression(Expression&& source) : Expression(std::move(source)) {}
 };
 
 /// `tensor c = a + b;`

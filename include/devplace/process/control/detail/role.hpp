@@ -115,7 +115,8 @@ class control_role {
       last = now;
       const bool heartbeat_due = now >= next_heartbeat;
       if (heartbeat_due) next_heartbeat = now + options_.heartbeat;
-      const leaving mode = leave_state();  // read before the calls, so that no call is missed
+      // Before update_own_state(): once the process leaves, the state has all of its calls.
+      const leaving mode = leave_state();
       update_own_state(now);
       running = serve(now, heartbeat_due, mode);
     }

@@ -18,7 +18,7 @@ struct watched_process {
   control_state state{};
   double last_message = 0;  ///< time of its last message
   bool left = false;        ///< whether it left the group in order
-  /// The call in which this process waits in another group, which is the whole group or a part; may be empty.
+  /// The call of another group, the whole or a part, in which this process waits. Empty: none.
   std::string other_call = {};
 
   bool is_waiting() const noexcept { return state.entered != state.left; }
