@@ -287,8 +287,8 @@ TEMPLATE_TEST_CASE("limits between which the element type has no number are reje
                    dp::half) {
   const float epsilon = std::numeric_limits<TestType>::epsilon(), greatest = std::numeric_limits<TestType>::max();
   CHECK_THROWS_WITH(short_uniform<TestType>(1, 1 + epsilon / 4, 1 + epsilon / 2),
-                    Catch::Matchers::ContainsSubstring(std::string("with a ") + dp::dtype_name<TestType>() +
-                                                       " number from the first up to but not including the second"));
+                    Catch::Matchers::ContainsSubstring(std::string("[low, high) must contain a ") +
+                                                       dp::dtype_name<TestType>() + " number."));
   CHECK_THROWS_AS(short_uniform<TestType>(1, 0, greatest * (1 + epsilon)), dp::argument_error);
   CHECK_THROWS_AS(short_uniform<TestType>(1, -greatest * (1 + epsilon), 0), dp::argument_error);
 }

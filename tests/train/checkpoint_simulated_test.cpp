@@ -253,7 +253,8 @@ TEST_CASE("the error for a damaged checkpoint names the file, and the checkpoint
     } catch (const dp::file_error& error) {
       failure = error.what();
     }
-    return failure.find(newest) != std::string::npos && failure.find("before it is '" + before) != std::string::npos &&
+    return failure.find(newest) != std::string::npos &&
+           failure.find("The previous checkpoint is '" + before) != std::string::npos &&
            failure.starts_with("devplace: ") && failure.find("devplace: ", 1) == std::string::npos;
   };
   for (std::size_t length = 0; length < bytes.size(); length += 97) CHECK(refused(bytes.substr(0, length)));
