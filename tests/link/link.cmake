@@ -3,7 +3,7 @@
 
 # Tests of linking: programs of several translation units, programs that must not link, and symbols of object files. A
 # source may name its component: main.cpp=simulated_cuda. A .cu source always has component cuda; a .cpp source with
-# =cuda is C++ that links component cuda.
+# =cuda is C++ that links component cuda. If only X.cpp exists, X.cu is X.cpp compiled as CUDA.
 
 add_custom_target(devplace_link_tests)
 
@@ -18,7 +18,13 @@ function(devplace_object_libraries out name)
       set(component cuda)
     endif()
     string(MAKE_C_IDENTIFIER "${name}_${entry}" library)
-    add_library(${library} OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/link/${source})
+    set(path ${CMAKE_CURRENT_SOURCE_DIR}/link/${source})
+    if(NOT EXISTS ${path}) # a .cu that is a .cpp compiled as CUDA
+      set(path ${CMAKE_CURRENT_BINARY_DIR}/link/${source})
+      string(REGEX REPLACE "\\.cu$" ".cpp" original ${source})
+      file(CONFIGURE OUTPUT ${path} CONTENT "#include \"link/${original}\"\n")
+    endif()
+    add_library(${library} OBJECT ${path})
     target_link_libraries(${library} PRIVATE devplace_test_settings)
     if(component)
       target_link_libraries(${library} PRIVATE devplace::${component})

@@ -88,10 +88,9 @@ template <tensor_like Source> void write_npy(const std::string& path, const Sour
 template <class Path, class X>
   requires(!tensor_like<X>)
 void write_npy(const Path&, const X&) {
-  static_assert(
-      sizeof(X) == 0,
-      "devplace: write_npy: the arguments are the file's name and a tensor or view, as in write_npy(path, x); "
-      "give an expression a name first, tensor y = a + b.");
+  static_assert(sizeof(X) == 0,
+                "devplace: write_npy: the arguments are the file's name and a tensor or view, as in write_npy(path, "
+                "x); give an expression a name first, tensor y = a + b.");
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

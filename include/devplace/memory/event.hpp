@@ -106,10 +106,9 @@ template <place P> class event<P> {
   /// Orders future work of `Other`, a place of the same backend, after this event, without blocking the host. If `P`
   /// failed before the event, `Other` fails too.
   template <place Other> DEVPLACE_CONFIGURED void before() const {
-    static_assert(
-        std::is_same_v<backend_of_t<P>, backend_of_t<Other>>,
-        "devplace: event::before: a device can wait for devices of its own kind only; call wait() on the host "
-        "instead.");
+    static_assert(std::is_same_v<backend_of_t<P>, backend_of_t<Other>>,
+                  "devplace: event::before: a device can wait for devices of its own kind only; call wait() on the "
+                  "host instead.");
     if constexpr (std::is_same_v<backend_of_t<P>, backend_of_t<Other>>)
       detail::follow_event<backend_of_t<P>>(place_traits<Other>::ordinal, handle_);
   }

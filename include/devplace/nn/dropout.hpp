@@ -17,10 +17,9 @@ namespace devplace::nn {
 template <class ProbabilityRatio = std::ratio<1, 2>> struct dropout {
   /// The probability, a std::ratio.
   using probability = ProbabilityRatio;
-  static_assert(
-      detail::is_probability<probability>,
-      "devplace: dropout takes its probability as a ratio, at least 0 and below 1: dropout<std::ratio<1, 10>> "
-      "for 10 %.");
+  static_assert(detail::is_probability<probability>,
+                "devplace: dropout takes its probability as a ratio, at least 0 and below 1: dropout<std::ratio<1, "
+                "10>> for 10 %.");
   /// Members that layer_for requires.
   ///@{
   template <class In> using output = In;

@@ -102,10 +102,9 @@ struct nll {
       static_assert(of_classes,
                     "devplace: nll: the output has the shape [batch, classes] and labels [batch], or the output "
                     "[batch, ..., classes] and labels [batch, ...].");
-      static_assert(
-          of_integers,
-          "devplace: nll: labels are class numbers, of type int64, int32 or uint8, not float; probabilities of "
-          "all classes are the targets of nn::kl_div.");
+      static_assert(of_integers,
+                    "devplace: nll: labels are class numbers, of type int64, int32 or uint8, not float; probabilities "
+                    "of all classes are the targets of nn::kl_div.");
       static_assert(of_floats, "devplace: nll: the output must be float or double; convert with cast<float>(x) first.");
       if constexpr (of_classes && of_integers && of_floats) {
         const std::size_t classes = output.extent(Output::rank - 1);

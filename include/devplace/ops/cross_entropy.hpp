@@ -151,10 +151,9 @@ constexpr auto check_cross_entropy_types() {
                 "devplace: cross_entropy: logits must be float or double; convert with cast<float>(x) first.");
   static_assert(same, "devplace: cross_entropy: sums, gradient and row losses must have the logits' element type.");
   static_assert(written, "devplace: cross_entropy: sums, gradient and row losses must not be const.");
-  static_assert(
-      shaped,
-      "devplace: cross_entropy: logits have the shape [rows, classes] and labels [rows]; as a loss it also takes "
-      "logits [batch, ..., classes] with labels [batch, ...].");
+  static_assert(shaped,
+                "devplace: cross_entropy: logits have the shape [rows, classes] and labels [rows]; as a loss it also "
+                "takes logits [batch, ..., classes] with labels [batch, ...].");
   if constexpr (together && whole && floating && same && written && shaped) {
     using rows = extents<operand_extents_t<Logits>::static_extent(0)>;
     constexpr bool gradient_fits = compatible<operand_extents_t<Logits>, operand_extents_t<DLogits>>,

@@ -160,10 +160,9 @@ template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axe
                    position_in_whole = why != mismatch::position_in_parts;
     static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
     static_assert(one_kind, "devplace: a reduction takes its axes either as axis<N>{} or as numbers.");
-    static_assert(
-        named,
-        "devplace: the placement of a distributed operand's reduction depends on the axis; name it by a type, "
-        "as in sum(x, axis<1>{}).");
+    static_assert(named,
+                  "devplace: the placement of a distributed operand's reduction depends on the axis; name it by a "
+                  "type, as in sum(x, axis<1>{}).");
     static_assert(exist, "devplace: the reduced axis does not exist; axes count from 0 to rank - 1.");
     static_assert(differ, "devplace: an axis is reduced twice; name each axis once.");
     static_assert(enough, "devplace: more axes are reduced than the array has.");

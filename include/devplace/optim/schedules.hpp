@@ -158,11 +158,10 @@ struct one_cycle {
 /// count from 0 again. PyTorch's SequentialLR: `optim::sequence{optim::cosine{.steps = 100}, 100, optim::constant{}}`.
 template <class First, class Second> struct sequence {
   static constexpr bool has_schedules = detail::has_rate<First> && detail::has_rate<Second>;  ///< named in the message
-  static_assert(
-      has_schedules,
-      "devplace: sequence: its arguments are a schedule, its number of steps and the next schedule; then() takes the "
-      "next schedule. A schedule is one of the library's, such as optim::cosine{.steps = 1000}, or a function of "
-      "the step, a std::int64_t, that returns the factor of the learning rate.");
+  static_assert(has_schedules,
+                "devplace: sequence: its arguments are a schedule, its number of steps and the next schedule; then() "
+                "takes the next schedule. A schedule is one of the library's, such as optim::cosine{.steps = 1000}, or "
+                "a function of the step, a std::int64_t, that returns the factor of the learning rate.");
 
   First first;         ///< the first schedule
   std::int64_t until;  ///< the first step of the second schedule

@@ -27,10 +27,9 @@ template <tensor_like From> auto all_reduce(From&& source) {
   static_assert(over_several,
                 "devplace: all_reduce: the value is whole, on one place; there is nothing to combine. "
                 "broadcast<replicated<0, 1>>(x) copies it to several.");
-  static_assert(
-      not_copies,
-      "devplace: all_reduce: every place has the whole value already, and adding the copies up would multiply "
-      "it by the number of places; use x itself.");
+  static_assert(not_copies,
+                "devplace: all_reduce: every place has the whole value already, and adding the copies up would "
+                "multiply it by the number of places; use x itself.");
   static_assert(not_parts,
                 "devplace: all_reduce: the places have parts, not summands; all_gather(x) puts them together on every "
                 "place.");

@@ -80,10 +80,9 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
   constexpr bool split = std::is_same_v<detail::kind_of<where>, split_along<0>>;
   constexpr bool on_mesh = parallel::detail::are_on_mesh<mesh, First, Rest...>;
   constexpr bool equal_outputs = parallel::detail::have_equal_outputs<model_type, Rest...>;
-  static_assert(
-      split,
-      "devplace: parallel_apply: the inputs are one tensor that is not split along axis 0, so that its places "
-      "have no samples of their own; split it with scatter<sharded<axis<0>, 0, 1>>(x).");
+  static_assert(split,
+                "devplace: parallel_apply: the inputs are one tensor that is not split along axis 0, so that its "
+                "places have no samples of their own; split it with scatter<sharded<axis<0>, 0, 1>>(x).");
   static_assert(!split || on_mesh,
                 "devplace: parallel_apply: the models do not lie on the places of the inputs, in their order; "
                 "replicate<replicated<0, 1>>(model) and scatter<sharded<axis<0>, 0, 1>>(x) name the same places.");

@@ -30,10 +30,9 @@ template <class To = void, tensor_like From> auto reduce(From&& source) {
                 "to every place, reduce_scatter<sharded<axis<0>, 0, 1>>(x) splits it.");
   static_assert(over_several,
                 "devplace: reduce: the value is whole, on one place; to<on<P>>(x) moves it, sum(x) adds its elements.");
-  static_assert(
-      not_copies,
-      "devplace: reduce: every place has the whole value already, and adding the copies up would multiply it; "
-      "take one copy with to<on<P>>(x.local(cuda<0>{})).");
+  static_assert(not_copies,
+                "devplace: reduce: every place has the whole value already, and adding the copies up would multiply "
+                "it; take one copy with to<on<P>>(x.local(cuda<0>{})).");
   static_assert(not_parts,
                 "devplace: reduce: the places have parts, not summands; gather<on<P>>(x) puts them together.");
   if constexpr (to_one && kind::is_summands) {

@@ -29,10 +29,9 @@ template <class To = void, tensor_like From, class Split = split::rule>
 auto scatter(const From& source, const Split& rule = split::even) {
   constexpr bool to_parts = detail::kind_in_process<To>::is_split;
   constexpr bool from_one = detail::is_on_one_place<From>;
-  static_assert(
-      to_parts,
-      "devplace: scatter: the result must be sharded, as in scatter<sharded<axis<0>, 0, 1>>(x); for a copy on every "
-      "place use broadcast<replicated<0, 1>>(x).");
+  static_assert(to_parts,
+                "devplace: scatter: the result must be sharded, as in scatter<sharded<axis<0>, 0, 1>>(x); for a copy "
+                "on every place use broadcast<replicated<0, 1>>(x).");
   static_assert(from_one,
                 "devplace: scatter: the value lies over several places already; scatter one place's copy, "
                 "x.local(cuda<0>{}), or bring the value to one place first (gather, reduce).");

@@ -36,10 +36,9 @@ template <class Model, class Policy> struct step_traffic {
   /// Fails: the first argument is not a model.
   template <class... X> explicit constexpr step_traffic(const X&...) {
     constexpr bool is_model = sizeof(Model*) == 0;
-    static_assert(
-        is_model,
-        "devplace: step_traffic: the first argument is a model, as in step_traffic<model<net, replicated<0, 1>>, "
-        "collective::all_reduce<>>{}.");
+    static_assert(is_model,
+                  "devplace: step_traffic: the first argument is a model, as in step_traffic<model<net, replicated<0, "
+                  "1>>, collective::all_reduce<>>{}.");
   }
   /// Prints nothing.
   friend std::ostream& operator<<(std::ostream& out, const step_traffic&) { return out; }

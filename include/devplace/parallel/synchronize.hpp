@@ -201,11 +201,10 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
                 "devplace: synchronize: this type is not a collective policy; use collective::all_reduce<> or "
                 "collective::scatter_gather, or see parallel/policy.hpp for the requirements.");
   constexpr bool connects = !is_policy || parallel::can_connect<Policy, Where>;
-  static_assert(
-      connects,
-      "devplace: synchronize: the gradients lie across processes, and the policy's engine connects the places "
-      "of one process; use collective::direct or collective::ring, or give an engine with spans_processes = "
-      "true, whose communicator knows this process's rank.");
+  static_assert(connects,
+                "devplace: synchronize: the gradients lie across processes, and the policy's engine connects the "
+                "places of one process; use collective::direct or collective::ring, or give an engine with "
+                "spans_processes = true, whose communicator knows this process's rank.");
   if constexpr (single_place<Where>) {
     return std::move(partial);
   } else {

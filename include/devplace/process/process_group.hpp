@@ -124,10 +124,9 @@ class process_group {
   /// Overwrites `values` by those of process `root`; all processes pass the same number of values.
   template <class T, std::size_t N> void broadcast(std::span<T, N> values, int root = 0) const {
     constexpr bool can_be_overwritten = parallel::detail::is_value<T> && !std::is_const_v<T>;
-    static_assert(
-        can_be_overwritten,
-        "devplace: process_group: broadcast overwrites numbers or structs of numbers; give a span of elements "
-        "that are not const.");
+    static_assert(can_be_overwritten,
+                  "devplace: process_group: broadcast overwrites numbers or structs of numbers; give a span of "
+                  "elements that are not const.");
     if (root < 0 || root >= size())
       throw argument_error("process_group: the root of a broadcast is rank " + std::to_string(root) +
                            "; give one from 0 to " + std::to_string(size() - 1) + ".");

@@ -80,16 +80,14 @@ template <class Model, class Batch, bool Whole> constexpr bool accepts_batch() {
                 "devplace: a batch is a tensor or a view of one; numbers elsewhere in the host's memory, as in a "
                 "std::vector, are viewed by wrap(values, extents<dyn, 6>(n)), and an expression is stored first, as in "
                 "tensor x = a - b.");
-  static_assert(
-      in_parts,
-      "devplace: the batch does not lie where the model takes it: a model on one place takes it on that place "
-      "(to<Place>(batch)), a replicated model takes shards (scatter<batch_placement_t<Where>>(batch), or a "
-      "loader<Where>); with a replicated batch every place would do the same work.");
-  static_assert(
-      in_place,
-      "devplace: the batch does not lie where the model takes it: a model on one place takes it on that place "
-      "(to<Place>(batch)), a replicated model takes shards (scatter<batch_placement_t<Where>>(batch), or a "
-      "loader<Where>), or a copy on each place (broadcast<Where>(batch)).");
+  static_assert(in_parts,
+                "devplace: the batch does not lie where the model takes it: a model on one place takes it on that "
+                "place (to<Place>(batch)), a replicated model takes shards (scatter<batch_placement_t<Where>>(batch), "
+                "or a loader<Where>); with a replicated batch every place would do the same work.");
+  static_assert(in_place,
+                "devplace: the batch does not lie where the model takes it: a model on one place takes it on that "
+                "place (to<Place>(batch)), a replicated model takes shards (scatter<batch_placement_t<Where>>(batch), "
+                "or a loader<Where>), or a copy on each place (broadcast<Where>(batch)).");
   static_assert(of_elements, "devplace: the batch's element type is not the model's; convert it with cast<T>(batch).");
   static_assert(of_input_elements,
                 "devplace: the batch's element type is not the input_element of the network's first layer; make a "

@@ -11,10 +11,9 @@ namespace devplace::runtime {
 /// template, so that only a use of the conversion instantiates the assertion.
 template <class Loss = void> struct unread_loss {
   operator double() const {
-    static_assert(
-        devplace::detail::accepted<Loss>,
-        "devplace: a loss stays on its places until it is read; call loss.item(), or step.mean_loss() after the "
-        "epoch.");
+    static_assert(devplace::detail::accepted<Loss>,
+                  "devplace: a loss stays on its places until it is read; call loss.item(), or step.mean_loss() after "
+                  "the epoch.");
     return 0;
   }
 };

@@ -45,10 +45,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 ///@{
 template <tensor_like To, tensor_like From> auto copy_async(To&& destination, From&& source) {
   constexpr bool kept = !detail::is_tensor<To>;
-  static_assert(
-      kept,
-      "devplace: copy_async: the destination is a temporary tensor, whose elements the program could not read; use "
-      "to_async, or pass a variable.");
+  static_assert(kept,
+                "devplace: copy_async: the destination is a temporary tensor, whose elements the program could not "
+                "read; use to_async, or pass a variable.");
   if constexpr (detail::check_async<detail::placement_of_t<To>, detail::placement_of_t<From>>() && kept) {
     using device = detail::copier_t<detail::placement_of_t<To>, detail::placement_of_t<From>>;
     const auto to = detail::as_view(destination);

@@ -200,11 +200,10 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& optio
   using output = typename Model::output_extents;
   constexpr bool classes_last =
       output::rank == 1 || !runtime::network_plan<typename Model::network_type>::channels_first(false);
-  static_assert(
-      classes_last,
-      "devplace: accuracy takes the last axis of the output for the classes, and this network's output has the "
-      "channels first; put nn::permute<1, 2, 0> behind its layers, for images that get one label for each "
-      "pixel, or nn::flatten.");
+  static_assert(classes_last,
+                "devplace: accuracy takes the last axis of the output for the classes, and this network's output has "
+                "the channels first; put nn::permute<1, 2, 0> behind its layers, for images that get one label for "
+                "each pixel, or nn::flatten.");
   detail::check_top(options.top, output::static_extent(output::rank - 1));
   detail::label_counts<Where> counts;
   std::size_t labels_of_all = 0;

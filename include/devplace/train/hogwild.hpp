@@ -99,10 +99,9 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
   using copies = train::detail::hogwild_copies<Net, P>;
   using base = trainer<model<Net, cpu, P>, Loss, Rule, collective::all_reduce<>, accumulate<Batches>>;
   static constexpr bool without_policy = std::is_same_v<Policy, collective::all_reduce<>>;
-  static_assert(
-      without_policy,
-      "devplace: trainer: a model in shared memory has one copy of the parameters, which all processes update "
-      "without locks, and a collective policy combines copies; leave the policy out.");
+  static_assert(without_policy,
+                "devplace: trainer: a model in shared memory has one copy of the parameters, which all processes "
+                "update without locks, and a collective policy combines copies; leave the policy out.");
 
  public:
   /// The type of the model.

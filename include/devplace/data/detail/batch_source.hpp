@@ -28,10 +28,9 @@ using const_view_t =
 /// The type that a loader stores for an argument of type `X&&`: a tensor that is moved in, or a view.
 template <class X> using kept_t = std::conditional_t<is_tensor<X>, X, const_view_t<X>>;
 template <class X> kept_t<X> kept(X&& x) {
-  static_assert(
-      !std::is_const_v<X> || is_view<std::remove_const_t<X>>,
-      "devplace: make_loader: a const temporary cannot be moved into the loader; keep features and targets in "
-      "variables.");
+  static_assert(!std::is_const_v<X> || is_view<std::remove_const_t<X>>,
+                "devplace: make_loader: a const temporary cannot be moved into the loader; keep features and targets "
+                "in variables.");
   if constexpr (is_tensor<X>)
     return std::move(x);
   else

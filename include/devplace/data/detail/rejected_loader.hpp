@@ -10,10 +10,9 @@ namespace devplace {
 
 /// Yields batches. Specialised in data/loader.hpp; this primary template rejects all other template arguments.
 template <class Where, class T = float, class Source = image_set> class loader {
-  static_assert(
-      detail::accepted<Where>,
-      "devplace: loader: name the placement of the batches, which is the model's, and a floating-point type unless "
-      "it is float: loader<on<cpu>> batches{data.train, {.batch = 64}}.");
+  static_assert(detail::accepted<Where>,
+                "devplace: loader: name the placement of the batches, which is the model's, and a floating-point type "
+                "unless it is float: loader<on<cpu>> batches{data.train, {.batch = 64}}.");
 
  public:
   template <class... Any> loader(const Source&, const loader_options&, const Any&...) {}

@@ -26,10 +26,9 @@
 
 namespace devplace::detail {
 
-static_assert(
-    std::endian::native == std::endian::little,
-    "devplace: .npy files are read and written on little-endian machines only; this machine is big-endian, so "
-    "do not include devplace/io/npy.hpp.");
+static_assert(std::endian::native == std::endian::little,
+              "devplace: .npy files are read and written on little-endian machines only; this machine is big-endian, "
+              "so do not include devplace/io/npy.hpp.");
 
 /// Returns the description of T; member `npy` is the type's name in files.
 template <element T> constexpr const dtype* npy_type_of() {

@@ -22,10 +22,9 @@ template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> s
  private:
   using options = window_options<false, Options...>;
   static_assert(check_sizes<In, Out>());
-  static_assert(
-      options::known,
-      "devplace: a convolution's options are kernel, stride, padding and dilation, of one number or two, groups<1 "
-      "or more> and no_bias, each at most once: conv2d<3, 16, kernel<3>, stride<2>, padding<1>>.");
+  static_assert(options::known,
+                "devplace: a convolution's options are kernel, stride, padding and dilation, of one number or two, "
+                "groups<1 or more> and no_bias, each at most once: conv2d<3, 16, kernel<3>, stride<2>, padding<1>>.");
   static_assert(!options::known || options::has_kernel,
                 "devplace: a convolution needs the extents of its kernel: conv2d<3, 16, kernel<3>>, or kernel<3, 5> "
                 "for 3 rows and 5 columns.");

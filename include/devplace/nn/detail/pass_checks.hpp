@@ -21,11 +21,10 @@ template <class Model, class Batch> consteval bool accepts_forward() {
   if constexpr (runtime::accepts_batch<Model, Batch, true>()) {
     constexpr bool alone = runtime::network_plan<typename Model::network_type>::reductions_per_pass == 0 ||
                            single_place<where> || std::is_same_v<typename Batch::placement_type, where>;
-    static_assert(
-        alone,
-        "devplace: forward: a layer of the network, such as batch_norm<C, nn::over_all_places>, computes over "
-        "the samples of all places, which communicate only in the step of a trainer: use a trainer, or a replicated "
-        "batch, replicate<Where>(x).");
+    static_assert(alone,
+                  "devplace: forward: a layer of the network, such as batch_norm<C, nn::over_all_places>, computes "
+                  "over the samples of all places, which communicate only in the step of a trainer: use a trainer, or "
+                  "a replicated batch, replicate<Where>(x).");
     return alone;
   } else {
     return false;

@@ -63,10 +63,9 @@ template <class T, class Extents, class... Value> consteval bool check_list() {
                 "lists, {{1, 2}, {3, 4}}, and sizes are given as extents(3, 4).");
   static_assert(fits,
                 "devplace: the list does not have the tensor's extents; give exactly as many values as the extent.");
-  static_assert(
-      exact,
-      "devplace: the list has floating-point values, and the tensor has integer elements, which would cut off "
-      "the fractions; write integers.");
+  static_assert(exact,
+                "devplace: the list has floating-point values, and the tensor has integer elements, which would cut "
+                "off the fractions; write integers.");
   return numbers && one_axis && fits && exact;
 }
 

@@ -12,11 +12,10 @@ namespace devplace::detail {
 /// Fails to compile, because lists, values and other tensors do not make a tensor over several places.
 template <class... Value> constexpr void reject_elements() {
   constexpr bool makes_tensor = accepted<Value...>;
-  static_assert(
-      makes_tensor,
-      "devplace: a tensor over several places is made of its extents, and a split rule if an axis is split, or "
-      "of an expression; scatter and broadcast distribute elements of the host, and full<T, Where>(extents, "
-      "value) makes elements of one value.");
+  static_assert(makes_tensor,
+                "devplace: a tensor over several places is made of its extents, and a split rule if an axis is split, "
+                "or of an expression; scatter and broadcast distribute elements of the host, and full<T, "
+                "Where>(extents, value) makes elements of one value.");
 }
 
 /// Whether a value can be assigned to every element of a tensor on `Where`.

@@ -29,15 +29,13 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy>
   static_assert(takes_outputs,
                 "devplace: trainer: cross_entropy and bce_with_logits take logits, and the network ends in softmax or "
                 "sigmoid; leave that layer out, and call softmax(model.predict(x)) for probabilities.");
-  static_assert(
-      takes_logarithms,
-      "devplace: trainer: nll and kl_div take logarithms of probabilities, and the network ends in softmax, sigmoid or "
-      "linear; end it in nn::log_softmax.");
-  static_assert(
-      classes_last,
-      "devplace: trainer: cross_entropy and nll take the classes along the last axis, and the network ends in "
-      "a layer of images or series, whose channels are the first axis of a sample; put nn::permute<1, 2, 0> "
-      "behind it, or nn::permute<1, 0> for series.");
+  static_assert(takes_logarithms,
+                "devplace: trainer: nll and kl_div take logarithms of probabilities, and the network ends in softmax, "
+                "sigmoid or linear; end it in nn::log_softmax.");
+  static_assert(classes_last,
+                "devplace: trainer: cross_entropy and nll take the classes along the last axis, and the network ends "
+                "in a layer of images or series, whose channels are the first axis of a sample; put nn::permute<1, 2, "
+                "0> behind it, or nn::permute<1, 0> for series.");
   static_assert(in_own_memory,
                 "devplace: trainer: a model in shared memory has its own trainer (train/hogwild.hpp); write #include "
                 "<devplace/shared_memory.hpp>.");

@@ -48,11 +48,10 @@ template <class Net, class Where, class P, class Policy> class connection {
   using bucket_shares = parallel::bucket_shares<Net, typename roles::wire, Policy>;
   using update = update_of<updates_shares, Policy, bucket_shares>;
 
-  static_assert(
-      connects,
-      "devplace: trainer: the model lies across processes, and the policy's engine connects the places of one "
-      "process; use collective::direct or collective::ring, or give an engine with spans_processes = true "
-      "whose communicator knows this process's rank: collective::all_reduce<my_engine>{...}.");
+  static_assert(connects,
+                "devplace: trainer: the model lies across processes, and the policy's engine connects the places of "
+                "one process; use collective::direct or collective::ring, or give an engine with spans_processes = "
+                "true whose communicator knows this process's rank: collective::all_reduce<my_engine>{...}.");
 
  public:
   /// The places that run the optimizer.

@@ -1,4 +1,0 @@
-// SPDX-FileCopyrightText: 2026 The devplace authors
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-
-#include "link/ordinal_in_functor_one.cpp"
