@@ -37,21 +37,22 @@ struct on_one_place : kind_properties {
 
 /// Kind of a placement (`placement_traits<Where>::kind`): every place has the whole value.
 struct copies : detail::kind_properties {
-  static constexpr bool is_whole = true;
-  static constexpr bool is_copies = true;
+  static constexpr bool is_whole = true;   ///< each place has all elements
+  static constexpr bool is_copies = true;  ///< distinguishes this kind
 };
 
 /// Kind of a placement: every place has a part along `Axis`.
 template <std::size_t Axis> struct split_along : detail::kind_properties {
-  static constexpr bool is_split = true;
-  static constexpr std::size_t axis = Axis;
+  static constexpr bool is_split = true;     ///< distinguishes this kind
+  static constexpr std::size_t axis = Axis;  ///< the split axis
 };
 
 /// Kind of a placement: the value is the reduction `Op` of the places' summands.
 template <reduction Op> struct summands : detail::kind_properties {
-  static constexpr bool is_summands = true;
+  static constexpr bool is_summands = true;  ///< distinguishes this kind
+  /// Whether a linear function of the summands is a summand of the function's result.
   static constexpr bool is_linear = Op == reduction::sum || Op == reduction::mean;
-  static constexpr reduction op = Op;
+  static constexpr reduction op = Op;  ///< how the summands are combined
 };
 
 namespace detail {
