@@ -186,7 +186,7 @@ class DEVPLACE_NODISCARD view {
   ///@}
 
   /// Selects indices `first` to `last` (exclusive) of an axis, or every `step`-th of them: `x.slice(axis<1>{}, 0, 2)`.
-  /// Without an axis, slices the first one. Throws argument_error for indices out of range. The result is row-major if
+  /// Slices axis 0 if no axis is given. Throws argument_error for indices out of range. The result is row-major if
   /// a row-major view is sliced along the first axis without a step, otherwise strided.
   ///@{
   template <class Axis> constexpr auto slice(Axis, std::size_t first, std::size_t last, std::size_t step) const {

@@ -80,7 +80,7 @@ inline bool is_loopback(std::string_view address) {
 }
 
 /// Sets this process's position on its host, from the launcher's variables or from LOCAL_RANK and LOCAL_WORLD_SIZE.
-/// Without these variables it is the position among all processes, unless MASTER_ADDR names another host.
+/// Without these variables, uses the position among all processes, unless MASTER_ADDR names another host.
 inline void find_local_position(const launch_variables& variables, launch_values& found) {
   const position& world = found.process.world;
   if (!found.process.local)
