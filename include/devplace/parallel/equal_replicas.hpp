@@ -26,6 +26,7 @@ template <class T> struct bits_source {
 /// A sum modulo 2^64 with an odd weight for each position, so that a change of any single value changes the sum.
 struct checksum_reducer {
   using accumulator = std::uint64_t;
+  static constexpr bool reduces_all = true;
   std::uint64_t* result;
 
   DEVPLACE_HD static constexpr accumulator identity() { return 0; }

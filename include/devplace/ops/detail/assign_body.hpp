@@ -58,10 +58,11 @@ template <class T, class Tree> struct assign_linear {
 };
 
 /// Copies [rows, columns] elements between arrays of any strides, several rows at a time. If columns are contiguous in
-/// the source, each of its cache lines is used before it is evicted.
+/// the source, each of its cache lines is used before it is evicted. A call, because each expression would contain
+/// these loops otherwise.
 template <class T, class Stride>
-void copy_rows(T* to, std::size_t row_stride, Stride stride, const T* from, const std::size_t* strides,
-               std::size_t rows, std::size_t columns) {
+[[gnu::noinline]] void copy_rows(T* to, std::size_t row_stride, Stride stride, const T* from,
+                                 const std::size_t* strides, std::size_t rows, std::size_t columns) {
   constexpr std::size_t at_once = 8;
   const auto part = [&](std::size_t begin, auto count) {
     for (std::size_t row = 0; row < rows; ++row)
@@ -85,10 +86,24 @@ struct gathered_block {
   alignas(64) std::byte elements[most * sizeof(double)];
 };
 
+/// Copies [rows, columns] elements, `strides` apart in the source, to a contiguous block, unless the block holds them.
+/// A call, as copy_rows().
+template <class T>
+[[gnu::noinline]] const T* gather(gathered_block& block, const T* from, const std::size_t* strides, std::size_t rows,
+                                  std::size_t columns) {
+  T* const to = reinterpret_cast<T*>(block.elements);
+  if (block.from == from && block.count >= rows * columns) return to;
+  block.from = from, block.count = rows * columns;
+  if (strides[1] == 0 && (rows == 1 || columns >= 8))
+    for (std::size_t row = 0; row < rows; ++row) std::fill_n(to + row * columns, columns, from[row * strides[0]]);
+  else
+    copy_rows(to, columns, std::integral_constant<std::size_t, 1>{}, from, strides, rows, columns);
+  return to;
+}
+
 /// Replaces leaves for a block of the result, `rows` x `columns` elements from `start` on, so that one loop computes
 /// the block for any strides. Gathers operands that are strided or repeated within the block into the next buffer.
-/// `Linear`: the block is part of one row, without broadcasting along rows.
-template <std::size_t Rank, bool Linear = false> struct leaf_of_block : load_singles {
+template <std::size_t Rank> struct leaf_of_block : load_singles {
   using load_singles::operator();
 
   const position<Rank>& start;
@@ -96,19 +111,11 @@ template <std::size_t Rank, bool Linear = false> struct leaf_of_block : load_sin
   gathered_block*& buffers;
 
   template <class T> linear_leaf<T> operator()(const strided_leaf<T, Rank>& leaf) const {
+    const std::size_t strides[] = {leaf.strides[axis_of_rows<Rank>], leaf.strides[Rank - 1]};
     const T* const from = leaf.data + start.offset(leaf.strides);
-    if constexpr (Linear) return {from};
-    const std::size_t strides[] = {leaf.strides[axis_of_rows<Rank>], leaf.strides[Rank - 1]}, right = strides[1];
-    gathered_block& buffer = *buffers++;
-    if (right == 1 && (rows == 1 || strides[0] == columns)) return {from};
-    T* const to = reinterpret_cast<T*>(buffer.elements);
-    if (buffer.from == from && buffer.count >= rows * columns) return {to};
-    buffer.from = from, buffer.count = rows * columns;
-    if (right == 0 && (rows == 1 || columns >= 8))
-      for (std::size_t row = 0; row < rows; ++row) std::fill_n(to + row * columns, columns, from[row * strides[0]]);
-    else
-      copy_rows(to, columns, std::integral_constant<std::size_t, 1>{}, from, strides, rows, columns);
-    return {to};
+    gathered_block& block = *buffers++;
+    const bool is_contiguous = strides[1] == 1 && (rows == 1 || strides[0] == columns);
+    return {is_contiguous ? from : gather(block, from, strides, rows, columns)};
   }
 };
 
@@ -160,27 +167,24 @@ template <class Target, class Tree, std::size_t Rank> struct assign_strided {
     const bool copies = is_strided_leaf<Tree> && !linear_rows;
     const std::size_t together = copies ? 64 : are_short ? most / width : 1;
     gathered_block buffers[strided_leaves<Tree> + 1];
-    gathered_block* none = nullptr;
     position<Rank> start = position_of(begin);
     while (begin < end) {
       std::size_t rows = 1;
-      if (together > 1 && start.index[Rank - 1] == 0)
+      if (together > 1 && start.index[Rank - 1] == 0 && end - begin >= width)
         rows =
             std::min({(end - begin) / width, extents[axis_of_rows<Rank>] - start.index[axis_of_rows<Rank>], together});
-      const std::size_t of_row = std::min(end - begin, width - start.index[Rank - 1]), stop = begin + of_row;
-      if (rows > 1) {
-        assign_block(begin, start, rows, width, buffers);
-        begin += rows * width;
-      } else if (linear_rows) {
-        const leaf_of_block<Rank, true> leaf_of_row{{}, start, 1, of_row, none};
-        assign_row(destination.at(begin, start), transformed(leaf_of_row, tree), 0, of_row);
-        begin = stop;
-      } else {
-        for (; begin < stop; begin += std::min(most, stop - begin), start.index[Rank - 1] += most)
-          assign_block(begin, start, 1, std::min(most, stop - begin), buffers);
+      // The rest of one row in parts that fit a block, or several whole rows at once.
+      const std::size_t of_row = std::min(end - begin, width - start.index[Rank - 1]);
+      const std::size_t longest = linear_rows || rows > 1 ? of_row : most;
+      const std::size_t stop = begin + rows * of_row;
+      while (begin < stop) {
+        const std::size_t columns = std::min(longest, stop - begin);
+        assign_block(begin, start, rows, columns, buffers);
+        begin += rows * columns;
+        start.index[Rank - 1] += columns;
       }
       start.index[Rank - 1] = 0;
-      if constexpr (Rank > 1) start.index[Rank - 2] += rows > 1 ? rows : 1;
+      if constexpr (Rank > 1) start.index[Rank - 2] += rows;
       for (std::size_t axis = Rank - 1; axis-- > 1 && start.index[axis] == extents[axis];)
         start.index[axis] = 0, ++start.index[axis - 1];
     }

@@ -21,9 +21,13 @@ template <class A, class B> struct two_inputs {
 };
 ///@}
 
+/// Whether every reduction_plan of this source and reducer has a single result (outer and inner 1).
+template <class Source, class Reducer>
+inline constexpr bool reduces_all = requires { Reducer::reduces_all; } || requires { Source::reduces_all; };
+
 /// Whether every reduction_plan of this source and reducer has inner 1.
 template <class Source, class Reducer>
-inline constexpr bool reduces_only_along = requires { Reducer::reduces_all; } || requires { Source::has_only_runs; };
+inline constexpr bool reduces_only_along = reduces_all<Source, Reducer> || requires { Source::has_only_runs; };
 
 /// Elements in memory.
 template <class T> struct element_source {

@@ -26,7 +26,8 @@ namespace detail {
 /// source's elements may be in runs of n = `run_length()`: element k of result o then has the index (k / n * outer + o)
 /// * n + k % n.
 ///
-/// A source used only with inner 1 can declare a static member has_only_runs, which saves code.
+/// A source used only with inner 1 can declare a static member has_only_runs, and a source used only for single results
+/// reduces_all, as reducers do; both save code.
 template <class Source, class Reducer> struct reduction_plan {
   std::size_t outer;
   std::size_t count;

@@ -57,7 +57,8 @@ template <class Source, class Reducer> struct reduced_block {
 
   void range(std::size_t first, std::size_t last) const {
     const Source source = plan.source;  // a local copy, which no store can alias
-    if (plan.inner == 1 && plan.count <= few_elements && results == nullptr) return short_rows(source, first, last);
+    if constexpr (!reduces_all<Source, Reducer>)
+      if (plan.inner == 1 && plan.count <= few_elements && results == nullptr) return short_rows(source, first, last);
     for (std::size_t group = first; group != last; ++group) {
       accumulator stored[tile];
       accumulator* const to = results == nullptr ? stored : results;
