@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
+
+#include <devplace/base/joined.hpp>
 
 namespace devplace {
 
@@ -13,6 +16,9 @@ class error : public std::runtime_error {
  public:
   /// Adds the prefix `devplace: `.
   explicit error(const std::string& message) : std::runtime_error("devplace: " + message) {}
+
+  /// Makes the message of parts: `throw argument_error({"batch ", number, " is empty"})`.
+  explicit error(std::initializer_list<detail::text_part> message) : error(detail::joined(message)) {}
 };
 
 /// Extents known only at run time do not match.

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <random>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,11 +33,11 @@ class distributed_sampler {
   distributed_sampler(std::size_t samples, int size, int rank, const distributed_sampler_options& options = {})
       : options_(options), stride_(static_cast<std::size_t>(size)), first_(static_cast<std::size_t>(rank)) {
     if (rank < 0 || rank >= size)
-      throw argument_error("distributed_sampler: this is process " + std::to_string(rank) + " of " +
-                           std::to_string(size) + "; processes count from 0.");
+      throw argument_error({"distributed_sampler: this is process ", rank, " of ", size, "; processes count from 0."});
     if (options.shuffle && samples >= 0xffffffff / 20)
-      throw argument_error("distributed_sampler: PyTorch shuffles " + std::to_string(samples) +
-                           " samples by another algorithm, which is not supported; loader<across<...>> shuffles them.");
+      throw argument_error(
+          {"distributed_sampler: PyTorch shuffles ", samples,
+           " samples by another algorithm, which is not supported; loader<across<...>> shuffles them."});
     order_.resize(samples);
     std::iota(order_.begin(), order_.end(), std::int64_t{0});
     own_.resize(options.drop_last ? samples / stride_ : detail::divided_up(samples, stride_));
@@ -54,7 +53,7 @@ class distributed_sampler {
   /// Indices of this process's samples in an epoch, as DistributedSampler gives them after `set_epoch(epoch)`. Valid
   /// until the next call. Throws argument_error for a negative epoch.
   std::span<const std::int64_t> order(int epoch) & DEVPLACE_LIFETIMEBOUND {
-    if (epoch < 0) throw argument_error("epoch " + std::to_string(epoch) + " was asked for; epochs count from 0.");
+    if (epoch < 0) throw argument_error({"epoch ", epoch, " was asked for; epochs count from 0."});
     if (options_.shuffle) permute(options_.shuffle->value + static_cast<std::uint64_t>(epoch));
     for (std::size_t i = 0; i != own_.size(); ++i) own_[i] = order_[(first_ + i * stride_) % order_.size()];
     return own_;

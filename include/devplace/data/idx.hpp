@@ -34,15 +34,15 @@ template <class T = void, class Extents = void> auto read_idx(std::string path) 
     if (!detail::input_file::exists(path)) {
       const std::string compressed = path + ".gz";
       if (!detail::input_file::exists(compressed))
-        throw file_error("read_idx: " + detail::in_quotes(path) + " does not exist, nor does " +
-                         detail::in_quotes(compressed) + ". Check the path.");
+        throw file_error({"read_idx: ", detail::in_quotes(path), " does not exist, nor does ",
+                          detail::in_quotes(compressed), ". Check the path."});
       path = compressed;
     }
     detail::input_file file(path, "read_idx", !Extents::is_static);
     return detail::read_idx_file(file, path, [&](detail::byte_source& source, const detail::stored_array& array) {
       if (array.type != detail::dtype_of<T>)
-        detail::fail_idx(path, std::string("holds elements of type ") + array.type->name + " and " + dtype_name<T>() +
-                                   " was asked for; read it as " + array.type->name + ".");
+        detail::fail_idx(path, detail::joined({"holds elements of type ", array.type->name, " and ", dtype_name<T>(),
+                                               " was asked for; read it as ", array.type->name, "."}));
       return detail::read_array<T, Extents>(source, array, "read_idx", path);
     });
   } else {

@@ -66,9 +66,9 @@ inline image_set read_image_set(const std::string& images_path, const std::strin
   image_set set{read_idx<std::uint8_t, extents<dyn, dyn, dyn>>(images_path),
                 read_idx<std::uint8_t, extents<dyn>>(labels_path)};
   if (set.images.extent(0) != set.labels.extent(0))
-    throw file_error("read_image_set: " + detail::in_quotes(images_path) + " holds " +
-                     std::to_string(set.images.extent(0)) + " images and " + detail::in_quotes(labels_path) +
-                     " holds " + std::to_string(set.labels.extent(0)) + " labels; give the two files of one set.");
+    throw file_error({"read_image_set: ", detail::in_quotes(images_path), " holds ", set.images.extent(0),
+                      " images and ", detail::in_quotes(labels_path), " holds ", set.labels.extent(0),
+                      " labels; give the two files of one set."});
   return set;
 }
 
@@ -77,15 +77,16 @@ inline image_set read_image_set(const std::string& images_path, const std::strin
 /// zlib, as `.gz`. Throws file_error as read_image_set does, and if train and test images differ in size.
 inline labelled_images read_mnist(const std::string& folder) try {
   const auto read = [&](const std::string& part) {
-    return read_image_set(folder + "/" + part + "-images-idx3-ubyte", folder + "/" + part + "-labels-idx1-ubyte");
+    return read_image_set(detail::joined({folder, "/", part, "-images-idx3-ubyte"}),
+                          detail::joined({folder, "/", part, "-labels-idx1-ubyte"}));
   };
   labelled_images data{read("train"), read("t10k")};
   for (const std::size_t axis : {1u, 2u})
     if (data.train.images.extent(axis) != data.test.images.extent(axis))
-      throw file_error("read_mnist: the training images in " + detail::in_quotes(folder) + " have the shape " +
-                       detail::to_string(data.train.images.extents()) + " and the test images " +
-                       detail::to_string(data.test.images.extents()) +
-                       "; the height and width must agree. Give the four files of one data set.");
+      throw file_error({"read_mnist: the training images in ", detail::in_quotes(folder), " have the shape ",
+                        detail::to_string(data.train.images.extents()), " and the test images ",
+                        detail::to_string(data.test.images.extents()),
+                        "; the height and width must agree. Give the four files of one data set."});
   return data;
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the sets of read_mnist");
@@ -98,12 +99,11 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// Copies `held_out` images, the last or randomly drawn ones, to the test set, and all others to the training set.
 inline labelled_images split_images(const image_set& all, std::size_t held_out, shuffle_seed shuffle) try {
   if (all.images.extent(0) != all.labels.extent(0))
-    throw argument_error("hold_out: the set has " + std::to_string(all.images.extent(0)) + " images and " +
-                         std::to_string(all.labels.extent(0)) + " labels; give one label for each image.");
+    throw argument_error({"hold_out: the set has ", all.images.extent(0), " images and ", all.labels.extent(0),
+                          " labels; give one label for each image."});
   if (held_out > all.size())
-    throw argument_error("hold_out: " + std::to_string(static_cast<std::ptrdiff_t>(held_out)) +
-                         " images were to be held out of " + std::to_string(all.size()) +
-                         "; hold out none, all of them or a number between.");
+    throw argument_error({"hold_out: ", static_cast<std::ptrdiff_t>(held_out), " images were to be held out of ",
+                          all.size(), "; hold out none, all of them or a number between."});
   const std::size_t height = all.images.extent(1), width = all.images.extent(2);
   sampler order(all.size(), shuffle);
   const auto copies_of = [&](std::span<const std::int64_t> chosen) {
@@ -135,8 +135,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 template <class Amount> labelled_images hold_out(const image_set& all, Amount held_out, shuffle_seed shuffle = {}) {
   if constexpr (std::is_floating_point_v<Amount>) {
     if (!(held_out >= 0 && held_out <= 1))
-      throw argument_error("hold_out: the fraction " + detail::format_number(held_out) +
-                           " does not lie between 0 and 1; a number of images is written without a decimal point.");
+      throw argument_error({"hold_out: the fraction ", detail::format_number(held_out),
+                            " does not lie between 0 and 1; a number of images is written without a decimal point."});
     const double images = static_cast<double>(held_out) * static_cast<double>(all.size());
     return detail::split_images(all, static_cast<std::size_t>(images + 0.5), shuffle);
   } else {

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <string>
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/seed.hpp>
@@ -38,7 +37,7 @@ class sampler {
   /// The samples' indices in the order of epoch `epoch`, counted from 0. Valid until the next call; does not allocate.
   /// Throws argument_error for a negative epoch.
   std::span<const std::int64_t> order(int epoch) & DEVPLACE_LIFETIMEBOUND {
-    if (epoch < 0) throw argument_error("epoch " + std::to_string(epoch) + " was asked for; epochs count from 0.");
+    if (epoch < 0) throw argument_error({"epoch ", epoch, " was asked for; epochs count from 0."});
     if (shuffle_)
       detail::random_order::run(order_.data(), order_.size(), {shuffle_->value, stream(epoch)},
                                 static_cast<std::uint64_t*>(workspace_.data()));

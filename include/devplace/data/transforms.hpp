@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -74,9 +73,9 @@ template <extents_like Extents, class... Step> class transforms {
   /// Changes sample `index` of the data as in epoch `epoch`, without mixing. Loaders call this function.
   template <floating_element T> void operator()(std::span<T> sample, std::size_t index, int epoch) const {
     if (sample.size() != extents_.size())
-      throw shape_error("transforms: a sample has " + std::to_string(sample.size()) +
-                        " elements and the steps were made for " + detail::to_string(extents_) +
-                        "; give the extents of one sample, without the axis of samples.");
+      throw shape_error({"transforms: a sample has ", sample.size(), " elements and the steps were made for ",
+                         detail::to_string(extents_),
+                         "; give the extents of one sample, without the axis of samples."});
     const sample_image<T> image{sample.data(), channels(), height(), width()};
     each_step([&](const auto& step, std::size_t k) {
       if constexpr (!mixing<std::remove_cvref_t<decltype(step)>>) {

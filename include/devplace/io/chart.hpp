@@ -173,16 +173,15 @@ class chart_text {
 inline void check_panels(const std::vector<chart_panel>& panels) {
   for (const chart_panel& p : panels) {
     if (p.curves.size() > 5)
-      throw argument_error("write_chart: panel \"" + p.title + "\" has " + std::to_string(p.curves.size()) +
-                           " curves, and only five can be told apart; draw the others in another panel.");
+      throw argument_error({"write_chart: panel \"", p.title, "\" has ", p.curves.size(),
+                            " curves, and only five can be told apart; draw the others in another panel."});
     for (const chart_curve& c : p.curves) {
       if (!c.x.empty() && c.x.size() != c.y.size())
-        throw argument_error("write_chart: a curve of panel \"" + p.title + "\" has " + std::to_string(c.y.size()) +
-                             " values at " + std::to_string(c.x.size()) +
-                             " positions; give a position for each value, or none.");
+        throw argument_error({"write_chart: a curve of panel \"", p.title, "\" has ", c.y.size(), " values at ",
+                              c.x.size(), " positions; give a position for each value, or none."});
       if (std::any_of(c.x.begin(), c.x.end(), [](double x) { return x < 0; }))
-        throw argument_error("write_chart: a curve of panel \"" + p.title +
-                             "\" has a negative position, and the axis begins at 0; count positions from 0.");
+        throw argument_error({"write_chart: a curve of panel \"", p.title,
+                              "\" has a negative position, and the axis begins at 0; count positions from 0."});
     }
   }
 }

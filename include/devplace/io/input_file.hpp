@@ -54,15 +54,15 @@ class input_file final : public byte_source {
     struct stat status;
     // Checks before open(), which would wait for the other end of a pipe. For a folder, reading fails.
     if (any_size && ::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-      throw file_error(operation_ + ": " + in_quotes(path_) +
-                       " is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it to a "
-                       "file first; if all extents are static, an array can be read from a pipe.");
+      throw file_error({operation_, ": ", in_quotes(path_),
+                        " is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it "
+                        "to a file first; if all extents are static, an array can be read from a pipe."});
     do {
       file_ = file_descriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     } while (!file_ && errno == EINTR);
     if (!file_)
-      throw file_error(operation_ + ": " + in_quotes(path_) + " cannot be opened: " + std::strerror(errno) +
-                       ". Check the path and its permissions.");
+      throw file_error({operation_, ": ", in_quotes(path_), " cannot be opened: ", std::strerror(errno),
+                        ". Check the path and its permissions."});
     if (::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode))
       rest_ = {static_cast<std::uint64_t>(status.st_size), true};
   }
@@ -98,8 +98,8 @@ class input_file final : public byte_source {
       const ssize_t got = read_some(static_cast<char*>(to) + used, bytes - used, used);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0)
-        throw file_error(operation_ + ": " + in_quotes(path_) + " cannot be read: " + std::strerror(errno) +
-                         ". Give the path of a readable file.");
+        throw file_error({operation_, ": ", in_quotes(path_), " cannot be read: ", std::strerror(errno),
+                          ". Give the path of a readable file."});
       if (got == 0) break;
       used += static_cast<std::size_t>(got);
     }

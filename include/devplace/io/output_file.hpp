@@ -86,8 +86,8 @@ class output_file {
       fail_unchanged("cannot be renamed to its final name", errno);
     file_ = {};
     if (!folder_synced_to_disk(folder_.c_str()))
-      fail("was written, but its folder cannot be synced to the disk: " + std::string(std::strerror(errno)) +
-           ". Write it again, or check the disk.");
+      fail(joined({"was written, but its folder cannot be synced to the disk: ", std::strerror(errno),
+                   ". Write it again, or check the disk."}));
   }
 
  private:
@@ -97,7 +97,7 @@ class output_file {
   void follow_link() {
     char* const target = ::realpath(path_.c_str(), nullptr);
     if (target == nullptr)
-      fail("is a symbolic link that cannot be followed: " + std::string(std::strerror(errno)) + ". Remove the link.");
+      fail(joined({"is a symbolic link that cannot be followed: ", std::strerror(errno), ". Remove the link."}));
     path_ = target;
     std::free(target);
   }
@@ -108,7 +108,7 @@ class output_file {
     std::string name = path_.substr(slash + 1);  // npos + 1 is 0
     folder_ = slash == std::string::npos ? "./" : path_.substr(0, slash + 1);
     if (name.size() > 220) name = std::to_string(std::hash<std::string_view>{}(name));  // names have at most 255 bytes
-    const auto numbered = [&](int number) { return folder_ + name + ".devplace-unfinished-" + std::to_string(number); };
+    const auto numbered = [&](int number) { return joined({folder_, name, ".devplace-unfinished-", number}); };
     for (int number = 0; number < most_writers; ++number) remove_left_over(numbered(number).c_str());
     for (int number = 0; number < most_writers; ++number) {
       temporary_path_ = numbered(number);
@@ -121,7 +121,7 @@ class output_file {
       if (locked && ::fstat(file_.get(), &status) == 0 && status.st_nlink != 0) return;
       file_ = {};
     }
-    fail("is being written by " + std::to_string(most_writers) + " other writers. Write it from one thread.");
+    fail(joined({"is being written by ", most_writers, " other writers. Write it from one thread."}));
   }
 
   /// Removes an unfinished file that no writer holds.
@@ -141,14 +141,14 @@ class output_file {
   }
 
   [[noreturn]] void fail(const std::string& found) const {
-    throw file_error(operation_ + ": " + in_quotes(path_) + " " + found);
+    throw file_error({operation_, ": ", in_quotes(path_), " ", found});
   }
 
   [[noreturn]] void fail_unchanged(const char* problem, int reason) const {
-    throw file_error(operation_ + ": " + in_quotes(temporary_path_) + " " + problem + ": " + std::strerror(reason) +
-                     ". " + in_quotes(path_) +
-                     " is unchanged; free space, check that its folder exists and is writable, or choose another "
-                     "path.");
+    throw file_error(
+        {operation_, ": ", in_quotes(temporary_path_), " ", problem, ": ", std::strerror(reason), ". ",
+         in_quotes(path_),
+         " is unchanged; free space, check that its folder exists and is writable, or choose another path."});
   }
 
   std::string path_;

@@ -108,11 +108,11 @@ inline renamed_tensors fitting_tensors(const safetensors_file& file, const std::
            (is_checkpoint && (entry.name.starts_with("optimizer/") || entry.name.starts_with("extra/")));
   });
   if (!result.differences().empty())
-    throw file_error("load_parameters: " + in_quotes(path) +
-                     " does not fit the model, which was left unchanged: " + result.differences() +
-                     ". Give a file of the same network and precision, set renames for its names, or use nn::named; "
-                     "{.convert = true} converts other floating-point types, and {.ignore_others = true} leaves out "
-                     "tensors that are not in the model.");
+    throw file_error({"load_parameters: ", in_quotes(path),
+                      " does not fit the model, which was left unchanged: ", result.differences(),
+                      ". Give a file of the same network and precision, set renames for its names, or use "
+                      "nn::named; {.convert = true} converts other floating-point types, and {.ignore_others = "
+                      "true} leaves out tensors that are not in the model."});
   return result;
 }
 

@@ -25,23 +25,21 @@ namespace devplace::detail {
 /// machine's memory.
 inline void check_elements(const stored_array& array, byte_source::remaining_bytes rest, std::string_view operation,
                            std::string_view name) {
-  const auto fail = [&](const std::string& found) {
-    throw file_error(std::string(operation) + ": " + in_quotes(name) + " " + found);
-  };
+  const auto fail = [&](const std::string& found) { throw file_error({operation, ": ", in_quotes(name), " ", found}); };
   const std::string announced = bytes_text(array.bytes) + " of elements";
   if (rest.count < array.bytes)
-    fail("is truncated: its header announces " + announced + " and " + (rest.exact ? "" : "at most ") +
-         bytes_text(rest.count) + (rest.count == 1 ? " follows" : " follow") + ". Copy or download it again.");
+    fail(joined({"is truncated: its header announces ", announced, " and ", rest.exact ? "" : "at most ",
+                 bytes_text(rest.count), rest.count == 1 ? " follows" : " follow", ". Copy or download it again."}));
   if (rest.exact && rest.count > array.bytes)
-    fail("is longer than its header announces: " + announced + " were expected and it has " +
-         bytes_text(rest.count - array.bytes) +
-         " after its last element. It is damaged or holds more than one array; " +
-         "write each array to a file of its own.");
+    fail(joined({"is longer than its header announces: ", announced, " were expected and it has ",
+                 bytes_text(rest.count - array.bytes),
+                 " after its last element. It is damaged or holds more than one array; ",
+                 "write each array to a file of its own."}));
   const std::uint64_t memory =
       static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   if (array.bytes > memory)
-    fail("announces " + announced + ", more than the memory of this machine, " + bytes_text(memory) +
-         ". Give the right file, or divide it.");
+    fail(joined({"announces ", announced, ", more than the memory of this machine, ", bytes_text(memory),
+                 ". Give the right file, or divide it."}));
 }
 
 /// Reads the elements of a column-major array to `to` in row-major order. Returns the number of bytes read.
@@ -75,9 +73,9 @@ inline void read_elements(byte_source& source, const stored_array& array, void* 
   if (got < array.bytes) check_elements(array, {got, true}, operation, name);
   unsigned char more;
   if (source.read(&more, 1) != 0)
-    throw file_error(std::string(operation) + ": " + in_quotes(name) + " is longer than its header announces: " +
-                     bytes_text(array.bytes) + " of elements were expected and more follow. It is damaged or holds " +
-                     "more than one array; write each array to a file of its own.");
+    throw file_error({operation, ": ", in_quotes(name), " is longer than its header announces: ",
+                      bytes_text(array.bytes), " of elements were expected and more follow. It is damaged or holds ",
+                      "more than one array; write each array to a file of its own."});
   if (!array.swapped || array.type->bytes == 1) return;
   for (std::size_t at = 0; at < array.bytes; at += array.type->bytes)
     std::reverse(bytes + at, bytes + at + array.type->bytes);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/io/detail/json_text.hpp>
 #include <devplace/io/safetensors.hpp>
 #include <devplace/tensor/extents.hpp>
@@ -46,7 +47,7 @@ class renamed_tensors {
     std::stable_sort(tensors_.begin(), tensors_.end(), [](auto& a, auto& b) { return a.name < b.name; });
     for (std::size_t i = 1; i < tensors_.size(); ++i)
       if (tensors_[i - 1].name == tensors_[i].name)
-        append(described(tensors_[i - 1]) + " and " + described(tensors_[i]) + " get the same name");
+        append(joined({described(tensors_[i - 1]), " and ", described(tensors_[i]), " get the same name"}));
     for (std::size_t i = 0; i < renames.size(); ++i)
       if (!used[i]) append(unused(file, renames[i].in_file));
   }
@@ -66,12 +67,12 @@ class renamed_tensors {
     tensors_[at].wanted = true;
     const safetensors_entry& found = *tensors_[at].entry;
     if (found.dtype != wanted.dtype || found.extents != wanted.extents)
-      append(described(tensors_[at]) + " is " + type_and_shape(found) + " instead of " + type_and_shape(wanted));
+      append(joined({described(tensors_[at]), " is ", type_and_shape(found), " instead of ", type_and_shape(wanted)}));
   }
   /// Adds a difference, "is not in the <owner>", for each tensor that was not required, unless `left_out(entry)`.
   template <class LeftOut> void refuse_others(const char* owner, const LeftOut& left_out) {
     for (const tensor& t : tensors_)
-      if (!t.wanted && !left_out(*t.entry)) append(described(t) + " is not in the " + owner);
+      if (!t.wanted && !left_out(*t.entry)) append(joined({described(t), " is not in the ", owner}));
   }
 
   /// All differences as text.
@@ -88,8 +89,8 @@ class renamed_tensors {
     const std::string prefix = in_file + ".";
     const bool begins = std::any_of(file.tensors().begin(), file.tensors().end(),
                                     [&](const auto& entry) { return entry.name.starts_with(prefix); });
-    return "the rename of " + json_string(in_file) + " applies to no name in the file" +
-           (begins ? "; some names begin with " + json_string(prefix) : std::string());
+    return joined({"the rename of ", json_string(in_file), " applies to no name in the file",
+                   begins ? "; some names begin with " + json_string(prefix) : std::string()});
   }
   std::size_t position_of(std::string_view name) const {
     const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name,
@@ -98,11 +99,11 @@ class renamed_tensors {
   }
   static std::string described(const tensor& t) {
     std::string text = json_string(t.entry->name);
-    if (t.name != t.entry->name) text += ", renamed to " + json_string(t.name) + ",";
+    if (t.name != t.entry->name) text += joined({", renamed to ", json_string(t.name), ","});
     return text;
   }
   static std::string type_and_shape(const safetensors_entry& entry) {
-    return std::string(entry.dtype) + " of shape " + sizes_text(entry.extents);
+    return joined({entry.dtype, " of shape ", sizes_text(entry.extents)});
   }
 
   std::vector<tensor> tensors_;

@@ -100,18 +100,18 @@ class safetensors_file {
     std::string names;
     for (std::size_t i = 0; i < by_name_.size() && i < most; ++i)
       names += (i == 0 ? "; it has " : ", ") + detail::json_string(header_.tensors[i].name);
-    if (by_name_.size() > most) names += " and " + std::to_string(by_name_.size() - most) + " more";
-    detail::fail_safetensors(
-        path_, "has no tensor " + detail::json_string(name) + (names.empty() ? "; it has none" : names) + ".");
+    if (by_name_.size() > most) names += detail::joined({" and ", by_name_.size() - most, " more"});
+    detail::fail_safetensors(path_, detail::joined({"has no tensor ", detail::json_string(name),
+                                                    names.empty() ? "; it has none" : names, "."}));
   }
 
   [[noreturn]] void fail_type(const safetensors_entry& entry, const detail::dtype& expected) const {
     std::string advice = "tensors have no such elements; convert them before saving them, or use read_elements";
     for (const detail::dtype& type : detail::dtypes)
       if (type.safetensors == entry.dtype) advice = std::string("read it as ") + type.name;
-    detail::fail_safetensors(path_ + ':' + entry.name, "holds elements of type " + std::string(entry.dtype) + " and " +
-                                                           expected.name + " (" + std::string(expected.safetensors) +
-                                                           ") was asked for; " + advice + ".");
+    detail::fail_safetensors(path_ + ':' + entry.name,
+                             detail::joined({"holds elements of type ", entry.dtype, " and ", expected.name, " (",
+                                             expected.safetensors, ") was asked for; ", advice, "."}));
   }
 
   std::string path_;

@@ -63,9 +63,9 @@ Extents checked_extents(std::span<const std::size_t> stored, std::string_view op
   for (std::size_t axis = 0; fits && axis < Extents::rank; ++axis)
     fits = Extents::static_extent(axis) == dyn || Extents::static_extent(axis) == stored[axis];
   if (!fits)
-    throw file_error(std::string(operation) + ": " + in_quotes(path) + " holds an array of shape " +
-                     sizes_text(stored) + ", which does not fit " + extents_text<Extents>() +
-                     "; name extents that fit the file (dyn where they vary), or give the right file.");
+    throw file_error({operation, ": ", in_quotes(path), " holds an array of shape ", sizes_text(stored),
+                      ", which does not fit ", extents_text<Extents>(),
+                      "; name extents that fit the file (dyn where they vary), or give the right file."});
   if constexpr (Extents::is_static) {
     return Extents();
   } else {

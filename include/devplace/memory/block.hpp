@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -102,8 +101,9 @@ template <class Backend> constexpr auto memory_of() {
 }
 
 [[noreturn]] inline void throw_unaddressable(std::size_t bytes) {
-  throw out_of_memory("an allocation of " + std::to_string(bytes) +
-                      " bytes is larger than any address space; look for an overflow in the computation of its size.");
+  throw out_of_memory(
+      {"an allocation of ", bytes,
+       " bytes is larger than any address space; look for an overflow in the computation of its size."});
 }
 
 /// Uninitialised memory on a backend's device, counted under `purpose`; `bytes` 0 gives an empty block.

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -101,9 +100,8 @@ struct bce_with_logits {
    private:
     static void check(const char* option, std::size_t count, std::size_t elements) {
       if (count > 1 && count != elements)
-        throw argument_error("bce_with_logits: " + std::string(option) + " has " + std::to_string(count) +
-                             " values and a sample has " + std::to_string(elements) +
-                             " logits; give one value for each logit, or one for all.");
+        throw argument_error({"bce_with_logits: ", option, " has ", count, " values and a sample has ", elements,
+                              " logits; give one value for each logit, or one for all."});
     }
   };
 

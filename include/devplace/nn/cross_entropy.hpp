@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include <devplace/nn/detail/batch_rows.hpp>
@@ -51,9 +50,8 @@ struct cross_entropy {
                                   const Labels& labels) const {
       const std::size_t classes = logits.extent(Logits::rank - 1);
       if (weights.count != 0 && weights.count != classes)
-        throw argument_error("cross_entropy: class_weights has " + std::to_string(weights.count) +
-                             " values and the logits have " + std::to_string(classes) +
-                             " classes; give one weight for each class.");
+        throw argument_error({"cross_entropy: class_weights has ", weights.count, " values and the logits have ",
+                              classes, " classes; give one weight for each class."});
       if constexpr (Logits::rank > 2 && Labels::rank + 1 == Logits::rank) {
         detail::require_label_of_each_row("cross_entropy", logits, labels);
         cross_entropy_into(sums, detail::rows(gradient), rows, detail::rows(logits),

@@ -11,6 +11,7 @@
 
 #include <devplace/base/function_view.hpp>
 #include <devplace/base/host_memory.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/base/seed.hpp>
 #include <devplace/nn/detail/initial_state.hpp>
 #include <devplace/nn/init.hpp>
@@ -50,7 +51,7 @@ struct difference_check {
       ++result.checked;
       if (!std::isnan(result.worst) && !(relative <= result.worst)) {  // NaN counts as the worst
         result.worst = relative;
-        result.where = name + "[" + std::to_string(i) + "]";
+        result.where = devplace::detail::joined({name, "[", i, "]"});
       }
     }
   }

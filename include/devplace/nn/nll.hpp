@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -18,9 +17,8 @@
 namespace devplace::nn::detail {
 
 template <class Row> [[noreturn]] void throw_nll_label(Row row, std::int64_t label, std::size_t classes) {
-  throw argument_error("nll: row " + std::to_string(row) + " has the label " + std::to_string(label) +
-                       ", and the output has " + std::to_string(classes) +
-                       " classes; labels are at least 0 and below that number, or the ignore_index.");
+  throw argument_error({"nll: row ", row, " has the label ", label, ", and the output has ", classes,
+                        " classes; labels are at least 0 and below that number, or the ignore_index."});
 }
 
 /// Functor of a row's loss and gradient; the gradient may alias the output.
@@ -110,9 +108,8 @@ struct nll {
         const std::size_t classes = output.extent(Output::rank - 1);
         detail::require_label_of_each_row("nll", output, labels);
         if (weights.count != 0 && weights.count != classes)
-          throw argument_error("nll: class_weights has " + std::to_string(weights.count) +
-                               " values and the output has " + std::to_string(classes) +
-                               " classes; give one weight for each class.");
+          throw argument_error({"nll: class_weights has ", weights.count, " values and the output has ", classes,
+                                " classes; give one weight for each class."});
         sum_losses(sums, rows,
                    detail::nll_row<T, typename Labels::value_type>{
                        devplace::detail::raw_data(gradient), devplace::detail::raw_data(output),

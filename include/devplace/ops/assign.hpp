@@ -38,9 +38,8 @@ inline constexpr bool may_need_strides<expression<Where, F, Operands...>, Result
     (may_need_strides<Operands, Result> || ...);
 
 template <class Backend> [[noreturn]] void throw_operand_elsewhere(int operand, int destination) {
-  throw argument_error("elementwise: an operand lives on " + place_name(Backend{}, operand) +
-                       " and the destination on " + place_name(Backend{}, destination) +
-                       "; move one of them first with to<placement>(x).");
+  throw argument_error({"elementwise: an operand lives on ", place_name(Backend{}, operand), " and the destination on ",
+                        place_name(Backend{}, destination), "; move one of them first with to<placement>(x)."});
 }
 
 inline namespace DEVPLACE_CONFIGURATION {

@@ -177,8 +177,8 @@ template <class T> std::size_t arange_size(T start, T stop, T step) {
   if constexpr (std::is_floating_point_v<T>) {
     const double count = std::ceil((double{stop} - double{start}) / double{step});
     if (!is_finite(count) || step == 0 || count >= 0x1p62)
-      throw argument_error("arange: there is no end to the numbers from " + format_number(start) + " to " +
-                           format_number(stop) + " in steps of " + format_number(step) + ".");
+      throw argument_error({"arange: there is no end to the numbers from ", format_number(start), " to ",
+                            format_number(stop), " in steps of ", format_number(step), "."});
     return count > 0 ? static_cast<std::size_t>(count) : 0;
   } else {
     if (step == 0) throw argument_error("arange: the step is 0; there is no end to the numbers.");

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 #include <devplace/ops/detail/limits.hpp>
@@ -29,10 +28,9 @@ template <floating_element T> struct cross_entropy_options {
 namespace devplace::detail {
 
 [[noreturn, gnu::noinline]] inline void throw_label_error(std::size_t row, std::int64_t label, std::size_t classes) {
-  throw argument_error("cross_entropy: row " + std::to_string(row) + " has the label " + std::to_string(label) +
-                       ", and the logits have " + std::to_string(classes) + " classes; labels are 0 to " +
-                       std::to_string(classes == 0 ? 0 : classes - 1) +
-                       "; rows to be ignored have the ignore_index of the options.");
+  throw argument_error({"cross_entropy: row ", row, " has the label ", label, ", and the logits have ", classes,
+                        " classes; labels are 0 to ", classes == 0 ? 0 : classes - 1,
+                        "; rows to be ignored have the ignore_index of the options."});
 }
 
 /// Row functor: computes the loss of a row, and its gradient unless `dlogits` is null.
@@ -201,10 +199,10 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
     detail::require_one_device("cross_entropy", x, y, dx, losses, totals);
     detail::require_same_extents("cross_entropy", "the gradient", dx, "logits", x);
     if (y.extent(0) != x.extent(0) || losses.extent(0) != x.extent(0) || totals.extent(0) != 2)
-      throw shape_error("cross_entropy: logits are " + detail::to_string(x.extents()) + ", labels " +
-                        detail::to_string(y.extents()) + ", row losses " + detail::to_string(losses.extents()) +
-                        " and sums " + detail::to_string(totals.extents()) +
-                        "; labels and row losses need one element for each row of the logits, sums two.");
+      throw shape_error({"cross_entropy: logits are ", detail::to_string(x.extents()), ", labels ",
+                         detail::to_string(y.extents()), ", row losses ", detail::to_string(losses.extents()),
+                         " and sums ", detail::to_string(totals.extents()),
+                         "; labels and row losses need one element for each row of the logits, sums two."});
     detail::proportion.require(static_cast<double>(options.label_smoothing), "cross_entropy", "label_smoothing");
     using backend = detail::operand_backend_t<Logits>;
     const std::size_t rows = x.extent(0), n = x.extent(1);

@@ -107,9 +107,9 @@ void mse_into(Sums&& sums, DY&& dy, RowLosses&& row_losses, const Y& y, const Ta
     detail::require_same_extents("mse", "y", out, "target", wanted);
     detail::require_same_extents("mse", "y", out, "the gradient", gradient);
     if (losses.extent(0) != out.extent(0) || totals.extent(0) != 2)
-      throw shape_error("mse: y is " + detail::to_string(out.extents()) + ", row losses " +
-                        detail::to_string(losses.extents()) + " and sums " + detail::to_string(totals.extents()) +
-                        "; row losses need one element for each index of the first axis, sums two.");
+      throw shape_error({"mse: y is ", detail::to_string(out.extents()), ", row losses ",
+                         detail::to_string(losses.extents()), " and sums ", detail::to_string(totals.extents()),
+                         "; row losses need one element for each index of the first axis, sums two."});
     using backend = detail::operand_backend_t<Y>;
     const std::size_t rows = out.extent(0);
     const std::size_t n = out.extents().stride(0);

@@ -85,9 +85,9 @@ void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::co
     last = -detail::rounded_up<value_type>(-std::nextafter(high, low));
   }
   if (!valid || first > last)
-    throw argument_error("uniform: the bounds are " + detail::format_number(low) + " and " +
-                         detail::format_number(high) + "; the bounds and their difference must be finite, and " +
-                         "[low, high) must contain a " + dtype_name<value_type>() + " number.");
+    throw argument_error({"uniform: the bounds are ", detail::format_number(low), " and ", detail::format_number(high),
+                          "; the bounds and their difference must be finite, and ", "[low, high) must contain a ",
+                          dtype_name<value_type>(), " number."});
   detail::fill_randomly(
       to, detail::uniform_body<value_type>{
               detail::raw_data(to), {start.value, stream ^ detail::uniform_streams}, first, high - first, last});
@@ -105,9 +105,9 @@ void normal_into(To&& destination, seed start, std::uint64_t stream, detail::com
   const double center = mean, deviation = standard_deviation;
   const auto farthest = static_cast<value_type>(std::fabs(center) + 9 * deviation);
   if (!detail::is_finite(static_cast<detail::computed_t<value_type>>(farthest)) || deviation < 0)
-    throw argument_error("normal: the mean is " + detail::format_number(mean) + " and the standard deviation " +
-                         detail::format_number(standard_deviation) + "; the deviation must not be negative, and " +
-                         "numbers 9 deviations from the mean must be finite as " + dtype_name<value_type>() + ".");
+    throw argument_error({"normal: the mean is ", detail::format_number(mean), " and the standard deviation ",
+                          detail::format_number(standard_deviation), "; the deviation must not be negative, and ",
+                          "numbers 9 deviations from the mean must be finite as ", dtype_name<value_type>(), "."});
   detail::fill_randomly(
       to, detail::normal_body<value_type>{
               detail::raw_data(to), to.size(), {start.value, stream ^ detail::normal_streams}, center, deviation});

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <string>
 #include <type_traits>
 
 #include <devplace/ops/detail/operands.hpp>
@@ -33,8 +32,8 @@ template <tensor_like Y, tensor_like X> void column_sum_into(Y&& y, const X& x, 
   const auto from = detail::as_any_view(x);
   detail::require_one_device("column_sum", to, from);
   if (to.extent(0) != from.extent(1))
-    throw shape_error("column_sum: the result has " + std::to_string(to.extent(0)) + " elements and the operand " +
-                      std::to_string(from.extent(1)) + " columns; they must agree.");
+    throw shape_error({"column_sum: the result has ", to.extent(0), " elements and the operand ", from.extent(1),
+                       " columns; they must agree."});
   detail::reduce_axes<false>(from, {true, false}, detail::sum_reducer<value, result>{detail::raw_data(to), beta});
 }
 

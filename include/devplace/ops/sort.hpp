@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -39,8 +38,8 @@ void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value
   const row_shape shape = rows_of(x.extents());
   if (shape.rows * kept == 0) return;
   if (shape.rows > 0xffffffff)
-    throw shape_error("sort: " + std::to_string(shape.rows) +
-                      " rows are more than can be sorted at once, 2^32 - 1; sort slices of them.");
+    throw shape_error(
+        {"sort: ", shape.rows, " rows are more than can be sorted at once, 2^32 - 1; sort slices of them."});
   const bool in_place = positions != nullptr && kept == shape.columns;
   const memory_block memory =
       allocate<backend_type>(x.ordinal(), in_place ? 0 : x.size() * sizeof(std::int64_t), memory_purpose::workspace);
@@ -56,8 +55,8 @@ void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value
       "sort: the result is the operand, which is read while the result is written; sort into another tensor.");
 }
 [[noreturn]] inline void throw_too_many_kept(std::size_t k, std::size_t columns) {
-  throw argument_error("top_k: " + std::to_string(k) + " elements were asked for and a row has " +
-                       std::to_string(columns) + "; ask for at most that many.");
+  throw argument_error(
+      {"top_k: ", k, " elements were asked for and a row has ", columns, "; ask for at most that many."});
 }
 
 /// Sorts the rows of x. Writes the elements or their positions to y.

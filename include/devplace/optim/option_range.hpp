@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/options.hpp>
@@ -26,8 +25,7 @@ struct at_least {
   /// Throws argument_error for a smaller number.
   void require(std::int64_t value, const char* owner, const char* name) const {
     if (value < least)
-      throw argument_error(std::string(owner) + ": " + name + " is " + std::to_string(value) + "; it is " + unit +
-                           ", at least " + std::to_string(least) + ".");
+      throw argument_error({owner, ": ", name, " is ", value, "; it is ", unit, ", at least ", least, "."});
   }
 };
 

@@ -4,7 +4,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
@@ -93,9 +92,9 @@ template <class Rule, class Schedule> struct scheduled : Rule {
     const Rule now = at(step - 1);
     const double rate = now.learning_rate;
     if (!devplace::detail::is_finite(rate) || rate < 0)
-      throw argument_error("scheduled: the schedule gives the learning rate " +
-                           devplace::detail::format_number(now.learning_rate) + " in step " + std::to_string(step - 1) +
-                           ", counted from 0; it must be a finite number that is not negative.");
+      throw argument_error({"scheduled: the schedule gives the learning rate ",
+                            devplace::detail::format_number(now.learning_rate), " in step ", step - 1,
+                            ", counted from 0; it must be a finite number that is not negative."});
     if constexpr (requires { now.validate_step(step); })  // a rule that has a schedule of its own
       now.validate_step(step);
     else

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/parallel/policy.hpp>
 
@@ -96,11 +97,10 @@ template <class Model, class Policy> std::string describe_buckets() {
         if (first.empty()) first = names[p];
         last = names[p];
       }
-    text.append("bucket ").append(std::to_string(i)).append(": ").append(first.empty() ? "no parameter" : first);
-    if (last != first) text.append(" to ").append(last);
-    text.append(", ")
-        .append(std::to_string(b.count * sizeof(typename precision_traits<typename Model::precision_type>::wire)))
-        .append(" bytes\n");
+    text += devplace::detail::joined({"bucket ", i, ": ", first.empty() ? "no parameter" : first,
+                                      last == first ? "" : " to ", last == first ? "" : last, ", ",
+                                      b.count * sizeof(typename precision_traits<typename Model::precision_type>::wire),
+                                      " bytes\n"});
   }
   return text;
 }

@@ -26,7 +26,7 @@ inline std::string index_text(std::size_t element, const nn::parameter_shape& sh
   std::string text;
   for (std::size_t axis = shape.rank; axis-- != 0; element /= shape.extent[axis])
     text.insert(0, (axis == 0 ? "" : ", ") + std::to_string(element % shape.extent[axis]));
-  return "[" + text + "]";
+  return devplace::detail::joined({"[", text, "]"});
 }
 
 /// Formats a number with all digits, and with its bits, because different NaNs print alike.
@@ -70,14 +70,14 @@ void check_entry(const runtime::model_state<S>& state, T* (runtime::replica<S>::
   }
   if (differing == 0) return;
   const auto replica = [&](std::size_t k) {
-    return "replica " + std::to_string(k) + " (" + devplace::detail::place_name(Backend{}, state.replicas[k].ordinal) +
-           ")";
+    return devplace::detail::joined(
+        {"replica ", k, " (", devplace::detail::place_name(Backend{}, state.replicas[k].ordinal), ")"});
   };
-  throw error("replicas differ after " + std::to_string(state.updates) + " updates: " + name + ", " + replica(0) +
-              " against " + replica(differing) + ": element " + index_text(element, shape) + " is " +
-              value_text(first[element]) + " and " + value_text(other) +
-              ". All places must change their copies equally: look for writes to a single replica, or continue from "
-              "the first place's copy with to<Where>(to<on<cpu>>(model)).");
+  throw error(
+      {"replicas differ after ", state.updates, " updates: ", name, ", ", replica(0), " against ", replica(differing),
+       ": element ", index_text(element, shape), " is ", value_text(first[element]), " and ", value_text(other),
+       ". All places must change their copies equally: look for writes to a single replica, or continue from the first "
+       "place's copy with to<Where>(to<on<cpu>>(model))."});
 }
 
 template <class Net, class Backend, class S> void check_replicas(const runtime::model_state<S>& state) {

@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include <devplace/base/error.hpp>
 #include <devplace/place/placement.hpp>
@@ -95,10 +94,9 @@ inline void require_participants(int size, int first, int local, std::size_t pla
   const bool here = local > 0 && static_cast<std::size_t>(local) == places;
   if (here && first >= 0 && first <= size - local && (across_processes || size == local)) return;
   throw argument_error(
-      "the policy's communicator has " + std::to_string(size) + " participants, " + std::to_string(local) +
-      " of them in this process from rank " + std::to_string(first) + " on, and the model lies on " +
-      std::to_string(places) + " places of " + (across_processes ? "each process" : "one process") +
-      "; give a communicator of these places, and a model on across<...> if several processes take part.");
+      {"the policy's communicator has ", size, " participants, ", local, " of them in this process from rank ", first,
+       " on, and the model lies on ", places, " places of ", across_processes ? "each process" : "one process",
+       "; give a communicator of these places, and a model on across<...> if several processes take part."});
 }
 
 }  // namespace detail

@@ -62,10 +62,10 @@ template <class Text = std::string> class basic_fingerprint {
     if (other == processes.size()) return;
     const Text first = text_of(processes, 0), second = text_of(processes, other);
     const devplace::detail::first_difference<Text> differ(first, second);
-    throw communication_error(std::string(subject) + ": rank " + std::to_string(other) + " has \"" + differ.in_second +
-                              "\" where rank 0 has \"" + differ.in_first +
-                              "\". Start the same program with the same options in all processes, and make each change "
-                              "in all of them before the same step.");
+    throw communication_error(
+        {subject, ": rank ", other, " has \"", differ.in_second, "\" where rank 0 has \"", differ.in_first,
+         "\". Start the same program with the same options in all processes, and make each change in all of them "
+         "before the same step."});
   }
 
   /// A hash of everything that was added.

@@ -74,7 +74,7 @@ template <placement Where> bool available(Where = {}) { return detail::why_unava
 /// program reads its data.
 template <placement Where> void require_available() {
   const std::string reason = detail::why_unavailable<Where>();
-  if (!reason.empty()) throw placement_unavailable(placement_name<Where>() + " cannot be used: " + reason + ".");
+  if (!reason.empty()) throw placement_unavailable({placement_name<Where>(), " cannot be used: ", reason, "."});
 }
 
 /// Information about one place. Throws placement_unavailable, with the reason, if the program cannot use it.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <devplace/base/host_memory.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/config.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/place.hpp>
@@ -43,7 +44,7 @@ struct device_information {
   friend std::ostream& operator<<(std::ostream& out, const device_information& d) {
     const auto gib = [](std::size_t bytes) {
       const std::size_t tenths = (bytes / 1024 * 10 + (1 << 19)) >> 20;
-      return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+      return detail::joined({tenths / 10, ".", tenths % 10});
     };
     return out << d.place << ": " << d.processor << ", " << std::to_string(d.units) << ' ' << d.unit_name << ", "
                << gib(d.memory_total) << " GiB of memory, " << gib(d.memory_free) << " GiB free";

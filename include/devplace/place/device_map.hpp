@@ -39,7 +39,7 @@ class device_map {
   /// `environment` is the value of DEVPLACE_DEVICE_MAP, null if unset; throws argument_error if it is invalid.
   explicit device_map(const char* environment) {
     if (environment == nullptr) return;
-    origin_ = "the environment variable DEVPLACE_DEVICE_MAP is \"" + std::string(environment) + "\"";
+    origin_ = joined({"the environment variable DEVPLACE_DEVICE_MAP is \"", environment, "\""});
     from_environment_ = true;
     bindings_ = in_order(parse(environment, origin_), origin_);
   }
@@ -51,16 +51,16 @@ class device_map {
   }
 
   void set(const std::vector<device_map_entry>& entries) {
-    const std::string origin = "set_device_map was called with \"" + text_of(entries) + "\"";
+    const std::string origin = joined({"set_device_map was called with \"", text_of(entries), "\""});
     std::vector<int> bindings = in_order(entries, origin);
     const std::lock_guard lock(mutex_);
     if (frozen_.load(std::memory_order_relaxed))
-      throw error(origin + " after cuda places had been used, first by " + used_by_ + ", with the map: " + describe() +
-                  ". The map cannot change under them; call set_device_map at the beginning of main.");
+      throw error({origin, " after cuda places had been used, first by ", used_by_, ", with the map: ", describe(),
+                   ". The map cannot change under them; call set_device_map at the beginning of main."});
     if (from_environment_) {
       if (bindings != bindings_)
-        throw argument_error(origin + ", but " + origin_ +
-                             ", which is another map. Unset the variable, or leave out the call where it is set.");
+        throw argument_error({origin, ", but ", origin_,
+                              ", which is another map. Unset the variable, or leave out the call where it is set."});
       return;
     }
     bindings_ = std::move(bindings);
@@ -87,11 +87,10 @@ class device_map {
     if (bindings_.empty() && local_size_ > 1) bind_share(visible_count);
     for (std::size_t logical = 0; visible_count > 0 && logical < bindings_.size(); ++logical)
       if (bindings_[logical] >= visible_count)
-        throw argument_error(origin_ + ", which binds " + name(logical) + " to visible device " +
-                             std::to_string(bindings_[logical]) + ", but this process sees " +
-                             std::to_string(visible_count) + " device(s), counted from 0. Bind it to one of 0 to " +
-                             std::to_string(visible_count - 1) +
-                             ", or make more devices visible (CUDA_VISIBLE_DEVICES).");
+        throw argument_error({origin_, ", which binds ", name(logical), " to visible device ", bindings_[logical],
+                              ", but this process sees ", visible_count,
+                              " device(s), counted from 0. Bind it to one of 0 to ", visible_count - 1,
+                              ", or make more devices visible (CUDA_VISIBLE_DEVICES)."});
     count_ = visible_count == 0 || bindings_.empty() ? visible_count : static_cast<int>(bindings_.size());
     used_by_ = used_by;
     frozen_.store(true, std::memory_order_release);
@@ -110,11 +109,11 @@ class device_map {
   /// Why a logical ordinal is not in the given map, and the fix.
   std::string why_absent(int logical) const {
     const std::size_t size = bindings_.size();
-    return name(static_cast<std::size_t>(logical)) + " does not exist: " + origin_ + ", which binds " +
-           (size == 1 ? "cuda:0 alone" : "cuda:0 to " + name(size - 1)) + "; " +
-           (is_share_ ? "start fewer processes, set DEVPLACE_DEVICE_MAP"
-                      : "bind " + std::to_string(logical) + " too, as in " + std::to_string(logical) + ":0") +
-           ", or use a lower ordinal";
+    return joined({name(static_cast<std::size_t>(logical)), " does not exist: ", origin_, ", which binds ",
+                   size == 1 ? "cuda:0 alone" : "cuda:0 to " + name(size - 1), "; ",
+                   is_share_ ? "start fewer processes, set DEVPLACE_DEVICE_MAP"
+                             : joined({"bind ", logical, " too, as in ", logical, ":0"}),
+                   ", or use a lower ordinal"});
   }
 
   /// `cuda:0 is visible device 1, cuda:1 is visible device 0 (from DEVPLACE_DEVICE_MAP)`.
@@ -132,20 +131,18 @@ class device_map {
     for (int logical = 0; logical < each; ++logical)
       bindings_.push_back((local_rank_ * each + logical) % visible_count);
     is_share_ = true;
-    origin_ = "the processes of a host share its devices, and this is " + share_text() + " with " +
-              std::to_string(visible_count) + " visible device(s)";
+    origin_ = joined({"the processes of a host share its devices, and this is ", share_text(), " with ", visible_count,
+                      " visible device(s)"});
   }
-  std::string share_text() const {
-    return "process " + std::to_string(local_rank_) + " of " + std::to_string(local_size_) + " on its host";
-  }
+  std::string share_text() const { return joined({"process ", local_rank_, " of ", local_size_, " on its host"}); }
 
-  static std::string name(std::size_t logical) { return "cuda:" + std::to_string(logical); }
+  static std::string name(std::size_t logical) { return joined({"cuda:", logical}); }
 
   static std::string text_of(const std::vector<device_map_entry>& entries) {
     std::string text;
     for (const device_map_entry& entry : entries) {
       if (!text.empty()) text += ',';
-      text += std::to_string(entry.logical) + ":" + std::to_string(entry.visible);
+      text += joined({entry.logical, ":", entry.visible});
     }
     return text;
   }
@@ -160,9 +157,9 @@ class device_map {
       if (colon != std::string_view::npos)
         entry = {detail::whole_number(item.substr(0, colon)), detail::whole_number(item.substr(colon + 1))};
       if (colon == std::string_view::npos || entry.logical < 0 || entry.visible < 0)
-        throw argument_error(origin + ", and \"" + std::string(item) +
-                             "\" in it is not <logical>:<visible> with two whole numbers from 0. Write it as 0:0,1:0, "
-                             "or unset it for the devices in their own order.");
+        throw argument_error({origin, ", and \"", item,
+                              "\" in it is not <logical>:<visible> with two whole numbers from 0. Write it as "
+                              "0:0,1:0, or unset it for the devices in their own order."});
       entries.push_back(entry);
       if (comma == std::string_view::npos) return entries;
       text.remove_prefix(comma + 1);
@@ -177,23 +174,22 @@ class device_map {
     std::vector<int> bindings(entries.size(), -1);
     for (const device_map_entry& entry : entries) {
       if (entry.logical < 0 || entry.visible < 0)
-        throw argument_error(origin + ", and " + text_of({entry}) +
-                             " in it has a negative number. Logical ordinals and visible devices count from 0.");
+        throw argument_error({origin, ", and ", text_of({entry}),
+                              " in it has a negative number. Logical ordinals and visible devices count from 0."});
       if (entry.logical >= counted_ordinals)
-        throw argument_error(origin + ", and " + text_of({entry}) + " in it is beyond the last logical ordinal, " +
-                             std::to_string(counted_ordinals - 1) + ". Use lower ordinals.");
+        throw argument_error({origin, ", and ", text_of({entry}), " in it is beyond the last logical ordinal, ",
+                              counted_ordinals - 1, ". Use lower ordinals."});
       if (static_cast<std::size_t>(entry.logical) >= entries.size()) continue;  // the loop below finds the gap
       int& binding = bindings[static_cast<std::size_t>(entry.logical)];
       if (binding >= 0)
-        throw argument_error(origin + ", which gives the logical ordinal " + std::to_string(entry.logical) +
-                             " twice. Give each logical ordinal one visible device.");
+        throw argument_error({origin, ", which gives the logical ordinal ", entry.logical,
+                              " twice. Give each logical ordinal one visible device."});
       binding = entry.visible;
     }
     for (std::size_t logical = 0; logical < bindings.size(); ++logical)
       if (bindings[logical] < 0)
-        throw argument_error(origin + ", which leaves out the logical ordinal " + std::to_string(logical) + " of " +
-                             std::to_string(bindings.size()) +
-                             ". Logical ordinals count from 0 without a gap; bind that one too.");
+        throw argument_error({origin, ", which leaves out the logical ordinal ", logical, " of ", bindings.size(),
+                              ". Logical ordinals count from 0 without a gap; bind that one too."});
     return bindings;
   }
 
@@ -203,8 +199,8 @@ class device_map {
     if (bindings_.empty()) return "cuda:I is visible device I";
     std::string text;
     for (std::size_t logical = 0; logical < bindings_.size(); ++logical)
-      text += (logical == 0 ? "" : ", ") + name(logical) + " is visible device " + std::to_string(bindings_[logical]);
-    if (is_share_) return text + " (the share of " + share_text() + ")";
+      text += joined({logical == 0 ? "" : ", ", name(logical), " is visible device ", bindings_[logical]});
+    if (is_share_) return joined({text, " (the share of ", share_text(), ")"});
     return text + (from_environment_ ? " (from DEVPLACE_DEVICE_MAP)" : " (from set_device_map)");
   }
 

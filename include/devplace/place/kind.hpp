@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include <devplace/base/joined.hpp>
+
 // Kinds say how a value is distributed along one axis of a mesh of places. So far all meshes have one axis. A mesh of
 // several axes would have one kind per axis, and the algebra of placements would apply to each axis separately.
 
@@ -69,10 +71,8 @@ inline std::string reduction_name(reduction op) {
 }
 
 inline std::string kind_name(copies) { return "replicated<"; }
-template <std::size_t Axis> std::string kind_name(split_along<Axis>) {
-  return "sharded<axis<" + std::to_string(Axis) + ">, ";
-}
-template <reduction Op> std::string kind_name(summands<Op>) { return "partial<" + reduction_name(Op) + "; "; }
+template <std::size_t Axis> std::string kind_name(split_along<Axis>) { return joined({"sharded<axis<", Axis, ">, "}); }
+template <reduction Op> std::string kind_name(summands<Op>) { return joined({"partial<", reduction_name(Op), "; "}); }
 
 }  // namespace detail
 

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <string>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/config.hpp>
 
 namespace devplace {
@@ -102,7 +103,7 @@ inline std::string place_name(cpu_backend, int ordinal) {
   return ordinal == shared_memory_ordinal ? "shared_memory" : "cpu";
 }
 inline std::string place_name(pinned_backend, int) { return "pinned"; }
-inline std::string place_name(cuda_backend, int ordinal) { return "cuda:" + std::to_string(ordinal); }
+inline std::string place_name(cuda_backend, int ordinal) { return joined({"cuda:", ordinal}); }
 
 }  // namespace detail
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/place/axis.hpp>
 #include <devplace/place/kind.hpp>
 #include <devplace/place/place.hpp>
@@ -237,10 +238,12 @@ template <class Where> std::string placement_name(Where) {
   if constexpr (place<Where>)
     return mesh_name(typename placement_traits<Where>::mesh{});
   else
-    return kind_name(typename placement_traits<Where>::kind{}) + mesh_name(typename placement_traits<Where>::mesh{}) +
-           ">";
+    return joined({kind_name(typename placement_traits<Where>::kind{}),
+                   mesh_name(typename placement_traits<Where>::mesh{}), ">"});
 }
-template <class Local> std::string placement_name(across<Local>) { return "across<" + placement_name(Local{}) + ">"; }
+template <class Local> std::string placement_name(across<Local>) {
+  return joined({"across<", placement_name(Local{}), ">"});
+}
 
 }  // namespace detail
 

@@ -18,10 +18,7 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
                                       std::string_view place_name) {
   constexpr std::string_view prefix = "devplace: ";
   if (message.substr(0, prefix.size()) == prefix) message.remove_prefix(prefix.size());
-  std::string text = "replica ";
-  text.append(std::to_string(index)).append(" of ").append(std::to_string(count)).append(" (").append(place_name);
-  text.append("): ").append(message);
-  return text;
+  return joined({"replica ", index, " of ", count, " (", place_name, "): ", message});
 }
 
 /// Throws an exception with the text `message`. The type of the exception is the first type of `Error...` that matches

@@ -37,8 +37,7 @@ Result select_candidate(const std::string& normal, std::string_view name, F& f, 
   if constexpr (sizeof...(Rest) > 0)
     return select_candidate<Result, Rest...>(normal, name, f, std::move(offered));
   else
-    throw argument_error("select: \"" + std::string(name) +
-                         "\" is not a placement of this program; choose one of: " + offered + ".");
+    throw argument_error({"select: \"", name, "\" is not a placement of this program; choose one of: ", offered, "."});
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

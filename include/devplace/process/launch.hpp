@@ -39,10 +39,10 @@ inline control_endpoint endpoint_of(const launch_environment& launched) {
   if (launched.local_size() == launched.size()) return {};
   if (launched.main_address().empty())
     throw communication_error(
-        "launched_processes: the " + std::to_string(launched.size()) +
-        " processes of the job are on several hosts, and the host of process 0 is unknown. Set MASTER_ADDR, or connect "
-        "the processes by MPI: <devplace/process/mpi.hpp>. This process is " +
-        launched.describe() + ".");
+        {"launched_processes: the ", launched.size(),
+         " processes of the job are on several hosts, and the host of process 0 is unknown. Set MASTER_ADDR, or "
+         "connect the processes by MPI: <devplace/process/mpi.hpp>. This process is ",
+         launched.describe(), "."});
   return {launched.main_address(), launched.port()};
 }
 
@@ -56,41 +56,41 @@ inline std::string job_token(const launch_variables& variables, const launch_env
     char text[256];
     const ::ssize_t bytes = file && ::fstat(file.get(), &status) == 0 ? ::read(file.get(), text, sizeof text) : -1;
     if (bytes < 0 || status.st_uid != ::geteuid() || (status.st_mode & 077) != 0)
-      throw file_error("launched_processes: DEVPLACE_JOB_TOKEN_FILE=\"" + path + "\" " +
-                       (bytes < 0
+      throw file_error({"launched_processes: DEVPLACE_JOB_TOKEN_FILE=\"", path, "\" ",
+                        bytes < 0
                             ? std::string("cannot be read: ") + std::strerror(errno)
-                            : "belongs to another user, or other users can read or write it and may know the token") +
-                       ". Make a file with a new token, the same on each host: (umask 077; echo <token> > <file>).");
+                            : "belongs to another user, or other users can read or write it and may know the token",
+                        ". Make a file with a new token, the same on each host: (umask 077; echo <token> > <file>)."});
     token.assign(text, static_cast<std::size_t>(bytes));
     token.erase(token.find_last_not_of(" \r\n") + 1);
   }
   if (token.size() >= 16) return token;
   throw argument_error(
-      "launched_processes: the processes of the job are on several hosts and meet over the network, where a token "
-      "proves that a process belongs to the job, and " +
-      std::string(token.empty() ? "no token is set" : "the token that is set has fewer than 16 characters") +
-      ". Set the same token on all hosts before the launcher starts: export DEVPLACE_JOB_TOKEN=$(openssl rand -hex "
-      "16). Open MPI's mpirun passes it on with -x DEVPLACE_JOB_TOKEN. This process is " +
-      launched.describe() + ".");
+      {"launched_processes: the processes of the job are on several hosts and meet over the network, where a token "
+       "proves that a process belongs to the job, and ",
+       token.empty() ? "no token is set" : "the token that is set has fewer than 16 characters",
+       ". Set the same token on all hosts before the launcher starts: export DEVPLACE_JOB_TOKEN=$(openssl rand -hex "
+       "16). Open MPI's mpirun passes it on with -x DEVPLACE_JOB_TOKEN. This process is ",
+       launched.describe(), "."});
 }
 
 /// A name that is unique to the job. Over a network it contains the job's secret.
 inline std::string job_name(const launch_environment& launched, const control_endpoint& endpoint) {
   const launch_variables variables = launch_variables::of_process();
-  std::string name = launched.job() + " port " + std::to_string(launched.port());
-  if (!endpoint.address.empty()) return name + " " + job_token(variables, launched);
+  std::string name = devplace::detail::joined({launched.job(), " port ", launched.port()});
+  if (!endpoint.address.empty()) return devplace::detail::joined({name, " ", job_token(variables, launched)});
   if (launched.started_by() == launcher::by_hand && !variables.has("DEVPLACE_PORT") && !variables.has("MASTER_PORT"))
     throw argument_error(
-        "launched_processes: the processes were started by hand without a port, which tells the processes of "
-        "different jobs apart. Set MASTER_PORT to a number below 65535, the same for all processes of the job "
-        "and another one for each job: export MASTER_PORT=$((20000 + $$ % 10000)). This process is " +
-        launched.describe() + ".");
+        {"launched_processes: the processes were started by hand without a port, which tells the processes of "
+         "different jobs apart. Set MASTER_PORT to a number below 65535, the same for all processes of the job and "
+         "another one for each job: export MASTER_PORT=$((20000 + $$ % 10000)). This process is ",
+         launched.describe(), "."});
   // MPICH's mpirun does not number its jobs, but starts a helper process for each job; PMI_FD is a socket to the
   // helper.
   ::pid_t helper = 0;
   if (launched.started_by() == launcher::mpich && variables.has("PMI_FD"))
     static_cast<void>(same_user(std::atoi(variables("PMI_FD")), &helper));
-  return helper == 0 ? name : name + " helper " + std::to_string(helper);
+  return helper == 0 ? name : devplace::detail::joined({name, " helper ", helper});
 }
 
 }  // namespace parallel::detail

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/process/detail/launch_variables.hpp>
 #include <devplace/process/detail/read_launch.hpp>
 #include <devplace/process/launcher.hpp>
@@ -63,19 +64,20 @@ class launch_environment {
   std::string describe() const {
     const auto& [process, local, local_origin, address, address_origin, port, port_origin, inside] = values_;
     const auto describe_position = [](const parallel::detail::position& p) {
-      return std::to_string(p.rank) + " of " + std::to_string(p.size);
+      return detail::joined({p.rank, " of ", p.size});
     };
-    std::string text = "rank " + describe_position(process.world) + ", started by " + launcher_name(process.started_by);
-    if (process.started_by != launcher::none) text += " (" + process.world.names() + ")";
+    std::string text =
+        detail::joined({"rank ", describe_position(process.world), ", started by ", launcher_name(process.started_by)});
+    if (process.started_by != launcher::none) text += detail::joined({" (", process.world.names(), ")"});
     if (!inside.empty()) text += " " + inside;
     if (process.started_by == launcher::none)
       return text + (inside.empty() ? ": none of RANK, OMPI_COMM_WORLD_RANK, PMI_RANK and SLURM_STEP_ID is set"
                                     : ": there is no SLURM_STEP_ID; srun starts all tasks of a job");
-    text += "; local rank " + describe_position(local) + " (" + local_origin + ")";
-    if (process.node) text += " on node " + std::to_string(*process.node);
+    text += detail::joined({"; local rank ", describe_position(local), " (", local_origin, ")"});
+    if (process.node) text += detail::joined({" on node ", *process.node});
     text += address.empty() ? "; rank 0's host is not known (MASTER_ADDR is not set)"
-                            : "; rank 0 is at " + address + " (" + address_origin + ")";
-    return text + ", port " + std::to_string(port) + " (" + port_origin + ")";
+                            : detail::joined({"; rank 0 is at ", address, " (", address_origin, ")"});
+    return detail::joined({text, ", port ", port, " (", port_origin, ")"});
   }
 
  private:

@@ -31,11 +31,11 @@ inline process_group mpi_group(const char* caller, MPI_Comm communicator, const 
   check_mpi_runs(caller);
   if (options.heartbeat != 0) check_options(options);
   if (mpi_thread_level() == MPI_THREAD_SINGLE && thread_count() > 1)
-    throw communication_error(std::string(caller) +
-                              ": MPI was initialised for a process of one thread (MPI_THREAD_SINGLE, as by MPI_Init), "
-                              "and devplace computes with " +
-                              std::to_string(thread_count()) +
-                              ". Ask MPI_Init_thread for MPI_THREAD_FUNNELED, or call set_thread_count(1) first.");
+    throw communication_error(
+        {caller,
+         ": MPI was initialised for a process of one thread (MPI_THREAD_SINGLE, as by MPI_Init), and devplace computes "
+         "with ",
+         thread_count(), ". Ask MPI_Init_thread for MPI_THREAD_FUNNELED, or call set_thread_count(1) first."});
   if (communicator == MPI_COMM_NULL)
     throw argument_error(
         std::string(caller) +
@@ -63,9 +63,9 @@ inline process_group mpi_group(const char* caller, MPI_Comm communicator, const 
 inline std::shared_ptr<mpi_transport> mpi_transport_of(const process_group& processes, const char* caller) {
   auto transport = std::dynamic_pointer_cast<mpi_transport>(processes.transport());
   if (transport == nullptr)
-    throw argument_error(std::string(caller) + ": the group is " + processes.description() +
-                         ", and this engine calls MPI's collectives. Make the group by mpi_session or mpi_processes "
-                         "(devplace/process/mpi.hpp), or use collective::direct, which works with every group.");
+    throw argument_error({caller, ": the group is ", processes.description(),
+                          ", and this engine calls MPI's collectives. Make the group by mpi_session or mpi_processes "
+                          "(devplace/process/mpi.hpp), or use collective::direct, which works with every group."});
   return transport;
 }
 

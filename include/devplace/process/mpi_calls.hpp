@@ -30,8 +30,8 @@ inline int mpi_error_class(int code) noexcept {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
-  std::string message = std::string(call) + " failed with error " + std::to_string(code) + ": " +
-                        std::string(text, static_cast<std::size_t>(length)) + ".";
+  std::string message = devplace::detail::joined(
+      {call, " failed with error ", code, ": ", std::string(text, static_cast<std::size_t>(length)), "."});
   if (mpi_error_class(code) == MPI_ERR_TRUNCATE)
     message += " The processes of a group must make the same calls in the same order, with as many elements.";
   throw communication_error(message);

@@ -57,9 +57,7 @@ class process_group {
   /// Whether this is rank 0, which prints and writes files for all.
   bool is_main() const { return rank() == 0; }
   /// This process's rank and how the processes are connected, for logs: `rank 1 of 4 processes, by shared memory`.
-  std::string description() const {
-    return "rank " + std::to_string(rank()) + " of " + valid_transport().description();
-  }
+  std::string description() const { return detail::joined({"rank ", rank(), " of ", valid_transport().description()}); }
 
   /// Returns when all processes have called it.
   void barrier() const {
@@ -128,8 +126,8 @@ class process_group {
                   "devplace: process_group: broadcast overwrites numbers or structs of numbers; give a span of "
                   "elements that are not const.");
     if (root < 0 || root >= size())
-      throw argument_error("process_group: the root of a broadcast is rank " + std::to_string(root) +
-                           "; give one from 0 to " + std::to_string(size() - 1) + ".");
+      throw argument_error(
+          {"process_group: the root of a broadcast is rank ", root, "; give one from 0 to ", size() - 1, "."});
     const parallel::announced_call call(valid_transport(), {"broadcast", values.size(), sizeof(T)});
     auto* bytes = reinterpret_cast<std::byte*>(values.data());
     std::vector<std::size_t> begins(static_cast<std::size_t>(size()) + 1);

@@ -70,7 +70,9 @@ class shared_memory_transport final : public transport {
     if (!inherited()) arrival(rank()).leave();
   }
 
-  std::string description() const override { return std::to_string(size()) + " processes, by shared memory"; }
+  std::string description() const override {
+    return devplace::detail::joined({size(), " processes, by shared memory"});
+  }
   std::size_t portion() const noexcept override { return portion_; }
 
   void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
@@ -165,9 +167,9 @@ class shared_memory_transport final : public transport {
                           std::is_sorted(begins.begin(), begins.end()) &&
                           (begins.back() == 0 || buffers <= portion_ / begins.back());
       if (!usable)
-        throw argument_error("shared_memory_transport: a call needs " + std::to_string(processes() + 1) +
-                             " ascending boundaries that begin with 0, and at most " + std::to_string(portion_) +
-                             " bytes of all buffers.");
+        throw argument_error({"shared_memory_transport: a call needs ", processes() + 1,
+                              " ascending boundaries that begin with 0, and at most ", portion_,
+                              " bytes of all buffers."});
       call_.bytes = begins.back();
       for (const std::size_t begin : begins) devplace::detail::add_to_hash(call_.boundaries, begin);
     }
@@ -212,11 +214,13 @@ class shared_memory_transport final : public transport {
     const detail::shared_call& other = peer.calls[number_ % 2];
     if (arrived && other == call_) return;
     if (monitor_ != nullptr) monitor_->explain();
-    const std::string own = "rank " + std::to_string(rank()) + " " + call_.text(), name = "rank " + std::to_string(q);
+    const std::string own = devplace::detail::joined({"rank ", rank(), " ", call_.text()}),
+                      name = devplace::detail::joined({"rank ", q});
     throw communication_error(
-        (!arrived ? name + " has left the group, or one of its calls has failed, while " + own
-                  : own + " while " + name + " " + other.text() +
-                        (other.text() == call_.text() ? ", with other boundaries between their parts" : "")) +
+        (!arrived ? devplace::detail::joined({name, " has left the group, or one of its calls has failed, while ", own})
+                  : devplace::detail::joined(
+                        {own, " while ", name, " ", other.text(),
+                         other.text() == call_.text() ? ", with other boundaries between their parts" : ""})) +
         ". All processes of a group make the same calls in the same order.");
   }
 

@@ -115,10 +115,9 @@ class transport {
   /// the parent. Never throws in a group of one process. The message names `caller`.
   void require_own(const char* caller) const {
     if (size() == 1 || !inherited()) return;
-    throw communication_error(std::string(caller) + ": this process was made by fork() in rank " +
-                              std::to_string(ranks_.rank) + " of " + std::to_string(size()) +
-                              " processes, and only the parent may communicate. Call it in the parent, before fork() "
-                              "if the child needs the result.");
+    throw communication_error({caller, ": this process was made by fork() in rank ", ranks_.rank, " of ", size(),
+                               " processes, and only the parent may communicate. Call it in the parent, before "
+                               "fork() if the child needs the result."});
   }
 
  private:

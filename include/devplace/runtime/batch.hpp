@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <type_traits>
 
 #include <devplace/place/placement.hpp>
@@ -104,9 +103,9 @@ template <class Result> Result rejected();
 template <class Sample, class Part> std::size_t checked_rows(const Part& x) {
   const std::size_t rows = x.extent(0);
   if (x.size() != rows * Sample{}.size())
-    throw shape_error("the batch is " + devplace::detail::to_string(x.extents()) +
-                      ", and one sample at the network's input is " + devplace::detail::to_string(Sample{}) +
-                      "; give " + std::to_string(Sample{}.size()) + " elements for each sample.");
+    throw shape_error({"the batch is ", devplace::detail::to_string(x.extents()),
+                       ", and one sample at the network's input is ", devplace::detail::to_string(Sample{}), "; give ",
+                       Sample{}.size(), " elements for each sample."});
   return rows;
 }
 

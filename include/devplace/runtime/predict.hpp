@@ -108,8 +108,8 @@ void prepare_predictions(const typename engine<Net, P, Backend>::replica_type& r
 // Not a template, so that the message is compiled once.
 [[noreturn]] inline void throw_other_output(std::span<const std::size_t> actual,
                                             std::span<const std::size_t> expected) {
-  throw shape_error("predict_into: the result is " + devplace::detail::sizes_text(actual) +
-                    ", and the outputs for this batch are " + devplace::detail::sizes_text(expected) + ".");
+  throw shape_error({"predict_into: the result is ", devplace::detail::sizes_text(actual),
+                     ", and the outputs for this batch are ", devplace::detail::sizes_text(expected), "."});
 }
 
 /// Throws shape_error, or fails to compile, unless the outputs of `Model` for `samples` fit into `output`.

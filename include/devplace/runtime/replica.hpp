@@ -92,8 +92,7 @@ class sole_use {
 /// Returns replica k. Throws argument_error if it does not exist.
 template <class S> const replica<S>& replica_at(const model_state<S>& state, std::size_t k) {
   if (k >= state.replicas.size())
-    throw argument_error("there is no replica number " + std::to_string(k) + " among " +
-                         std::to_string(state.replicas.size()) + ", counted from 0.");
+    throw argument_error({"there is no replica number ", k, " among ", state.replicas.size(), ", counted from 0."});
   return state.replicas[k];
 }
 

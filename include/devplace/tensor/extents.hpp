@@ -38,14 +38,14 @@ inline std::string sizes_text(std::span<const std::size_t> sizes) {
 }
 
 [[noreturn]] inline void throw_static_extent(std::size_t axis, std::size_t extent, std::size_t value) {
-  throw shape_error("axis " + std::to_string(axis) + " has the static extent " + std::to_string(extent) + ", and " +
-                    std::to_string(value) + " was given; use dyn for an extent that varies.");
+  throw shape_error({"axis ", axis, " has the static extent ", extent, ", and ", value,
+                     " was given; use dyn for an extent that varies."});
 }
 
 [[noreturn]] inline void throw_too_many_elements(std::span<const std::size_t> sizes) {
-  throw shape_error("extents " + sizes_text(sizes) +
-                    " have more elements than a machine can address; look for a negative number or an overflow in the "
-                    "computation of the extents.");
+  throw shape_error({"extents ", sizes_text(sizes),
+                     " have more elements than a machine can address; look for a negative number or an overflow "
+                     "in the computation of the extents."});
 }
 
 /// Whether an array of these sizes can be addressed, with elements of up to 8 bytes. 2 to the sum of the bit widths

@@ -20,8 +20,8 @@ template <class X> auto item(const X& x) {
     const auto source = detail::as_any_view(x);
     using source_type = std::remove_const_t<decltype(source)>;
     if (source.size() != 1)
-      throw shape_error("item: a tensor of " + detail::to_string(source.extents()) +
-                        " has more or fewer elements than one; index it or reduce it first.");
+      throw shape_error({"item: a tensor of ", detail::to_string(source.extents()),
+                         " has more or fewer elements than one; index it or reduce it first."});
     typename source_type::value_type value{};
     detail::copy_out<typename source_type::backend_type>(source.ordinal(), &value, detail::raw_data(source),
                                                          sizeof value);

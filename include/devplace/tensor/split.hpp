@@ -41,7 +41,7 @@ template <std::size_t Places> struct sizes {
  private:
   template <class Size> static constexpr std::size_t checked(Size size) {
     if constexpr (std::is_signed_v<Size>) {
-      if (size < 0) throw argument_error("split::sizes: " + std::to_string(size) + " is negative; sizes count from 0.");
+      if (size < 0) throw argument_error({"split::sizes: ", size, " is negative; sizes count from 0."});
     }
     return static_cast<std::size_t>(size);
   }
@@ -81,10 +81,9 @@ template <std::size_t Places>
 constexpr part_begins<Places> divide(std::size_t size, split::rule rule,
                                      const participants& participants = {0, Places}) {
   if (participants.count < Places || participants.first > participants.count - Places)
-    throw argument_error("split: the " + std::to_string(Places) +
-                         " places of this process are participants from rank " + std::to_string(participants.first) +
-                         " on, and there are only " + std::to_string(participants.count) +
-                         " participants in total; give the first rank of this process and the total number.");
+    throw argument_error({"split: the ", Places, " places of this process are participants from rank ",
+                          participants.first, " on, and there are only ", participants.count,
+                          " participants in total; give the first rank of this process and the total number."});
   part_begins<Places> begins{};
   for (std::size_t part = 0; part <= Places; ++part)
     begins[part] = split_begin(rule, size, participants.count, participants.first + part);
@@ -108,8 +107,8 @@ constexpr part_begins<Places> divide(std::size_t size, const split::sizes<Given>
   if (!fits || left != 0) {
     std::string sum;
     for (const std::size_t part : sizes.values) sum.append(sum.empty() ? "" : " + ").append(std::to_string(part));
-    throw argument_error("split::sizes: " + sum + " is not " + std::to_string(size) +
-                         ", the extent of the axis that is split; give sizes that add up to it.");
+    throw argument_error({"split::sizes: ", sum, " is not ", size,
+                          ", the extent of the axis that is split; give sizes that add up to it."});
   }
   return begins;
 }

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
@@ -48,7 +47,7 @@ template <class T, class Label> struct classes_before_label {
 template <class Label> struct counted_label_source {
   const Label* labels;
   std::int64_t ignored;
-  static constexpr bool has_only_runs = true;
+  static constexpr bool reduces_all = true;
 
   DEVPLACE_HD std::int64_t operator()(std::size_t i) const {
     return static_cast<std::int64_t>(labels[i]) != ignored ? 1 : 0;
@@ -59,7 +58,7 @@ template <class Label> struct counted_label_source {
 struct below_source {
   const std::int64_t* numbers;
   std::int64_t limit;
-  static constexpr bool has_only_runs = true;
+  static constexpr bool reduces_all = true;
 
   DEVPLACE_HD std::int64_t operator()(std::size_t i) const { return numbers[i] < limit ? 1 : 0; }
 };
@@ -128,11 +127,11 @@ template <class Where> class label_counts {
 
 inline void require_group_of_batches(const participants& of_batches, const participants& of_scope) {
   if (of_batches != of_scope)
-    throw argument_error("accuracy: the batches are divided among " + std::to_string(of_batches.count) +
-                         " participants, where this process begins at rank " + std::to_string(of_batches.first) +
-                         ", and this thread's process_scope has " + std::to_string(of_scope.count) +
-                         " participants, where it begins at rank " + std::to_string(of_scope.first) +
-                         "; call accuracy in the scope in which the loader was made.");
+    throw argument_error({"accuracy: the batches are divided among ", of_batches.count,
+                          " participants, where this process begins at rank ", of_batches.first,
+                          ", and this thread's process_scope has ", of_scope.count,
+                          " participants, where it begins at rank ", of_scope.first,
+                          "; call accuracy in the scope in which the loader was made."});
 }
 
 /// Throws shape_error unless labels are [n, ...] for logits [n, ..., classes].
@@ -140,16 +139,15 @@ template <class Logits, class Labels> void require_label_of_each_row(const Logit
   bool fit = true;
   for (std::size_t axis = 0; axis < Labels::rank; ++axis) fit &= labels.extent(axis) == logits.extent(axis);
   if (!fit)
-    throw shape_error("accuracy: the output is " + to_string(logits.extents()) + " and labels are " +
-                      to_string(labels.extents()) +
-                      "; give labels with the output's sizes without the last one, which is the number of classes.");
+    throw shape_error({"accuracy: the output is ", to_string(logits.extents()), " and labels are ",
+                       to_string(labels.extents()),
+                       "; give labels with the output's sizes without the last one, which is the number of classes."});
 }
 
 inline void check_top(std::size_t top, std::size_t classes) {
   if (top == 0 || top > classes)
-    throw argument_error("accuracy: the option top is " + std::to_string(top) + " and the model has " +
-                         std::to_string(classes) + " classes; give a number from 1 to " + std::to_string(classes) +
-                         ".");
+    throw argument_error({"accuracy: the option top is ", top, " and the model has ", classes,
+                          " classes; give a number from 1 to ", classes, "."});
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

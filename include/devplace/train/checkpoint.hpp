@@ -86,7 +86,7 @@ template <class Net, class Rule, class T> std::vector<checkpoint_tensor> tensors
       if (parameter.is_buffer || parameter.at >= runtime::network_plan<Net>::parameter_elements)
         continue;  // frozen: no state
       result.push_back({parameter.entry, whole.optimizer.arenas[i].data() + parameter.at});
-      result.back().entry.name = "optimizer/" + std::to_string(i) + "/" + parameter.entry.name;
+      result.back().entry.name = devplace::detail::joined({"optimizer/", i, "/", parameter.entry.name});
     }
   const auto append = [&](const char* name, std::vector<std::byte>& bytes) {
     result.push_back({{name, "U8", {bytes.size()}, 0, bytes.size()}, bytes.data()});
@@ -155,25 +155,25 @@ void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
                const std::vector<checkpoint_tensor>& wanted, const std::string& path) {
   const std::string* const version = texts.find("checkpoint");
   if (version == nullptr)
-    throw file_error("load_checkpoint: " + devplace::detail::in_quotes(path) +
-                     " is no checkpoint of a training; read parameters alone by load_parameters.");
+    throw file_error({"load_checkpoint: ", devplace::detail::in_quotes(path),
+                      " is no checkpoint of a training; read parameters alone by load_parameters."});
   if (*version != checkpoint_version)
-    throw file_error("load_checkpoint: " + devplace::detail::in_quotes(path) + " has version " + *version +
-                     " of the format of checkpoints, and this version of devplace reads version " + checkpoint_version +
-                     ". Use the version that has written it, or read its parameters alone by load_parameters.");
+    throw file_error({"load_checkpoint: ", devplace::detail::in_quotes(path), " has version ", *version,
+                      " of the format of checkpoints, and this version of devplace reads version ", checkpoint_version,
+                      ". Use the version that has written it, or read its parameters alone by load_parameters."});
   devplace::detail::renamed_tensors tensors(file);
   const auto compare = [&](const char* key, const std::string& own) {
-    if (texts.text(key) != own) tensors.append(std::string(key) + " is " + texts.text(key) + " instead of " + own);
+    if (texts.text(key) != own)
+      tensors.append(devplace::detail::joined({key, " is ", texts.text(key), " instead of ", own}));
   };
   compare("precision", devplace::detail::type_text<P>());
   compare("optimizer", devplace::detail::type_text<Rule>());
   for (const checkpoint_tensor& tensor : wanted) tensors.require(tensor.entry);
   tensors.refuse_others("training", [](const safetensors_entry&) { return false; });
   if (!tensors.differences().empty())
-    throw file_error("load_checkpoint: " + devplace::detail::in_quotes(path) +
-                     " does not fit the training, which was left unchanged: " + tensors.differences() +
-                     ". Make a model and a trainer of the saved types, or load parameters alone by "
-                     "load_parameters.");
+    throw file_error({"load_checkpoint: ", devplace::detail::in_quotes(path),
+                      " does not fit the training, which was left unchanged: ", tensors.differences(),
+                      ". Make a model and a trainer of the saved types, or load parameters alone by load_parameters."});
 }
 
 }  // namespace devplace::train::detail

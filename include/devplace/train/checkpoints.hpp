@@ -77,8 +77,8 @@ class checkpoints {
         if (all.size() == 1) throw;
         constexpr std::size_t prefix = std::string_view("devplace: ").size();
         throw file_error(
-            std::string(failure.what()).substr(prefix) + " The previous checkpoint is " + detail::in_quotes(all[1]) +
-            ": to resume from it, move the newest checkpoint away, or give the previous path to load_checkpoint.");
+            {std::string(failure.what()).substr(prefix), " The previous checkpoint is ", detail::in_quotes(all[1]),
+             ": to resume from it, move the newest checkpoint away, or give the previous path to load_checkpoint."});
       }
     } else {
       return {};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/memory/detail/aligned_rows.hpp>
 #include <devplace/nn/layer_summary.hpp>
 #include <devplace/nn/model.hpp>
@@ -36,8 +37,8 @@ inline std::string table_of_layers(const std::vector<nn::layer_summary>& layers)
   }
   rows.push_back({"all", "", "", std::to_string(parameters), std::to_string(flops)});
   std::string text = devplace::detail::aligned_rows(rows, 3);
-  if (frozen != 0) text += std::to_string(frozen) + " of the parameters are frozen\n";
-  if (buffers != 0) text += std::to_string(buffers) + " elements in buffers, which are not parameters\n";
+  if (frozen != 0) text += devplace::detail::joined({frozen, " of the parameters are frozen\n"});
+  if (buffers != 0) text += devplace::detail::joined({buffers, " elements in buffers, which are not parameters\n"});
   return text;
 }
 
@@ -51,7 +52,7 @@ template <class Net, class P, class Batch, class Rule> std::vector<std::size_t> 
 
 inline std::string table_of_bytes(std::size_t samples, const std::vector<std::size_t> (&bytes)[3]) {
   std::vector<std::vector<std::string>> rows{
-      {"bytes, batches of " + std::to_string(samples), "float", "double", "mixed<bf16>"}};
+      {devplace::detail::joined({"bytes, batches of ", samples}), "float", "double", "mixed<bf16>"}};
   const char* const names[] = {"parameters and buffers", "their copy in 16 bits", "a predictor", "a training"};
   for (std::size_t row = 0; row < 4; ++row)
     rows.push_back(

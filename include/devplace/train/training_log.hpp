@@ -146,17 +146,17 @@ class training_log {
     for (const log_value& one : values) {
       const auto column = std::find(columns_.begin(), columns_.end(), one.column);
       if (column == columns_.end())
-        throw argument_error("training_log: there is no column \"" + std::string(one.column) + "\"; the columns are " +
-                             train::detail::joined(columns_) + ".");
+        throw argument_error({"training_log: there is no column \"", one.column, "\"; the columns are ",
+                              train::detail::joined(columns_), "."});
       std::string& cell = cells[static_cast<std::size_t>(column - columns_.begin())];
       if (!cell.empty())
-        throw argument_error("training_log: column \"" + std::string(one.column) + "\" is given twice for one row.");
+        throw argument_error({"training_log: column \"", one.column, "\" is given twice for one row."});
       cell = train::detail::number_text(one.value);
       if (column == columns_.begin()) check_order(one.value);
     }
     if (cells.front().empty())
-      throw argument_error("training_log: the row has no number in the first column, \"" + columns_.front() +
-                           "\", which numbers the rows.");
+      throw argument_error({"training_log: the row has no number in the first column, \"", columns_.front(),
+                            "\", which numbers the rows."});
     if (!file_) return;
     write(train::detail::joined(cells) + "\n");
     last_ = train::detail::number_of(cells.front());
@@ -164,14 +164,13 @@ class training_log {
 
   void check_order(double number) const {
     if (!detail::is_finite(number))
-      throw argument_error("training_log: the row's \"" + columns_.front() + "\" is " +
-                           train::detail::number_text(number) + ", and it numbers the rows; give a finite number.");
+      throw argument_error({"training_log: the row's \"", columns_.front(), "\" is ",
+                            train::detail::number_text(number), ", and it numbers the rows; give a finite number."});
     if (number > last_) return;
-    throw argument_error("training_log: the row's \"" + columns_.front() + "\" is " +
-                         train::detail::number_text(number) + ", and that of the last row is " +
-                         train::detail::number_text(last_) +
-                         "; the numbers must increase. To continue from an earlier row, call rewind(" +
-                         train::detail::number_text(number) + ") first.");
+    throw argument_error({"training_log: the row's \"", columns_.front(), "\" is ", train::detail::number_text(number),
+                          ", and that of the last row is ", train::detail::number_text(last_),
+                          "; the numbers must increase. To continue from an earlier row, call rewind(",
+                          train::detail::number_text(number), ") first."});
   }
 
   std::string contents() const { return train::detail::text_of_file(path_, "training_log"); }
@@ -193,8 +192,8 @@ class training_log {
   }
 
   [[noreturn]] void fail(const std::string& problem, int reason, const char* fix) const {
-    throw file_error("training_log: " + detail::in_quotes(path_) + " " + problem +
-                     (reason == 0 ? std::string() : std::string(": ") + std::strerror(reason)) + ". " + fix);
+    throw file_error({"training_log: ", detail::in_quotes(path_), " ", problem,
+                      reason == 0 ? std::string() : std::string(": ") + std::strerror(reason), ". ", fix});
   }
 
   std::string path_;
@@ -212,8 +211,8 @@ struct training_record {
   const std::vector<double>& operator[](std::string_view column) const {
     const auto found = std::find(columns.begin(), columns.end(), column);
     if (found == columns.end())
-      throw argument_error("training_record: there is no column \"" + std::string(column) + "\"; the columns are " +
-                           train::detail::joined(columns) + ".");
+      throw argument_error({"training_record: there is no column \"", column, "\"; the columns are ",
+                            train::detail::joined(columns), "."});
     return values[static_cast<std::size_t>(found - columns.begin())];
   }
 };

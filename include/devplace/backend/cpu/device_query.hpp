@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <devplace/base/detail/processor_count.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/place/device_info.hpp>
 
 namespace devplace {
@@ -60,7 +61,7 @@ inline std::size_t host_memory_free() {
 template <> struct implementation<backend::cpu, op::device_query> {
   static int count() { return 1; }
   static std::string why_unavailable(int) { return {}; }
-  static std::string support() { return "C++ on " + std::to_string(detail::usable_processors()) + " thread(s)"; }
+  static std::string support() { return detail::joined({"C++ on ", detail::usable_processors(), " thread(s)"}); }
   static device_information describe(int ordinal) {
     return {detail::place_name(backend::cpu{}, ordinal),
             detail::processor_name(),

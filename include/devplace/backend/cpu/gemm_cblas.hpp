@@ -64,10 +64,10 @@ struct gemm_cblas {
     const std::size_t sizes[] = {g.m, g.n, g.k, g.lda, g.ldb, g.ldc};
     for (const std::size_t size : sizes) {
       if (size > INT_MAX) {
-        throw shape_error("the CBLAS library counts in int, and a matrix product of " + std::to_string(g.m) + " x " +
-                          std::to_string(g.k) + " by " + std::to_string(g.k) + " x " + std::to_string(g.n) +
-                          " has an extent or a row stride above 2147483647. Build without component cblas to "
-                          "use the built-in engine, or divide the product.");
+        throw shape_error({"the CBLAS library counts in int, and a matrix product of ", g.m, " x ", g.k, " by ", g.k,
+                           " x ", g.n,
+                           " has an extent or a row stride above 2147483647. Build without component cblas to "
+                           "use the built-in engine, or divide the product."});
       }
     }
     const auto members = static_cast<std::size_t>(runs_on_members() ? thread_count() : 1);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/thread_team.hpp>
@@ -17,9 +16,9 @@ namespace devplace {
 namespace detail {
 
 [[noreturn]] inline void throw_no_such_row(std::int64_t index, std::size_t position, std::size_t rows) {
-  throw argument_error("take_rows: index " + std::to_string(index) + " at position " + std::to_string(position) +
-                       " names no row of the operand, which has " + std::to_string(rows) +
-                       "; indices count from 0, and none is negative.");
+  throw argument_error({"take_rows: index ", index, " at position ", position,
+                        " names no row of the operand, which has ", rows,
+                        "; indices count from 0, and none is negative."});
 }
 
 }  // namespace detail

@@ -36,7 +36,7 @@ inline const char* cuda_error_remedy(cudaError_t code) {
     require_cuda_device_usable(ordinal);
   }
   const std::string sentence =
-      std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed: " + cuda_error_text(code) + ". ";
+      joined({call, " on ", place_name(backend::cuda{}, ordinal), " failed: ", cuda_error_text(code), ". "});
   if (code == cudaErrorMemoryAllocation)
     throw out_of_memory(sentence +
                         "Use a smaller batch, free tensors that are not needed, or see nvidia-smi for other "

@@ -19,17 +19,16 @@ namespace devplace::detail {
 [[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
                                               const std::string& operation) {
   throw_if_device_lost(call, ordinal);
-  const std::string sentence = std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed for " +
-                               operation + ": " + cublasLtGetStatusString(status) + " (" +
-                               std::to_string(static_cast<int>(status)) + "). ";
+  const std::string sentence = joined({call, " on ", place_name(backend::cuda{}, ordinal), " failed for ", operation,
+                                       ": ", cublasLtGetStatusString(status), " (", static_cast<int>(status), "). "});
   if (status == CUBLAS_STATUS_ALLOC_FAILED)
     throw out_of_memory(sentence +
                         "cuBLASLt could not allocate its own memory; use a smaller batch or free tensors that are not "
                         "needed.");
-  throw error(sentence +
-              "CUBLASLT_LOG_LEVEL=2 in the environment makes cuBLASLt log details; if an earlier kernel failed, "
-              "DEVPLACE_SYNC_LAUNCH=1 names it." +
-              last_launch_text(ordinal));
+  throw error({sentence,
+               "CUBLASLT_LOG_LEVEL=2 in the environment makes cuBLASLt log details; if an earlier kernel "
+               "failed, DEVPLACE_SYNC_LAUNCH=1 names it.",
+               last_launch_text(ordinal)});
 }
 
 /// Checks the result of a cuBLASLt call; every such call is wrapped in this function.

@@ -40,9 +40,8 @@ inline const char* cudnn_remedy(cudnnStatus_t status) {
   throw_if_device_lost(call, ordinal);
   std::array<char, 512> last{};
   cudnnGetLastErrorString(last.data(), last.size() - 1);
-  std::string sentence = std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed for " +
-                         operation + ": " + cudnnGetErrorString(status) + " (" +
-                         std::to_string(static_cast<int>(status)) + ")";
+  std::string sentence = joined({call, " on ", place_name(backend::cuda{}, ordinal), " failed for ", operation, ": ",
+                                 cudnnGetErrorString(status), " (", static_cast<int>(status), ")"});
   if (last[0] != '\0') sentence.append("; cuDNN's last error is: ").append(last.data());
   sentence.append(". ");
   if (status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||

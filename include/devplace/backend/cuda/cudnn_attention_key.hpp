@@ -8,6 +8,7 @@
 #include <string>
 
 #include <devplace/backend/cuda/product_key.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/ops/detail/attention_arguments.hpp>
 
 namespace devplace::detail {
@@ -34,12 +35,9 @@ struct attention_key {
 /// Describes the key for error messages: "the gradient of causal attention (bf16; 8 samples of 512 positions, 4 heads
 /// of 64 elements)".
 inline std::string to_string(const attention_key& key) {
-  std::string text = key.gradient ? "the gradient of " : "";
-  text.append(key.shape.causal ? "causal attention (" : "attention (");
-  text.append(key.element->name).append("; ");
-  text.append(std::to_string(key.shape.samples)).append(" samples of ").append(std::to_string(key.shape.length));
-  text.append(" positions, ").append(std::to_string(key.shape.heads)).append(" heads of ");
-  return text.append(std::to_string(key.shape.width)).append(" elements)");
+  return joined({key.gradient ? "the gradient of " : "", key.shape.causal ? "causal attention (" : "attention (",
+                 key.element->name, "; ", key.shape.samples, " samples of ", key.shape.length, " positions, ",
+                 key.shape.heads, " heads of ", key.shape.width, " elements)"});
 }
 
 }  // namespace devplace::detail

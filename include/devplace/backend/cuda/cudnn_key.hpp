@@ -10,6 +10,7 @@
 
 #include <devplace/backend/cuda/product_key.hpp>
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
 namespace devplace::detail {
@@ -65,24 +66,19 @@ inline std::size_t rounded_gradient_bytes(const convolution_key& key) {
 /// y 8x64x28x28, groups 2, stride 1x1, padding 1x1, dilation 1x1)".
 inline std::string to_string(const convolution_key& key) {
   const convolution_shape& s = key.shape;
-  const auto list = [](auto... extents) {
-    std::string text;
-    (text.append(std::to_string(extents)).append("x"), ...);
-    text.pop_back();
-    return text;
+  const auto size = [](std::size_t rows, std::size_t columns) { return joined({rows, "x", columns}); };
+  const auto array = [&](std::size_t outer, std::size_t channels, std::size_t rows, std::size_t columns) {
+    return joined({outer, "x", channels, "x", size(rows, columns)});
   };
-  std::string text = key.pass == convolution_pass::output           ? "a convolution"
-                     : key.pass == convolution_pass::input_gradient ? "the input gradient of a convolution"
-                                                                    : "the weight gradient of a convolution";
-  text.append(" (").append(precision_name(key.element, key.math));
-  text.append("; x ").append(list(s.samples, s.groups * s.channels, s.rows.in, s.columns.in));
-  text.append(", weight ").append(list(s.groups * s.outputs, s.channels, s.rows.size, s.columns.size));
-  text.append(", y ").append(list(s.samples, s.groups * s.outputs, s.rows.out, s.columns.out));
-  text.append(", groups ").append(std::to_string(s.groups));
-  text.append(", stride ").append(list(s.rows.stride, s.columns.stride));
-  text.append(", padding ").append(list(s.rows.padding, s.columns.padding));
-  text.append(", dilation ").append(list(s.rows.dilation, s.columns.dilation));
-  return text.append(")");
+  return joined({key.pass == convolution_pass::output           ? "a convolution"
+                 : key.pass == convolution_pass::input_gradient ? "the input gradient of a convolution"
+                                                                : "the weight gradient of a convolution",
+                 " (", precision_name(key.element, key.math), "; x ",
+                 array(s.samples, s.groups * s.channels, s.rows.in, s.columns.in), ", weight ",
+                 array(s.groups * s.outputs, s.channels, s.rows.size, s.columns.size), ", y ",
+                 array(s.samples, s.groups * s.outputs, s.rows.out, s.columns.out), ", groups ", s.groups, ", stride ",
+                 size(s.rows.stride, s.columns.stride), ", padding ", size(s.rows.padding, s.columns.padding),
+                 ", dilation ", size(s.rows.dilation, s.columns.dilation), ")"});
 }
 
 }  // namespace devplace::detail

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/place/device_info.hpp>
 
 namespace devplace {
@@ -19,7 +20,7 @@ inline std::string cuda_binding(int ordinal, int visible) {
   if (!device_map::of_process().given() && !cuda_devices().numbering.given()) return {};
   char address[32] = "unknown";
   check_cuda(cudaDeviceGetPCIBusId(address, sizeof address, visible), "cudaDeviceGetPCIBusId", ordinal);
-  return "visible device " + std::to_string(visible) + ", PCI address " + address;
+  return joined({"visible device ", visible, ", PCI address ", address});
 }
 
 /// Formats a UUID like nvidia-smi.
@@ -108,8 +109,8 @@ template <> struct implementation<backend::cuda, op::device_query> {
             "SMs",
             total,
             free,
-            support() + ", driver for up to " + detail::cuda_version_text(driver) + ", compute capability " +
-                std::to_string(properties.major) + "." + std::to_string(properties.minor),
+            detail::joined({support(), ", driver for up to ", detail::cuda_version_text(driver),
+                            ", compute capability ", properties.major, ".", properties.minor}),
             detail::cuda_binding(ordinal, device.visible()),
             detail::cuda_uuid_text(properties.uuid),
             properties.major,

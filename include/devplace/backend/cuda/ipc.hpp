@@ -99,8 +99,8 @@ template <> struct implementation<backend::cuda, op::ipc> {
     throw out_of_memory(detail::out_of_memory_text(
         {detail::place_name(backend::cuda{}, ordinal), bytes,
          detail::usage_of(detail::counters(backend::cuda{}, ordinal)),
-         std::to_string(free) + " of the device's " + std::to_string(total) +
-             " bytes are free for all programs together (cudaMalloc: " + detail::cuda_error_text(code) + ")",
+         detail::joined({free, " of the device's ", total, " bytes are free for all programs together (cudaMalloc: ",
+                         detail::cuda_error_text(code), ")"}),
          "see nvidia-smi for other programs on this GPU"}));
   }
 

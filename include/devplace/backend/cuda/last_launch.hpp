@@ -39,9 +39,9 @@ inline bool parse_sync_launch(const char* text) {
   const std::string_view value = text == nullptr ? "" : text;
   if (value == "1") return true;
   if (value.empty() || value == "0") return false;
-  throw argument_error("the environment variable DEVPLACE_SYNC_LAUNCH is \"" + std::string(value) +
-                       "\", which is neither 0 nor 1. Set it to 1 to wait for each kernel, so that errors name the "
-                       "failing kernel, or unset it.");
+  throw argument_error({"the environment variable DEVPLACE_SYNC_LAUNCH is \"", value,
+                        "\", which is neither 0 nor 1. Set it to 1 to wait for each kernel, so that errors name "
+                        "the failing kernel, or unset it."});
 }
 
 inline bool sync_launches() {

@@ -19,8 +19,7 @@ namespace devplace::detail {
 
 /// Returns CUDA's description of an error, its enumerator and its number.
 inline std::string cuda_error_text(cudaError_t code) {
-  return std::string(cudaGetErrorString(code)) + " (" + cudaGetErrorName(code) + ", " +
-         std::to_string(static_cast<int>(code)) + ")";
+  return joined({cudaGetErrorString(code), " (", cudaGetErrorName(code), ", ", static_cast<int>(code), ")"});
 }
 
 /// Returns whether the error is a hardware fault and not caused by a kernel.
@@ -55,14 +54,12 @@ inline std::string last_launch_text(int ordinal) {
   const device_map& map = device_map::of_process();
   std::string text;
   if (const char* name = last_launch(ordinal).load(std::memory_order_relaxed))
-    text.append(" The last kernel that the device was given is ").append(name).append(".");
+    text = joined({" The last kernel that the device was given is ", name, "."});
   for (int other = 0; other < counted_ordinals; ++other) {
     const char* name = last_launch(other).load(std::memory_order_relaxed);
     if (other == ordinal || name == nullptr || map.visible(other) != map.visible(ordinal)) continue;
-    text.append(" The last kernel that ")
-        .append(place_name(backend::cuda{}, other))
-        .append(", on the same GPU, was given is ");
-    text.append(name).append(".");
+    text += joined(
+        {" The last kernel that ", place_name(backend::cuda{}, other), ", on the same GPU, was given is ", name, "."});
   }
   return text;
 }
@@ -93,13 +90,13 @@ inline void mark_cuda_device_lost(const std::string& why, int ordinal) {
 /// Marks the device as lost because `call` returned `code`.
 inline void mark_cuda_device_lost(cudaError_t code, const char* call, int ordinal) {
   mark_cuda_device_lost(
-      "the device is lost to this process since " + std::string(call) + " on " + place_name(backend::cuda{}, ordinal) +
-          " failed: " + cuda_error_text(code) + "." + last_launch_text(ordinal) +
-          (is_hardware_fault(code)
-               ? " The GPU reports a hardware fault; run on another device and see nvidia-smi -q."
-               : " A kernel failed and this process cannot use the device any more; run the program with "
-                 "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel.") +
-          " To use the device again, restart the process",
+      joined({"the device is lost to this process since ", call, " on ", place_name(backend::cuda{}, ordinal),
+              " failed: ", cuda_error_text(code), ".", last_launch_text(ordinal),
+              is_hardware_fault(code)
+                  ? " The GPU reports a hardware fault; run on another device and see nvidia-smi -q."
+                  : " A kernel failed and this process cannot use the device any more; run the program with "
+                    "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel.",
+              " To use the device again, restart the process"}),
       ordinal);
 }
 
@@ -116,7 +113,7 @@ inline std::string why_cuda_device_lost(int ordinal) {
   const int visible = device_map::of_process().visible(ordinal);
   if (visible < 0 || visible >= counted_ordinals) return {};
   const std::string* loss = loss_of_cuda_device(visible).load(std::memory_order_acquire);
-  return loss == nullptr ? std::string() : place_name(backend::cuda{}, ordinal) + ": " + *loss;
+  return loss == nullptr ? std::string() : joined({place_name(backend::cuda{}, ordinal), ": ", *loss});
 }
 
 /// Returns whether the device is lost. For destructors, which make no calls on a lost device.

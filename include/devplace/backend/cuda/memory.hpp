@@ -66,8 +66,8 @@ template <> struct implementation<backend::cuda, op::memory> {
   }
   static std::string why_apart(int ordinal, int other) {
     if (detail::cuda_can_access(ordinal, other)) return {};
-    return detail::place_name(backend::cuda{}, ordinal) + " cannot reach the memory of " +
-           detail::place_name(backend::cuda{}, other);
+    return detail::joined({detail::place_name(backend::cuda{}, ordinal), " cannot reach the memory of ",
+                           detail::place_name(backend::cuda{}, other)});
   }
   /// Waits before a copy from or to memory that is not pinned. Inside such a copy, CUDA waits for earlier work, and
   /// neither device_timeout() nor a device_watch could end that wait.
@@ -115,11 +115,11 @@ template <> struct implementation<backend::cuda, op::memory> {
     static_cast<void>(cudaMemGetInfo(&free, &total));
     throw out_of_memory(detail::out_of_memory_text(
         {detail::place_name(backend::cuda{}, ordinal) +
-             (visible == ordinal ? std::string() : " (visible device " + std::to_string(visible) + ")"),
+             (visible == ordinal ? std::string() : detail::joined({" (visible device ", visible, ")"})),
          bytes, detail::usage_of(detail::counters(backend::cuda{}, ordinal)),
-         std::to_string(free) + " of the device's " + std::to_string(total) +
-             " bytes are free for all programs together (cudaMallocFromPoolAsync: " + detail::cuda_error_text(code) +
-             ")",
+         detail::joined({free, " of the device's ", total,
+                         " bytes are free for all programs together (cudaMallocFromPoolAsync: ",
+                         detail::cuda_error_text(code), ")"}),
          "see nvidia-smi for other programs on this GPU"}));
   }
 

@@ -45,8 +45,8 @@ template <> struct implementation<backend::pinned, op::memory> : detail::host_co
     static_cast<void>(cudaGetLastError());
     throw out_of_memory(detail::out_of_memory_text(
         {"pinned", bytes, memory_statistics<pinned>(),
-         "the operating system cannot lock more pages of its memory (cudaHostAlloc: " + detail::cuda_error_text(code) +
-             ")",
+         detail::joined({"the operating system cannot lock more pages of its memory (cudaHostAlloc: ",
+                         detail::cuda_error_text(code), ")"}),
          "",
          "Use fewer or smaller pinned tensors, one staging tensor again and again, or on<cpu>, and see free -h and "
          "ulimit -l for what the system can lock"}));

@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 
 namespace devplace::detail {
@@ -73,19 +74,16 @@ inline const char* precision_name(const dtype* operand, product_math math) {
 /// elements apart; ...)".
 inline std::string to_string(const product_key& key) {
   const auto size = [](std::uint64_t rows, std::uint64_t columns, bool transposed) {
-    return std::to_string(rows).append("x").append(std::to_string(columns)).append(transposed ? " (transposed)" : "");
+    return joined({rows, "x", columns, transposed ? " (transposed)" : ""});
   };
-  std::string text = "the product " + size(key.m, key.n, false);
-  text.append(" = ").append(size(key.m, key.k, key.transpose_a));
-  text.append(" by ").append(size(key.k, key.n, key.transpose_b));
-  text.append(" (").append(precision_name(key.operand, key.math));
-  if (key.result != key.operand) text.append(" into float");
-  text.append("; stored rows are ").append(std::to_string(key.lda)).append(", ").append(std::to_string(key.ldb));
-  text.append(" and ").append(std::to_string(key.ldc)).append(" elements apart");
-  if (key.batch != 1) text.append("; ").append(std::to_string(key.batch)).append(" products of this shape");
-  if (key.epilogue == library_epilogue::bias) text.append("; with a bias");
-  if (key.epilogue == library_epilogue::row_sums) text.append("; with the sums of the first operand's rows");
-  return text.append(")");
+  return joined({"the product ", size(key.m, key.n, false), " = ", size(key.m, key.k, key.transpose_a), " by ",
+                 size(key.k, key.n, key.transpose_b), " (", precision_name(key.operand, key.math),
+                 key.result == key.operand ? "" : " into float", "; stored rows are ", key.lda, ", ", key.ldb, " and ",
+                 key.ldc, " elements apart", key.batch == 1 ? "" : joined({"; ", key.batch, " products of this shape"}),
+                 key.epilogue == library_epilogue::bias       ? "; with a bias"
+                 : key.epilogue == library_epilogue::row_sums ? "; with the sums of the first operand's rows"
+                                                              : "",
+                 ")"});
 }
 
 }  // namespace devplace::detail

@@ -37,9 +37,7 @@ inline const cuda_device_list& cuda_devices() {
 }
 
 /// Formats a version number of CUDA: 13000 is 13.0.
-inline std::string cuda_version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
+inline std::string cuda_version_text(int version) { return joined({version / 1000, ".", version % 1000 / 10}); }
 
 /// Returns the number of cuda places: of the visible devices, or of the device map's entries. Freezes the map.
 inline int cuda_place_count(const char* used_by) { return device_map::of_process().use(cuda_devices().count, used_by); }
@@ -50,24 +48,26 @@ inline std::string why_no_cuda_device(int ordinal) {
   const cuda_device_list& list = cuda_devices();
   const std::string name = place_name(backend::cuda{}, ordinal);
   const std::string answer =
-      list.code == cudaSuccess ? "" : " (cudaGetDeviceCount: " + cuda_error_text(list.code) + ")";
+      list.code == cudaSuccess ? "" : joined({" (cudaGetDeviceCount: ", cuda_error_text(list.code), ")"});
   if (list.code == cudaErrorInsufficientDriver)
-    return name + " needs an NVIDIA driver, and this machine has none or one older than the CUDA Toolkit of this " +
-           "program, " + cuda_version_text(CUDART_VERSION) + answer + "; install or update the driver, or run on cpu";
+    return joined(
+        {name, " needs an NVIDIA driver, and this machine has none or one older than the CUDA Toolkit of this ",
+         "program, ", cuda_version_text(CUDART_VERSION), answer, "; install or update the driver, or run on cpu"});
   if (list.count == 0)
-    return name + " does not exist: CUDA finds no device for this process" + answer + "; see nvidia-smi" +
-           (list.numbering.choice_given
-                ? " and the environment variable CUDA_VISIBLE_DEVICES, which is \"" + list.numbering.choice + "\""
-                : " (the environment variable CUDA_VISIBLE_DEVICES is not set)") +
-           ", or run on cpu";
+    return joined(
+        {name, " does not exist: CUDA finds no device for this process", answer, "; see nvidia-smi",
+         list.numbering.choice_given
+             ? joined({" and the environment variable CUDA_VISIBLE_DEVICES, which is \"", list.numbering.choice, "\""})
+             : " (the environment variable CUDA_VISIBLE_DEVICES is not set)",
+         ", or run on cpu"});
   if (device_map::of_process().given()) return device_map::of_process().why_absent(ordinal);
-  const std::string shown = !list.numbering.choice_given
-                                ? std::string(", all that CUDA finds (CUDA_VISIBLE_DEVICES is not set); ")
-                                : ", because the environment variable CUDA_VISIBLE_DEVICES is \"" +
-                                      list.numbering.choice +
-                                      "\"; name more devices of nvidia-smi -L there, or unset it, or ";
-  return name + " does not exist: this process sees " + std::to_string(list.count) + " CUDA device(s), counted from 0" +
-         shown + "let several places share a device by DEVPLACE_DEVICE_MAP, or use a lower ordinal";
+  const std::string shown =
+      !list.numbering.choice_given
+          ? std::string(", all that CUDA finds (CUDA_VISIBLE_DEVICES is not set); ")
+          : joined({", because the environment variable CUDA_VISIBLE_DEVICES is \"", list.numbering.choice,
+                    "\"; name more devices of nvidia-smi -L there, or unset it, or "});
+  return joined({name, " does not exist: this process sees ", list.count, " CUDA device(s), counted from 0", shown,
+                 "let several places share a device by DEVPLACE_DEVICE_MAP, or use a lower ordinal"});
 }
 
 /// Throws placement_unavailable unless the place `ordinal` exists.

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <string>
 
 #include <devplace/backend/cuda/kernels/convolution.hpp>
 #include <devplace/backend/cuda/kernels/for_each.hpp>
@@ -52,10 +51,9 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
   constexpr std::size_t gap = sizeof(Matrix) > sizeof(Unfolded) ? sizeof(Matrix) : 0;  // before the matrix
   std::size_t fit = (bytes - gap) / (s.groups * (s.depth() * sizeof(Unfolded) + s.outputs * sizeof(Matrix)));
   if (fit == 0 || pixels > INT32_MAX || s.plane() > INT32_MAX)
-    throw shape_error("a convolution with patches of " + std::to_string(s.groups * s.depth()) + " elements and " +
-                      std::to_string(pixels) +
-                      " pixels exceeds the GPU's workspace of patches (32 MiB for a pixel's patch and outputs, fewer "
-                      "than 2^31 pixels). Divide its channels or its images.");
+    throw shape_error({"a convolution with patches of ", s.groups * s.depth(), " elements and ", pixels,
+                       " pixels exceeds the GPU's workspace of patches (32 MiB for a pixel's patch and outputs, "
+                       "fewer than 2^31 pixels). Divide its channels or its images."});
   if (fit >= pixels)
     fit = fit / pixels * pixels;
   else if (fit >= 8)

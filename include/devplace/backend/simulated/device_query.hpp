@@ -22,7 +22,7 @@ inline std::string simulated_binding(int ordinal) {
   const device_map& map = device_map::of_process();
   const int visible = map.visible(ordinal), physical = simulated_physical_device(ordinal);
   if (!map.given() && visible == ordinal && physical == ordinal) return {};
-  return "visible device " + std::to_string(visible) + ", physical device " + std::to_string(physical);
+  return joined({"visible device ", visible, ", physical device ", physical});
 }
 
 }  // namespace detail

@@ -142,9 +142,9 @@ class simulated_devices {
     try {
       return make();
     } catch (const std::system_error& refusal) {
-      throw error("the operating system refused to start a thread of the simulated device " +
-                  place_name(backend::cuda{}, ordinal) + " (" + refusal.what() +
-                  "). Raise the limit (ulimit -u) or simulate fewer devices.");
+      throw error({"the operating system refused to start a thread of the simulated device ",
+                   place_name(backend::cuda{}, ordinal), " (", refusal.what(),
+                   "). Raise the limit (ulimit -u) or simulate fewer devices."});
     }
   }
 

@@ -23,9 +23,9 @@ inline int parse_simulated_device_count(const char* text) {
   const std::string_view value = text;
   const int count = whole_number(value);
   if (count < 0 || count > counted_ordinals)
-    throw argument_error("the environment variable DEVPLACE_SIMULATED_DEVICES is \"" + std::string(value) +
-                         "\", which is not a whole number from 0 to " + std::to_string(counted_ordinals) +
-                         ". Set it to the number of devices to simulate, or unset it for 4.");
+    throw argument_error({"the environment variable DEVPLACE_SIMULATED_DEVICES is \"", value,
+                          "\", which is not a whole number from 0 to ", counted_ordinals,
+                          ". Set it to the number of devices to simulate, or unset it for 4."});
   return count;
 }
 
@@ -54,8 +54,8 @@ inline std::vector<int> parse_visible_devices(const char* text, int physical_cou
 inline bool parse_simulated_peers(const char* text) {
   const std::string_view value = text == nullptr ? "1" : text;
   if (value != "0" && value != "1")
-    throw argument_error("the environment variable DEVPLACE_SIMULATED_PEERS is \"" + std::string(value) +
-                         "\"; set it to 0 for devices that cannot access each other's memory, or to 1.");
+    throw argument_error({"the environment variable DEVPLACE_SIMULATED_PEERS is \"", value,
+                          "\"; set it to 0 for devices that cannot access each other's memory, or to 1."});
   return value == "1";
 }
 
@@ -88,24 +88,20 @@ class simulated_driver {
     const std::string name = place_name(backend::cuda{}, ordinal);
     const std::string enough =
         ordinal >= physical_count_
-            ? "set the environment variable DEVPLACE_SIMULATED_DEVICES to " + std::to_string(ordinal + 1) + " or more"
+            ? joined({"set the environment variable DEVPLACE_SIMULATED_DEVICES to ", ordinal + 1, " or more"})
             : std::string();
     const std::string lower = visible_.empty() ? ", or run on cpu" : ", or use a lower ordinal";
     if (!restricted_)
-      return name + " does not exist: this program simulates " + std::to_string(physical_count_) +
-             " CUDA device(s), counted from 0; " + (ordinal < 0 ? "use an ordinal from 0" : enough + lower);
-    std::string text = name + " does not exist: of " + std::to_string(physical_count_) + " simulated CUDA device(s) " +
-                       std::to_string(visible_count()) + " are visible, because the environment variable " +
-                       "CUDA_VISIBLE_DEVICES is \"" + visible_text_ + "\"" + explained_end();
+      return joined({name, " does not exist: this program simulates ", physical_count_,
+                     " CUDA device(s), counted from 0; ", ordinal < 0 ? "use an ordinal from 0" : enough + lower});
+    std::string text = joined({name, " does not exist: of ", physical_count_, " simulated CUDA device(s) ",
+                               visible_count(), " are visible, because the environment variable ",
+                               "CUDA_VISIBLE_DEVICES is \"", visible_text_, "\"", explained_end()});
     for (int i = 0; i < visible_count(); ++i)
-      text.append(i == 0 ? " (" : ", ")
-          .append(place_name(backend::cuda{}, i))
-          .append(" is physical device ")
-          .append(std::to_string(physical(i)))
-          .append(i + 1 == visible_count() ? ")" : "");
-    text.append("; list ").append(std::to_string(ordinal + 1)).append(" or more different devices in it, or unset it");
-    if (!enough.empty()) text.append(", and ").append(enough);
-    return text + lower;
+      text += joined({i == 0 ? " (" : ", ", place_name(backend::cuda{}, i), " is physical device ", physical(i),
+                      i + 1 == visible_count() ? ")" : ""});
+    return joined({text, "; list ", ordinal + 1, " or more different devices in it, or unset it",
+                   enough.empty() ? "" : ", and ", enough, lower});
   }
 
  private:
@@ -113,8 +109,8 @@ class simulated_driver {
   std::string explained_end() const {
     const auto entries = 1 + std::count(visible_text_.begin(), visible_text_.end(), ',');
     if (visible_text_.empty() || entries == visible_count()) return {};
-    return ", a list that CUDA reads up to the first entry that is not a device from 0 to " +
-           std::to_string(physical_count_ - 1) + " and treats as empty if a device occurs twice";
+    return joined({", a list that CUDA reads up to the first entry that is not a device from 0 to ",
+                   physical_count_ - 1, " and treats as empty if a device occurs twice"});
   }
 
   int physical_count_;

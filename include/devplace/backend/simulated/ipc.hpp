@@ -7,6 +7,7 @@
 #include <string>
 
 #include <devplace/backend/simulated/devices.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/exported_memory.hpp>
 #include <devplace/memory/detail/named_segment.hpp>
@@ -16,7 +17,7 @@ namespace devplace {
 /// Memory that simulated devices share with other processes lies in the shared-memory segment itself.
 template <> struct implementation<backend::cuda, op::ipc> {
   static std::string device(int ordinal) {
-    return "simulated device " + std::to_string(detail::simulated_physical_device(ordinal));
+    return detail::joined({"simulated device ", detail::simulated_physical_device(ordinal)});
   }
   static std::size_t message_bytes(std::size_t bytes) { return bytes; }
 

@@ -29,8 +29,8 @@ template <> struct implementation<backend::cuda, op::memory> {
   }
   static std::string why_apart(int ordinal, int other) {
     if (detail::simulated_peers(ordinal, other)) return {};
-    return detail::place_name(backend::cuda{}, ordinal) + " cannot reach the memory of " +
-           detail::place_name(backend::cuda{}, other);
+    return detail::joined({detail::place_name(backend::cuda{}, ordinal), " cannot reach the memory of ",
+                           detail::place_name(backend::cuda{}, other)});
   }
   static void wait(int ordinal) { detail::simulated_devices::current(ordinal).wait(); }
   static void synchronize(int ordinal) { detail::simulated_devices::at(ordinal).wait(); }
@@ -49,7 +49,7 @@ template <> struct implementation<backend::cuda, op::memory> {
       throw out_of_memory(detail::out_of_memory_text(
           {detail::place_name(backend::cuda{}, ordinal) +
                (physical == ordinal ? std::string(" (simulated)")
-                                    : " (simulated, physical device " + std::to_string(physical) + ")"),
+                                    : detail::joined({" (simulated, physical device ", physical, ")"})),
            bytes, detail::usage_of(counters), pool.limit_text(physical),
            pool.limited() ? "raise DEVPLACE_SIMULATED_MEMORY to simulate a larger device" : ""}));
     detail::count_allocation(counters, bytes, purpose);

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
-#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -34,10 +33,9 @@ inline std::size_t parse_simulated_memory(const char* text) {
   if (code == std::errc{} && count != 0)
     for (const unit& u : units)
       if (name == u.name && count < unlimited_memory / u.bytes) return count * u.bytes;
-  throw argument_error(
-      "the environment variable DEVPLACE_SIMULATED_MEMORY is \"" + std::string(value) +
-      "\", which is not a whole number from 1 with one of the units B, KiB, MiB, GiB, KB, MB, GB. Write "
-      "it as 256MiB, or unset it for as much memory as the host has.");
+  throw argument_error({"the environment variable DEVPLACE_SIMULATED_MEMORY is \"", value,
+                        "\", which is not a whole number from 1 with one of the units B, KiB, MiB, GiB, KB, MB, "
+                        "GB. Write it as 256MiB, or unset it for as much memory as the host has."});
 }
 
 /// Returns the memory of each physical device of this process, in bytes; reads the environment once.

@@ -18,7 +18,7 @@ namespace devplace {
 template <> struct implementation<backend::pinned, op::memory> : detail::host_copies {
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
     if (const std::string missing = detail::why_not_simulated(0, "pinned memory"); !missing.empty())
-      throw placement_unavailable("pinned memory is for devices: " + missing + ".");
+      throw placement_unavailable({"pinned memory is for devices: ", missing, "."});
     void* data = ::operator new(bytes, std::align_val_t{detail::alignment}, std::nothrow);
     if (data == nullptr)
       throw out_of_memory(detail::out_of_memory_text({"pinned", bytes, memory_statistics<pinned>(),

@@ -17,6 +17,7 @@
 #include <devplace/backend/simulated/memory_limit.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/host_memory.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/memory/detail/byte_text.hpp>
 #include <devplace/memory/statistics.hpp>
 
@@ -109,9 +110,9 @@ class simulated_pool {
   /// Describes the capacity of a physical device, for error messages.
   std::string limit_text(int physical) const {
     if (!limited()) return "it is the host's memory, without a limit from DEVPLACE_SIMULATED_MEMORY";
-    return "physical device " + std::to_string(physical) + " has " + std::to_string(limit_) + " bytes (" +
-           byte_text(limit_) + ", from the environment variable DEVPLACE_SIMULATED_MEMORY), " +
-           byte_text(obtainable(physical)) + " of which are not in use by any place";
+    return joined({"physical device ", physical, " has ", limit_, " bytes (", byte_text(limit_),
+                   ", from the environment variable DEVPLACE_SIMULATED_MEMORY), ", byte_text(obtainable(physical)),
+                   " of which are not in use by any place"});
   }
 
  private:

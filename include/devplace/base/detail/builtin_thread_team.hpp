@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <type_traits>
@@ -147,8 +146,8 @@ class builtin_thread_team {
 
   static void check(int size) {
     if (size < 1 || size > detail::largest_thread_count) {
-      throw argument_error("a thread team of " + std::to_string(size) + " members was asked for. Ask for 1 to " +
-                           std::to_string(detail::largest_thread_count) + "; the calling thread counts as one.");
+      throw argument_error({"a thread team of ", size, " members was asked for. Ask for 1 to ",
+                            detail::largest_thread_count, "; the calling thread counts as one."});
     }
   }
 
@@ -170,13 +169,12 @@ class builtin_thread_team {
     } catch (const std::system_error& refusal) {  // leaves a team of one thread, not an incomplete team
       const std::size_t started = workers_.size() + 1;
       stop();
-      throw error("the operating system refused to start thread " + std::to_string(started + 1) + " of " +
-                  std::to_string(size) + " (" + refusal.what() +
-                  "). Ask for fewer threads (OMP_NUM_THREADS or set_thread_count) or raise the limit (ulimit -u).");
+      throw error({"the operating system refused to start thread ", started + 1, " of ", size, " (", refusal.what(),
+                   "). Ask for fewer threads (OMP_NUM_THREADS or set_thread_count) or raise the limit (ulimit -u)."});
     } catch (const std::bad_alloc&) {
       stop();
-      throw out_of_memory("there is no memory to start a thread team of " + std::to_string(size) +
-                          " members. Free some, or ask for fewer threads.");
+      throw out_of_memory(
+          {"there is no memory to start a thread team of ", size, " members. Free some, or ask for fewer threads."});
     }
     size_.store(size, std::memory_order_relaxed);
   }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <thread>
 
@@ -38,10 +37,10 @@ inline constexpr int largest_thread_count = 4096;
 /// is an error, because ignoring a limit would oversubscribe a shared node.
 inline int parse_thread_count(std::string_view text) {
   const auto fail = [text]() -> int {
-    throw argument_error("the environment variable OMP_NUM_THREADS is \"" + std::string(text) +
-                         "\", which is not a positive whole number (at most " + std::to_string(largest_thread_count) +
-                         ") or a list of such numbers. Set it to the number of threads, for example "
-                         "OMP_NUM_THREADS=4, or unset it to use every processor that this process may use.");
+    throw argument_error({"the environment variable OMP_NUM_THREADS is \"", text,
+                          "\", which is not a positive whole number (at most ", largest_thread_count,
+                          ") or a list of such numbers. Set it to the number of threads, for example "
+                          "OMP_NUM_THREADS=4, or unset it to use every processor that this process may use."});
   };
   int first = 0;
   for (std::string_view rest = text;;) {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -99,10 +98,9 @@ class batch_maker {
 
   void start(int epoch, std::size_t first = 0) {
     if (first > batches_)
-      throw argument_error("loader: an epoch of " + std::to_string(batches_) + " batches cannot begin at batch " +
-                           std::to_string(first) +
-                           "; give the number of its batches that the training has read, with the same data and "
-                           "options.");
+      throw argument_error(
+          {"loader: an epoch of ", batches_, " batches cannot begin at batch ", first,
+           "; give the number of its batches that the training has read, with the same data and options."});
     if (started_)
       throw error(
           "loader: another epoch is being read, and all epochs use the same memory; end that epoch first, or make a "
@@ -139,25 +137,25 @@ class batch_maker {
   static std::size_t checked(const features_and_targets<Features, Targets>& data, const loader_options& options) {
     const std::size_t samples = data.features.extent(0);
     if (samples != data.targets.extent(0))
-      throw argument_error("loader: the data has " + std::to_string(samples) + " samples and " +
-                           std::to_string(data.targets.extent(0)) + " labels; give one label for each sample.");
+      throw argument_error({"loader: the data has ", samples, " samples and ", data.targets.extent(0),
+                            " labels; give one label for each sample."});
     if (options.batch == 0)
       throw argument_error(
           "loader: the option batch is 0; give the number of samples in a batch, as in {.batch = 64}.");
     if (options.workers < 0)
-      throw argument_error("loader: the option workers is " + std::to_string(options.workers) +
-                           "; give the number of threads that prepare batches ahead, or 0 for none.");
+      throw argument_error({"loader: the option workers is ", options.workers,
+                            "; give the number of threads that prepare batches ahead, or 0 for none."});
     if (options.prefetch < 1)
-      throw argument_error("loader: the option prefetch is " + std::to_string(options.prefetch) +
-                           "; give the number of batches that each worker prepares ahead, at least 1.");
+      throw argument_error({"loader: the option prefetch is ", options.prefetch,
+                            "; give the number of batches that each worker prepares ahead, at least 1."});
     if (!is_finite(options.standard_deviation) || options.standard_deviation <= 0)
-      throw argument_error("loader: the option standard_deviation is " + format_number(options.standard_deviation) +
-                           "; give a finite number above 0.");
+      throw argument_error({"loader: the option standard_deviation is ", format_number(options.standard_deviation),
+                            "; give a finite number above 0."});
     if (!is_finite(options.mean) || !is_finite(options.scale.value_or(1)))
-      throw argument_error("loader: the option " +
-                           (is_finite(options.mean) ? "scale is " + format_number(*options.scale)
-                                                    : "mean is " + format_number(options.mean)) +
-                           "; give a finite number.");
+      throw argument_error({"loader: the option ",
+                            is_finite(options.mean) ? "scale is " + format_number(*options.scale)
+                                                    : "mean is " + format_number(options.mean),
+                            "; give a finite number."});
     return options.batch;
   }
 

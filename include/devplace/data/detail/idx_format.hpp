@@ -30,7 +30,7 @@ template <class T>
 concept idx_element = is_element<T> && dtype_of<T>->idx != 0;
 
 [[noreturn]] inline void fail_idx(std::string_view name, const std::string& found) {
-  throw file_error("read_idx: " + in_quotes(name) + " " + found);
+  throw file_error({"read_idx: ", in_quotes(name), " ", found});
 }
 
 inline std::string hexadecimal(unsigned char byte) {
@@ -46,23 +46,25 @@ inline stored_array parse_idx_header(std::span<const unsigned char> bytes, std::
   if (bytes.empty()) fail_idx(name, "is empty; an IDX file starts with the bytes 0, 0, element type and rank.");
   for (std::size_t i = 0; i < 2 && i < bytes.size(); ++i)
     if (bytes[i] != 0)
-      fail_idx(name, "is not an IDX file: its byte " + std::to_string(i) + " is " + hexadecimal(bytes[i]) +
-                         "; an IDX file starts with the bytes 0, 0, element type and rank.");
+      fail_idx(name, joined({"is not an IDX file: its byte ", i, " is ", hexadecimal(bytes[i]),
+                             "; an IDX file starts with the bytes 0, 0, element type and rank."}));
   if (bytes.size() < 4)
-    fail_idx(name, "ends inside its header, after " + bytes_text(bytes.size()) + ". Copy or download it again.");
+    fail_idx(name,
+             joined({"ends inside its header, after ", bytes_text(bytes.size()), ". Copy or download it again."}));
 
   const auto type = std::find_if(dtypes.begin(), dtypes.end(),
                                  [&](const dtype& known) { return known.idx == bytes[2] && bytes[2] != 0; });
   if (type == dtypes.end())
-    fail_idx(name, "holds elements of type " + hexadecimal(bytes[2]) +
-                       "; devplace reads 0x08 (uint8), 0x0c (int32), 0x0d (float) and 0x0e (double). Convert the "
-                       "file.");
+    fail_idx(
+        name,
+        joined({"holds elements of type ", hexadecimal(bytes[2]),
+                "; devplace reads 0x08 (uint8), 0x0c (int32), 0x0d (float) and 0x0e (double). Convert the file."}));
   const std::size_t rank = bytes[3];
   const std::size_t header_bytes = 4 + 4 * rank;
   if (bytes.size() < header_bytes)
-    fail_idx(name, "ends inside its header: the header of an array with " + std::to_string(rank) + " axes takes " +
-                       bytes_text(header_bytes) + " and the file has " + std::to_string(bytes.size()) +
-                       ". Copy or download it again.");
+    fail_idx(name,
+             joined({"ends inside its header: the header of an array with ", rank, " axes takes ",
+                     bytes_text(header_bytes), " and the file has ", bytes.size(), ". Copy or download it again."}));
 
   std::vector<std::size_t> extents(rank);
   for (std::size_t axis = 0; axis < rank; ++axis)

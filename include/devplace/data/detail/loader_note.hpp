@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <string>
-
+#include <devplace/base/joined.hpp>
 #include <devplace/base/type_text.hpp>
 #include <devplace/data/loader_options.hpp>
 #include <devplace/parallel/fingerprint.hpp>
@@ -23,7 +22,7 @@ parallel::batch_note note_of_loader([[maybe_unused]] const Views& data, [[maybe_
     all.add("loader's features", to_string(data.features.extents()));
     all.add("loader's targets", to_string(data.targets.extents()));
     all.add("loader's batch", options.batch);
-    all.add("loader's shuffle", options.shuffle ? "seed " + std::to_string(options.shuffle->value) : "none");
+    all.add("loader's shuffle", options.shuffle ? joined({"seed ", options.shuffle->value}) : "none");
     all.add("loader's drop_last", options.drop_last);
     options.scale ? all.add("loader's scale", *options.scale) : all.add("loader's scale", "default");
     all.add("loader's mean", options.mean);

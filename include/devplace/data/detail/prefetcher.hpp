@@ -7,7 +7,6 @@
 #include <exception>
 #include <mutex>
 #include <new>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -105,9 +104,8 @@ class prefetcher {
       workers_.reserve(wanted_);
       while (workers_.size() < wanted_) workers_.emplace_back([this] { work(); });
     } catch (const std::system_error& refusal) {
-      throw error("the operating system refused to start a loader's worker " + std::to_string(workers_.size() + 1) +
-                  " of " + std::to_string(wanted_) + " (" + refusal.what() +
-                  "). Raise the limit (ulimit -u) or ask for fewer workers.");
+      throw error({"the operating system refused to start a loader's worker ", workers_.size() + 1, " of ", wanted_,
+                   " (", refusal.what(), "). Raise the limit (ulimit -u) or ask for fewer workers."});
     }
   }
 

@@ -116,13 +116,13 @@ class csv_text {
       while (end != std::string_view::npos && end + 1 < line.size() && line[end + 1] == '"')
         end = line.find('"', end + 2);
       if (end == std::string_view::npos)
-        fail("has a quotation mark in line " + std::to_string(line_) +
-             " that is not closed in that line. Close it, or remove line breaks within fields.");
+        fail(joined({"has a quotation mark in line ", line_,
+                     " that is not closed in that line. Close it, or remove line breaks within fields."}));
       found = {line.substr(at + 1, end - at - 1), true};
       for (at = end + 1; at < line.size() && is_space(line[at]);) ++at;
       if (at < line.size() && line[at] != options_.delimiter)
-        fail("has text behind a closing quotation mark in line " + std::to_string(line_) +
-             ". Double the quotation marks within a field.");
+        fail(joined({"has text behind a closing quotation mark in line ", line_,
+                     ". Double the quotation marks within a field."}));
     } else {
       const std::size_t end = std::min(line.find(options_.delimiter, at), line.size());
       found.text = line.substr(at, end - at);
@@ -141,9 +141,9 @@ class csv_text {
       ++count;
     } while (at <= line.size());
     if (count != fields_)
-      fail("has " + std::to_string(count) + (count == 1 ? " field" : " fields") + " in line " + std::to_string(line_) +
-           ", and " + std::to_string(fields_) + " in its first line. Correct the line, or give the delimiter (it is '" +
-           printable({&options_.delimiter, 1}) + "').");
+      fail(joined({"has ", count, count == 1 ? " field" : " fields", " in line ", line_, ", and ", fields_,
+                   " in its first line. Correct the line, or give the delimiter (it is '",
+                   printable({&options_.delimiter, 1}), "')."}));
   }
 
   static std::string unquoted(const field& from) {
@@ -161,20 +161,19 @@ class csv_text {
 
   std::size_t numbered(std::size_t number) const {
     if (number >= fields_)
-      throw argument_error("read_csv: column " + std::to_string(static_cast<std::ptrdiff_t>(number)) +
-                           " was asked for, and " + in_quotes(path_) + " has " + std::to_string(fields_) +
-                           " columns, numbered from 0.");
+      throw argument_error({"read_csv: column ", static_cast<std::ptrdiff_t>(number), " was asked for, and ",
+                            in_quotes(path_), " has ", fields_, " columns, numbered from 0."});
     return number;
   }
 
   std::size_t found(std::string_view name) const {
     if (!options_.header)
-      throw argument_error("read_csv: the column " + in_quotes(name) + " of " + in_quotes(path_) +
-                           " was asked for by its name, and the option header is false. Give its number, from 0.");
+      throw argument_error({"read_csv: the column ", in_quotes(name), " of ", in_quotes(path_),
+                            " was asked for by its name, and the option header is false. Give its number, from 0."});
     const auto at = std::find(names_.begin(), names_.end(), name);
-    if (at == names_.end()) fail("has no column " + in_quotes(name) + "; it has " + names() + ".");
+    if (at == names_.end()) fail(joined({"has no column ", in_quotes(name), "; it has ", names(), "."}));
     if (std::find(at + 1, names_.end(), name) != names_.end())
-      fail("has several columns " + in_quotes(name) + ". Give the number of a column, counted from 0.");
+      fail(joined({"has several columns ", in_quotes(name), ". Give the number of a column, counted from 0."}));
     return static_cast<std::size_t>(at - names_.begin());
   }
 
@@ -183,7 +182,7 @@ class csv_text {
     std::string text;
     for (std::size_t k = 0; k < names_.size() && k < most; ++k)
       text += (k == 0 ? "" : ", ") + in_quotes(printable(names_[k]));
-    if (names_.size() > most) text += " and " + std::to_string(names_.size() - most) + " more";
+    if (names_.size() > most) text += joined({" and ", names_.size() - most, " more"});
     return text;
   }
 
@@ -199,8 +198,8 @@ class csv_text {
     if constexpr (std::integral<T>) {
       const bool fits = value >= -0x1p63 && value < 0x1p63 && std::trunc(value) == value;
       if (!fits || !std::in_range<T>(static_cast<std::int64_t>(value)))
-        throw argument_error("read_csv: the option missing is " + format_number(value) + ", which is not of type " +
-                             dtype_name<T>() + ". Give a value of that type, or read the file as double.");
+        throw argument_error({"read_csv: the option missing is ", format_number(value), ", which is not of type ",
+                              dtype_name<T>(), ". Give a value of that type, or read the file as double."});
     }
     return static_cast<T>(value);
   }
@@ -223,13 +222,13 @@ class csv_text {
     if constexpr (std::floating_point<T>)  // NumPy and pandas also read such a number as 0
       if (too_small) return text.starts_with('-') ? -T{0} : T{0};
     if (!too_small && (code == std::errc::result_out_of_range || as_double == std::errc::result_out_of_range))
-      fail_at(column, "has " + in_quotes(text) + ", which is out of the range of " + dtype_name<T>(),
+      fail_at(column, joined({"has ", in_quotes(text), ", which is out of the range of ", dtype_name<T>()}),
               as_double == std::errc{} ? "Read the file as double, or leave out the column."
                                        : "Correct the number, or leave out the column.");
-    fail_at(column, "has " + in_quotes(printable(from.text)) + ", which is not of type " + dtype_name<T>(),
+    fail_at(column, joined({"has ", in_quotes(printable(from.text)), ", which is not of type ", dtype_name<T>()}),
             std::integral<T> && as_double != std::errc::invalid_argument
-                ? std::string("Read the file as double; cast<std::") + dtype_name<T>() +
-                      "_t>(x) converts whole numbers, or write the number without a point and an exponent."
+                ? joined({"Read the file as double; cast<std::", dtype_name<T>(),
+                          "_t>(x) converts whole numbers, or write the number without a point and an exponent."})
                 : remedy(text));
   }
 
@@ -253,12 +252,12 @@ class csv_text {
   }
 
   [[noreturn]] void fail_at(std::size_t column, const std::string& found, const std::string& advice) const {
-    std::string text = found + ", in line " + std::to_string(line_) + ", column " + std::to_string(column + 1);
-    if (options_.header) text += " (" + in_quotes(printable(names_[column])) + ")";
-    fail(text + ". " + advice);
+    std::string text = joined({found, ", in line ", line_, ", column ", column + 1});
+    if (options_.header) text += joined({" (", in_quotes(printable(names_[column])), ")"});
+    fail(joined({text, ". ", advice}));
   }
   [[noreturn]] void fail(const std::string& found) const {
-    throw file_error("read_csv: " + in_quotes(path_) + " " + found);
+    throw file_error({"read_csv: ", in_quotes(path_), " ", found});
   }
 
   const csv_options& options_;

@@ -9,6 +9,7 @@
 
 #include <zlib.h>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/inflate_reader.hpp>
 #include <devplace/io/input_file.hpp>
@@ -33,7 +34,7 @@ class deflate_reader final : public inflate_reader {
     while (used < bytes && !ended_) {
       const int status = decompress(to, bytes, used);
       if (status == Z_BUF_ERROR) fail("ends inside its compressed data. Copy it again.");
-      if (status != Z_OK && status != Z_STREAM_END) fail("is damaged: " + reason() + ". Copy it again.");
+      if (status != Z_OK && status != Z_STREAM_END) fail(joined({"is damaged: ", reason(), ". Copy it again."}));
       ended_ = status == Z_STREAM_END;
     }
     return used;

@@ -27,7 +27,7 @@ constexpr dlpack::data_type dlpack_type(const dtype& type) {
 inline std::string dlpack_type_text(dlpack::data_type type) {
   constexpr const char* kinds[] = {"int", "uint", "float", "opaque", "bfloat", "complex", "bool"};
   const auto code = static_cast<std::size_t>(type.code);
-  std::string text = code < std::size(kinds) ? kinds[code] : "type code " + std::to_string(code) + " of bits ";
+  std::string text = code < std::size(kinds) ? kinds[code] : joined({"type code ", code, " of bits "});
   if (type.code != dlpack::type_code::boolean || type.bits != 8) text += std::to_string(type.bits);
   if (type.lanes != 1) text.append(" in vectors of ").append(std::to_string(type.lanes));
   return text;
@@ -38,15 +38,15 @@ inline std::string dlpack_device_text(dlpack::device device) {
     case dlpack::device_type::cpu:
       return "in host memory";
     case dlpack::device_type::cuda:
-      return "on CUDA device " + std::to_string(device.id);
+      return joined({"on CUDA device ", device.id});
     case dlpack::device_type::cuda_host:
       return "in pinned host memory";
     case dlpack::device_type::extension:
-      return "on extension device " + std::to_string(device.id);
+      return joined({"on extension device ", device.id});
     case dlpack::device_type::cuda_managed:
       return "in CUDA's managed memory";
   }
-  return "on a device of DLPack's type " + std::to_string(static_cast<std::int32_t>(device.type));
+  return joined({"on a device of DLPack's type ", static_cast<std::int32_t>(device.type)});
 }
 
 /// The requirements of a program for a tensor that it receives.
@@ -74,23 +74,23 @@ class dlpack_checks {
     check_shape(extents);
     const bool empty = read_strides(extents, strides);
     if (request_.row_major && !is_contiguous(extents, strides))
-      fail_shape("is not row-major: its strides are " + sizes_text(strides) + " elements for the shape " +
-                 sizes_text(extents) +
-                 ". Take a view by view_dlpack, which has strides, or let the producer make it contiguous: "
-                 "numpy.ascontiguousarray(x), x.contiguous() in PyTorch.");
+      fail_shape(joined({"is not row-major: its strides are ", sizes_text(strides), " elements for the shape ",
+                         sizes_text(extents),
+                         ". Take a view by view_dlpack, which has strides, or let the producer make it contiguous: "
+                         "numpy.ascontiguousarray(x), x.contiguous() in PyTorch."}));
     if (request_.writable && read_only)
-      fail(std::string("may only be read, as its producer says. Take a view of const elements by view_dlpack<const ") +
-           request_.type->name + ", ...>, or let the producer copy it.");
+      fail(joined(
+          {std::string("may only be read, as its producer says. Take a view of const elements by view_dlpack<const "),
+           request_.type->name, ", ...>, or let the producer copy it."}));
     if (request_.writable && !empty) check_distinct(extents, strides);
     return address(empty);
   }
 
   static void check_version(dlpack::version version, const char* operation) {
     if (version.major != 1)
-      throw argument_error(std::string(operation) + ": the tensor has version " + std::to_string(version.major) + "." +
-                           std::to_string(version.minor) +
-                           " of DLPack's struct and devplace reads versions 1.x. Ask the producer for version 1, as by "
-                           "__dlpack__(max_version=(1, 0)).");
+      throw argument_error({operation, ": the tensor has version ", version.major, ".", version.minor,
+                            " of DLPack's struct and devplace reads versions 1.x. Ask the producer for version "
+                            "1, as by __dlpack__(max_version=(1, 0))."});
   }
 
  private:
@@ -103,8 +103,8 @@ class dlpack_checks {
     const bool same_type = tensor_.device.type == request_.device.type || pinned_as_host;
     const bool numbered = tensor_.device.type == device_type::cuda || tensor_.device.type == device_type::extension;
     if (same_type && (!numbered || tensor_.device.id == request_.device.id)) return;
-    std::string text = "is " + dlpack_device_text(tensor_.device) + " and " + request_.place +
-                       " was asked for, which is " + dlpack_device_text(request_.device) + ". ";
+    std::string text = joined({"is ", dlpack_device_text(tensor_.device), " and ", request_.place,
+                               " was asked for, which is ", dlpack_device_text(request_.device), ". "});
     text += request_.device.type == device_type::cpu
                 ? "Let the producer copy it, as x.cpu() in PyTorch, or ask for the cuda place that is this device."
                 : "Ask for the place where it lies, or let the producer copy it, as x.to(\"cuda:0\") in PyTorch.";
@@ -114,8 +114,8 @@ class dlpack_checks {
   void check_type() const {
     const dlpack::data_type type = tensor_.type, requested = dlpack_type(*request_.type);
     if (type == requested) return;
-    std::string text = "has elements of type " + dlpack_type_text(type) + " and " + request_.type->name + " (" +
-                       dlpack_type_text(requested) + ") was asked for; ";
+    std::string text = joined({"has elements of type ", dlpack_type_text(type), " and ", request_.type->name, " (",
+                               dlpack_type_text(requested), ") was asked for; "});
     const auto* const known =
         std::find_if(dtypes.begin(), dtypes.end(), [&](const dtype& one) { return dlpack_type(one) == type; });
     if (known != dtypes.end())
@@ -133,7 +133,7 @@ class dlpack_checks {
     if (tensor_.rank > 0 && tensor_.shape == nullptr) fail_shape("has axes and no shape; its producer is wrong.");
     for (std::int32_t axis = 0; axis < tensor_.rank; ++axis) {
       const std::int64_t extent = tensor_.shape[axis];
-      if (extent < 0) fail_shape("has a negative extent, " + std::to_string(extent) + "; its producer is wrong.");
+      if (extent < 0) fail_shape(joined({"has a negative extent, ", extent, "; its producer is wrong."}));
       shape.append(axis == 0 ? "" : "x").append(std::to_string(extent));
       if (!fits) continue;
       const auto at = static_cast<std::size_t>(axis);
@@ -141,11 +141,11 @@ class dlpack_checks {
       fits = request_.extents[at] == dyn || request_.extents[at] == extents[at];
     }
     if (!fits)
-      fail_shape("has the shape " + (shape.empty() ? std::string("of a scalar") : shape) + ", which does not fit " +
-                 request_.extents_text() +
-                 "; ask for extents that fit (dyn where they vary), or reshape it in Python.");
+      fail_shape(joined({"has the shape ", shape.empty() ? std::string("of a scalar") : shape, ", which does not fit ",
+                         request_.extents_text(),
+                         "; ask for extents that fit (dyn where they vary), or reshape it in Python."}));
     if (!stored_bytes(extents, request_.type->bytes))
-      fail_shape("has the shape " + shape + ", which no machine can address; its producer is wrong.");
+      fail_shape(joined({"has the shape ", shape, ", which no machine can address; its producer is wrong."}));
   }
 
   /// Reads the strides. Axes with fewer than two indices get row-major strides, because the given strides of such axes
@@ -159,8 +159,8 @@ class dlpack_checks {
       if (tensor_.strides != nullptr && extents[axis] > 1) {
         const std::int64_t stride = tensor_.strides[axis];
         if (stride < 0)
-          fail_shape("has the stride " + std::to_string(stride) + " along axis " + std::to_string(axis) +
-                     ", and views have no negative strides. Let the producer copy it, as x.copy() in NumPy.");
+          fail_shape(joined({"has the stride ", stride, " along axis ", axis,
+                             ", and views have no negative strides. Let the producer copy it, as x.copy() in NumPy."}));
         strides[axis] = static_cast<std::size_t>(stride);
         if (strides[axis] > (largest / sizeof(double) - last) / (extents[axis] - 1))
           fail_shape("has strides beyond any memory; its producer is wrong.");
@@ -175,9 +175,9 @@ class dlpack_checks {
   void check_distinct(std::span<const std::size_t> extents, std::span<const std::size_t> strides) const {
     for (std::size_t axis = 0; axis != extents.size(); ++axis)
       if (strides[axis] == 0 && extents[axis] > 1)
-        fail_shape("repeats its elements along axis " + std::to_string(axis) +
-                   ", where its stride is 0, so that they cannot be written one by one. Take a view of const elements, "
-                   "or let the producer copy it.");
+        fail_shape(joined({"repeats its elements along axis ", axis,
+                           ", where its stride is 0, so that they cannot be written one by one. Take a view of const "
+                           "elements, or let the producer copy it."}));
     check_nested(extents, strides);
   }
   /// Requires each stride to exceed the range of all axes with smaller strides; then no two positions share an element.
@@ -191,10 +191,10 @@ class dlpack_checks {
       for (std::size_t other = 0; other != extents.size(); ++other)
         if (extents[other] > 1 && before(other, axis)) reach += strides[other] * (extents[other] - 1);
       if (strides[axis] <= reach)
-        fail_shape("has overlapping rows: its strides are " + sizes_text(strides) + " elements for the shape " +
-                   sizes_text(extents) +
-                   ", so that several positions may be one element, which cannot be written one by one. Take a view "
-                   "of const elements, or let the producer copy it.");
+        fail_shape(joined({"has overlapping rows: its strides are ", sizes_text(strides), " elements for the shape ",
+                           sizes_text(extents),
+                           ", so that several positions may be one element, which cannot be written one by one. Take a "
+                           "view of const elements, or let the producer copy it."}));
     }
   }
 
@@ -204,17 +204,16 @@ class dlpack_checks {
     if (first == nullptr) return nullptr;
     void* const data = first + tensor_.byte_offset;
     if (reinterpret_cast<std::uintptr_t>(data) % request_.alignment != 0 && !empty)
-      fail("starts at an address that is not a multiple of " + std::to_string(request_.alignment) +
-           " bytes, the alignment " + "of " + request_.type->name +
-           ". Let the producer copy it, as x.copy() in NumPy.");
+      fail(joined({"starts at an address that is not a multiple of ", request_.alignment, " bytes, the alignment ",
+                   "of ", request_.type->name, ". Let the producer copy it, as x.copy() in NumPy."}));
     return data;
   }
 
   [[noreturn]] void fail(const std::string& found) const {
-    throw argument_error(std::string(request_.operation) + ": the tensor " + found);
+    throw argument_error({request_.operation, ": the tensor ", found});
   }
   [[noreturn]] void fail_shape(const std::string& found) const {
-    throw shape_error(std::string(request_.operation) + ": the tensor " + found);
+    throw shape_error({request_.operation, ": the tensor ", found});
   }
 
   const dlpack::tensor& tensor_;

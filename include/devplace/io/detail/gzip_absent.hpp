@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include <devplace/base/error.hpp>
@@ -18,9 +17,9 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 class gzip_reader final : public byte_source {
  public:
   gzip_reader(byte_source&, std::span<const unsigned char>, std::string_view operation, std::string_view name) {
-    throw file_error(std::string(operation) + ": " + in_quotes(name) +
-                     " is compressed with gzip and this program was built without zlib. Link devplace::zlib "
-                     "(find_package(devplace COMPONENTS zlib)), or decompress the file with gunzip.");
+    throw file_error({operation, ": ", in_quotes(name),
+                      " is compressed with gzip and this program was built without zlib. Link devplace::zlib "
+                      "(find_package(devplace COMPONENTS zlib)), or decompress the file with gunzip."});
   }
 
   std::size_t read(void*, std::size_t) override { return 0; }

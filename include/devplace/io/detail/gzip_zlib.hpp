@@ -11,6 +11,7 @@
 
 #include <zlib.h>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/inflate_reader.hpp>
 #include <devplace/io/file_text.hpp>
@@ -41,7 +42,7 @@ class gzip_reader final : public inflate_reader {
       else if (status == Z_BUF_ERROR)
         fail("ends inside its gzip stream. Copy it again.");
       else if (status != Z_OK)
-        fail("is a damaged gzip file: " + reason() + ". Copy it again.");
+        fail(joined({"is a damaged gzip file: ", reason(), ". Copy it again."}));
     }
     return used;
   }
@@ -74,10 +75,10 @@ class gzip_reader final : public inflate_reader {
     }
     if (padding != 0 || *stream_.next_in != 0x1f) {
       const std::uint64_t bytes = padding + stream_.avail_in + compressed_.remaining().count;
-      fail("has " + (compressed_.remaining().exact ? bytes_text(bytes) : "other bytes") +
-           " after its gzip stream. Copy it again.");
+      fail(joined({"has ", compressed_.remaining().exact ? bytes_text(bytes) : "other bytes",
+                   " after its gzip stream. Copy it again."}));
     }
-    if (inflateReset(&stream_) != Z_OK) fail("cannot be decompressed: " + reason() + ".");
+    if (inflateReset(&stream_) != Z_OK) fail(joined({"cannot be decompressed: ", reason(), "."}));
   }
 };
 

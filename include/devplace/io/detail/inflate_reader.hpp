@@ -56,7 +56,7 @@ class inflate_reader : public byte_source {
   std::string reason() const { return stream_.msg != nullptr ? stream_.msg : "unknown data"; }
 
   [[noreturn]] void fail(const std::string& found) const {
-    throw file_error(std::string(operation_) + ": " + in_quotes(name_) + " " + found);
+    throw file_error({operation_, ": ", in_quotes(name_), " ", found});
   }
 
   z_stream stream_{};  // zlib keeps its address
@@ -66,8 +66,8 @@ class inflate_reader : public byte_source {
 
  private:
   [[noreturn]] void fail_for_memory() const {
-    throw out_of_memory(std::string(operation_) + ": zlib found no memory to decompress " + in_quotes(name_) +
-                        ". Free some, or " + std::string(remedy_));
+    throw out_of_memory(
+        {operation_, ": zlib found no memory to decompress ", in_quotes(name_), ". Free some, or ", remedy_});
   }
 
   std::string_view operation_;

@@ -72,7 +72,7 @@ class json_text {
   }
 
   void expect(char c) {
-    if (!accept(c)) fail_expected(std::string("'") + c + "'");
+    if (!accept(c)) fail_expected(joined({"'", std::string_view(&c, 1), "'"}));
   }
 
   void expect_end() {
@@ -168,9 +168,8 @@ class json_text {
   }
 
   [[noreturn]] void fail_expected(const std::string& expected) const {
-    throw file_error(subject_ + " has a header that is not the JSON of its format: " + expected +
-                     " is missing at byte " + std::to_string(position_) +
-                     " of the header. Write or copy the file again.");
+    throw file_error({subject_, " has a header that is not the JSON of its format: ", expected, " is missing at byte ",
+                      position_, " of the header. Write or copy the file again."});
   }
 
   std::string_view text_;

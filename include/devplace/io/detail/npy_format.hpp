@@ -44,13 +44,13 @@ struct npy_origin {
 };
 
 [[noreturn]] inline void fail_npy(const npy_origin& from, const std::string& found) {
-  throw file_error(std::string(from.operation) + ": " + in_quotes(from.name) + " " + found);
+  throw file_error({from.operation, ": ", in_quotes(from.name), " ", found});
 }
 
 /// Returns advice for saving an array of an unsupported element type. `kind` is the type without byte order.
 inline std::string npy_advice(std::string_view kind) {
   const auto convert = [](const char* type, const char* subject) {
-    return "Convert " + std::string(subject) + " with .astype('" + type + "') before np.save";
+    return joined({"Convert ", subject, " with .astype('", type, "') before np.save"});
   };
   if (kind == "b1") return convert("|u1", "the booleans");
   if (kind == "i1" || kind == "i2" || kind == "u2") return convert("<i4", "the integers");
@@ -88,8 +88,9 @@ class npy_header_parser {
       else if (key == "shape" && !std::exchange(has_shape, true))
         shape();
       else
-        fail("has the header key '" + std::string(key) +
-             "', which is unknown or given twice; the keys are 'descr', 'fortran_order' and 'shape', once each");
+        fail(joined(
+            {"has the header key '", key,
+             "', which is unknown or given twice; the keys are 'descr', 'fortran_order' and 'shape', once each"}));
       if (accept(",")) continue;
       expect("}");
       break;
@@ -112,8 +113,8 @@ class npy_header_parser {
       if (!type.npy.empty() && kind == type.npy.substr(1)) result_.type = &type;
     result_.swapped = descr.starts_with('>');
     if (result_.type == nullptr)
-      fail("holds elements of type '" + std::string(descr) + "', which devplace does not read (it reads " +
-           "float, double, half, int32, int64 and uint8). " + npy_advice(kind));
+      fail(joined({"holds elements of type '", descr, "', which devplace does not read (it reads ",
+                   "float, double, half, int32, int64 and uint8). ", npy_advice(kind)}));
   }
 
   void order() {
@@ -168,12 +169,12 @@ class npy_header_parser {
   }
 
   void expect(const char* word) {
-    if (!accept(word)) fail_expected(std::string("'") + word + "'");
+    if (!accept(word)) fail_expected(joined({"'", word, "'"}));
   }
 
   [[noreturn]] void fail_expected(const std::string& expected) const {
-    fail("has a header that is not a valid dict: " + expected + " is missing at its character " +
-         std::to_string(position_) + ". Write the file again with np.save");
+    fail(joined({"has a header that is not a valid dict: ", expected, " is missing at its character ", position_,
+                 ". Write the file again with np.save"}));
   }
 
   [[noreturn]] void fail(const std::string& found) const { fail_npy(from_, found + "."); }
@@ -191,7 +192,7 @@ inline constexpr std::size_t longest_npy_header = std::size_t{1} << 16;
 inline stored_array read_npy_header(byte_source& source, const npy_origin& from) {
   const auto fail = [&](const std::string& found) { fail_npy(from, found); };
   const auto fail_inside = [&](std::uint64_t after) {
-    fail("ends inside its header, after " + bytes_text(after) + ". Copy it again.");
+    fail(joined({"ends inside its header, after ", bytes_text(after), ". Copy it again."}));
   };
   constexpr unsigned char magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
   unsigned char start[12];
@@ -203,8 +204,7 @@ inline stored_array read_npy_header(byte_source& source, const npy_origin& from)
   const unsigned major = start[6];
   const unsigned minor = start[7];
   if (major < 1 || major > 3 || minor != 0)
-    fail("has format version " + std::to_string(major) + "." + std::to_string(minor) +
-         "; devplace reads 1.0, 2.0 and 3.0.");
+    fail(joined({"has format version ", major, ".", minor, "; devplace reads 1.0, 2.0 and 3.0."}));
 
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   got += source.read(start + 8, length_bytes);
@@ -213,9 +213,9 @@ inline stored_array read_npy_header(byte_source& source, const npy_origin& from)
   for (std::size_t i = 0; i < length_bytes; ++i) length |= static_cast<std::size_t>(start[8 + i]) << (8 * i);
   if (const byte_source::remaining_bytes rest = source.remaining(); rest.count < length) fail_inside(got + rest.count);
   if (length > longest_npy_header)
-    fail("announces a header of " + bytes_text(length) +
-         "; devplace reads headers of at most 64 KiB. Save each field " +
-         "of a structured array with np.save as a file of its own.");
+    fail(joined({"announces a header of ", bytes_text(length),
+                 "; devplace reads headers of at most 64 KiB. Save each field ",
+                 "of a structured array with np.save as a file of its own."}));
   std::string text(length, '\0');
   got += source.read(text.data(), length);
   if (got < 8 + length_bytes + length) fail_inside(got);
@@ -246,8 +246,8 @@ inline std::string npy_header(const dtype& type, std::span<const std::size_t> ex
   text.append(64 - unpadded % 64, ' ');  // NumPy pads by 1 to 64 characters
   text += '\n';
   if (text.size() > 0xffff)
-    throw file_error("write_npy: the array has " + std::to_string(extents.size()) +
-                     " extents, more than a .npy header of version 1.0 can name. Reshape it first.");
+    throw file_error({"write_npy: the array has ", extents.size(),
+                      " extents, more than a .npy header of version 1.0 can name. Reshape it first."});
 
   std::string header = "\x93NUMPY";
   header += '\x01';

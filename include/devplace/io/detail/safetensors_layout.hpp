@@ -32,14 +32,13 @@ struct safetensors_layout {
 
 /// Throws file_error unless the names can be keys of one object in JSON.
 inline void check_json_keys(std::vector<std::string_view> names, const char* fault, const std::string& subject) {
-  const auto fail = [&](const std::string& found) { throw file_error(subject + " cannot have " + found); };
+  const auto fail = [&](const std::string& found) { throw file_error({subject, " cannot have ", found}); };
   for (const std::string_view name : names)
     if (const std::size_t valid = valid_utf8(name); valid < name.size())
-      fail(std::string(fault) + " that is not UTF-8 at its byte " + std::to_string(valid) + ". Encode it as UTF-8.");
+      fail(joined({fault, " that is not UTF-8 at its byte ", valid, ". Encode it as UTF-8."}));
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end())
-    fail(std::string(fault) + " " + json_string(*twice) + " twice. Give each a name of its own.");
+  if (twice != names.end()) fail(joined({fault, " ", json_string(*twice), " twice. Give each a name of its own."}));
 }
 
 /// Lays out the tensors; `subject` begins error messages. The header keeps the given order. The data are sorted stably
@@ -89,15 +88,14 @@ inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_sour
       if (text.back() != '[') text += ',';
       text += std::to_string(extent);
     }
-    text +=
-        "],\"data_offsets\":[" + std::to_string(offsets[i]) + ',' + std::to_string(offsets[i] + tensors[i].entry.bytes);
+    text += joined({"],\"data_offsets\":[", offsets[i], ",", offsets[i] + tensors[i].entry.bytes});
     text += "]}";
   }
   text += '}';
   text.append((8 - text.size() % 8) % 8, ' ');
   if (text.size() > longest_safetensors_header)
-    throw file_error(subject + " would have a header of " + bytes_text(text.size()) +
-                     ", and headers have at most 100 MB. Write several files.");
+    throw file_error({subject, " would have a header of ", bytes_text(text.size()),
+                      ", and headers have at most 100 MB. Write several files."});
   for (int i = 0; i < 8; ++i) result.header += static_cast<char>(text.size() >> (8 * i) & 0xff);
   result.header += text;
   return result;
@@ -108,8 +106,7 @@ inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_sour
 inline void write_safetensors_file(const std::string& path, const char* operation,
                                    const std::vector<safetensors_source>& tensors,
                                    const safetensors_metadata& metadata) {
-  const safetensors_layout layout =
-      lay_out_safetensors(tensors, metadata, std::string(operation) + ": " + in_quotes(path));
+  const safetensors_layout layout = lay_out_safetensors(tensors, metadata, joined({operation, ": ", in_quotes(path)}));
   output_file file(path, operation);
   file.write(layout.header.data(), layout.header.size());
   for (const std::size_t i : layout.order) file.write(tensors[i].data, tensors[i].entry.bytes);

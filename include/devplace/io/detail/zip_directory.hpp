@@ -26,7 +26,7 @@ struct zip_file {
   std::string_view path;  ///< for messages
 
   [[noreturn]] void fail(const std::string& found) const {
-    throw file_error("npz_file: " + in_quotes(path) + " " + found);
+    throw file_error({"npz_file: ", in_quotes(path), " ", found});
   }
   /// Reads `count` bytes at an offset. Throws file_error if the file ends before all bytes are read.
   void read(std::uint64_t offset, void* to, std::size_t count) const {
@@ -60,8 +60,8 @@ class zip_directory_reader {
     if (place.offset > place.before || place.bytes > place.before - place.offset)
       file_.fail("has a directory that is not where its end record says. " + std::string(advice));
     if (place.entries > place.bytes / header_bytes)
-      file_.fail("announces " + std::to_string(place.entries) + " members and has a directory for at most " +
-                 std::to_string(place.bytes / header_bytes) + ". " + advice);
+      file_.fail(joined({"announces ", place.entries, " members and has a directory for at most ",
+                         place.bytes / header_bytes, ". ", advice}));
     std::vector<unsigned char> directory(static_cast<std::size_t>(place.bytes));
     file_.read(place.offset, directory.data(), directory.size());
     std::vector<zip_entry> entries;
@@ -70,8 +70,8 @@ class zip_directory_reader {
     for (std::uint64_t k = 0; k != place.entries; ++k) {
       entries.push_back(entry(directory, at));
       if (entries.back().header > place.offset || entries.back().compressed > place.offset - entries.back().header)
-        file_.fail("has a member, " + in_quotes(printable(entries.back().name)) +
-                   ", that reaches into its directory. " + advice);
+        file_.fail(joined({"has a member, ", in_quotes(printable(entries.back().name)),
+                           ", that reaches into its directory. ", advice}));
     }
     if (at != directory.size()) file_.fail(std::string("has bytes behind the last entry of its directory. ") + advice);
     refuse_repeated(entries);
@@ -156,7 +156,7 @@ class zip_directory_reader {
     while (bytes >= 4 && wide == nullptr) {
       const auto length = static_cast<std::size_t>(zip_number<2>(extra + 2));
       if (length > bytes - 4)
-        file_.fail("has an entry, " + in_quotes(printable(entry.name)) + ", that is damaged. " + advice);
+        file_.fail(joined({"has an entry, ", in_quotes(printable(entry.name)), ", that is damaged. ", advice}));
       if (zip_number<2>(extra) == 1) wide = extra + 4, left = length;
       extra += 4 + length;
       bytes -= 4 + length;
@@ -164,7 +164,8 @@ class zip_directory_reader {
     for (std::uint64_t* const number : numbers) {
       if (*number != 0xffffffff) continue;
       if (left < 8)
-        file_.fail("has an entry, " + in_quotes(printable(entry.name)) + ", without its size of 64 bits. " + advice);
+        file_.fail(
+            joined({"has an entry, ", in_quotes(printable(entry.name)), ", without its size of 64 bits. ", advice}));
       *number = zip_number<8>(wide);
       wide += 8;
       left -= 8;
@@ -176,7 +177,7 @@ class zip_directory_reader {
     for (const zip_entry& entry : entries) names.push_back(entry.name);
     std::sort(names.begin(), names.end());
     if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
-      file_.fail("has two members named " + in_quotes(printable(*twice)) + ". " + advice);
+      file_.fail(joined({"has two members named ", in_quotes(printable(*twice)), ". ", advice}));
   }
 
   [[noreturn]] void refuse_parts() const {

@@ -30,8 +30,8 @@ class zip_bytes final : public byte_source {
     std::string name(name_bytes, '\0');
     file.read(entry.header + sizeof header, name.data(), name_bytes);
     if (zip_number<4>(header) != 0x04034b50 || name != entry.name)
-      file.fail("has no member " + in_quotes(printable(entry.name)) +
-                " where its directory says. Write it again with np.savez.");
+      file.fail(joined({"has no member ", in_quotes(printable(entry.name)),
+                        " where its directory says. Write it again with np.savez."}));
     offset_ = entry.header + sizeof header + name_bytes + zip_number<2>(header + 28);
   }
 
@@ -61,14 +61,16 @@ class zip_member final : public byte_source {
     if ((entry.flags & encrypted) != 0)
       fail("is encrypted, and devplace does not decrypt. Save it without a password.");
     if (entry.method != stored && entry.method != deflated)
-      fail("is compressed by method " + std::to_string(entry.method) +
-           " of zip files; devplace reads stored (0) and deflated (8) members. Write it again with np.savez.");
+      fail(
+          joined({"is compressed by method ", entry.method,
+                  " of zip files; devplace reads stored (0) and deflated (8) members. Write it again with np.savez."}));
     // Deflate expands a byte to at most 1032 bytes, which limits the memory for a member.
     const bool possible =
         entry.method == stored ? entry.contents == entry.compressed : entry.contents / 1032 <= entry.compressed;
     if (!possible)
-      fail("announces " + bytes_text(entry.contents) + " of contents, which " + bytes_text(entry.compressed) +
-           " in the file cannot hold. It is damaged or made to exhaust memory; write it again with np.savez.");
+      fail(
+          joined({"announces ", bytes_text(entry.contents), " of contents, which ", bytes_text(entry.compressed),
+                  " in the file cannot hold. It is damaged or made to exhaust memory; write it again with np.savez."}));
     if (entry.method == deflated) inflated_.emplace(bytes_, "npz_file", label_);
   }
 
@@ -100,7 +102,7 @@ class zip_member final : public byte_source {
   }
 
   [[noreturn]] void fail(const std::string& found) const {
-    throw file_error("npz_file: " + in_quotes(label_) + " " + found);
+    throw file_error({"npz_file: ", in_quotes(label_), " ", found});
   }
 
   const zip_entry& entry_;

@@ -18,9 +18,9 @@ inline int parse_device_timeout(const char* text) {
   const std::string_view value = text;
   const int seconds = whole_number(value);
   if (seconds < 0)
-    throw argument_error("the environment variable DEVPLACE_DEVICE_TIMEOUT is \"" + std::string(value) +
-                         "\", which is not a whole number of seconds. Set it to the longest time that one piece of "
-                         "work may take on a device, for example 60, or unset it to wait for ever.");
+    throw argument_error({"the environment variable DEVPLACE_DEVICE_TIMEOUT is \"", value,
+                          "\", which is not a whole number of seconds. Set it to the longest time that one "
+                          "piece of work may take on a device, for example 60, or unset it to wait for ever."});
   return seconds;
 }
 
@@ -35,10 +35,10 @@ inline int device_timeout() {
 inline std::string timeout_text(const std::string& device, std::string_view work) {
   constexpr std::size_t limit = 300;
   const int seconds = device_timeout();
-  return device + " has not finished " + std::string(work.substr(0, limit)) + (work.size() > limit ? "..." : "") +
-         " within the " + std::to_string(seconds) + (seconds == 1 ? " second" : " seconds") +
-         " of DEVPLACE_DEVICE_TIMEOUT and is lost to this process; its memory is not used again. Correct that "
-         "work, or allow more time; to use the device again, restart the process.";
+  return joined({device, " has not finished ", work.substr(0, limit), work.size() > limit ? "..." : "", " within the ",
+                 seconds, seconds == 1 ? " second" : " seconds",
+                 " of DEVPLACE_DEVICE_TIMEOUT and is lost to this process; its memory is not used again. Correct that "
+                 "work, or allow more time; to use the device again, restart the process."});
 }
 
 }  // namespace devplace::detail

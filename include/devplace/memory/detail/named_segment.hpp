@@ -94,7 +94,7 @@ class named_segment {
     const bool used = file >= 0 && !remove_unused_segment(segment->path_);
     if (used && !share_lock(file)) segment->refuse_lock();
     if (!used || ::fstat(file, &found) != 0 || found.st_nlink == 0)
-      throw argument_error(segment->subject() + " does not exist; " + texts.absent);
+      throw argument_error({segment->subject(), " does not exist; ", texts.absent});
     if (static_cast<std::size_t>(found.st_size) < sizeof(header)) segment->refuse_header();
     segment->map(static_cast<std::size_t>(found.st_size));
     std::memcpy(&segment->head_, segment->data_, sizeof(header));
@@ -133,8 +133,8 @@ class named_segment {
   /// The first byte of the data.
   void* data() const { return data_ + head_.data_begin; }
   [[noreturn]] void refuse_header() const {
-    throw argument_error(subject() + " has a header that does not fit its file: another program made or changed " +
-                         path_ + ". Choose another name, or remove the file.");
+    throw argument_error({subject(), " has a header that does not fit its file: another program made or changed ",
+                          path_, ". Choose another name, or remove the file."});
   }
 
   /// Releases the lock of this process and of the processes that it forked.
@@ -174,29 +174,29 @@ class named_segment {
     return padded_to(sizeof(header) + text_bytes, page);
   }
   /// A path of the open file, even if the file has no name.
-  std::string own_link() const { return "/proc/self/fd/" + std::to_string(file_.get()); }
+  std::string own_link() const { return joined({"/proc/self/fd/", file_.get()}); }
 
   /// Throws argument_error for a file that is not a segment of this user.
   void require_own(const struct ::stat& found) const {
     if (const char* const foreign = foreign_file(found))
-      throw argument_error(subject() + " cannot be used, because " + path_ + " " + foreign +
-                           ". Choose another name, or have the file removed by its owner.");
+      throw argument_error({subject(), " cannot be used, because ", path_, " ", foreign,
+                            ". Choose another name, or have the file removed by its owner."});
   }
   [[noreturn]] void refuse_lock() const {
     if (errno != EWOULDBLOCK) refuse_system_call("flock");
-    throw argument_error(subject() + " cannot be opened, because another program of this user has " + path_ +
-                         " locked exclusively. Choose another name, or end that program (lslocks names it).");
+    throw argument_error({subject(), " cannot be opened, because another program of this user has ", path_,
+                          " locked exclusively. Choose another name, or end that program (lslocks names it)."});
   }
   void require(const std::string& text) const {
     const std::string own(static_cast<const char*>(static_cast<const void*>(data_ + sizeof(header))),
                           static_cast<std::size_t>(head_.text_bytes));
     if (own == text) return;
     const first_difference<> differ(text, own);
-    throw argument_error(subject() + " differs from the type that is opened. First difference, opened and created: \"" +
-                         differ.in_first + "\" and \"" + differ.in_second + "\". " + texts_.different);
+    throw argument_error({subject(), " differs from the type that is opened. First difference, opened and created: \"",
+                          differ.in_first, "\" and \"", differ.in_second, "\". ", texts_.different});
   }
   /// The beginning of every message.
-  std::string subject() const { return std::string(texts_.caller) + ": the shared memory \"" + name_ + "\""; }
+  std::string subject() const { return joined({texts_.caller, ": the shared memory \"", name_, "\""}); }
 
   void map(std::size_t bytes) {
     data_ = static_cast<std::byte*>(map_pages(file_.get(), bytes));
@@ -216,16 +216,16 @@ class named_segment {
   [[noreturn]] static void refuse_memory(std::size_t bytes, int failed) {
     struct ::statvfs space = {};
     static_cast<void>(::statvfs(segment_folder, &space));
-    throw_no_shared_memory(bytes,
-                           std::to_string(space.f_bavail * space.f_frsize) + " of " +
-                               std::to_string(space.f_blocks * space.f_frsize) + " bytes are free in " +
-                               segment_folder + " (posix_fallocate: " + system_error_text(failed) + ")",
-                           "Share less, make /dev/shm larger (mount -o remount,size=8G /dev/shm, or docker run "
-                           "--shm-size=8g), or let processes made by fork inherit memory that has no name");
+    throw_no_shared_memory(
+        bytes,
+        joined({space.f_bavail * space.f_frsize, " of ", space.f_blocks * space.f_frsize, " bytes are free in ",
+                segment_folder, " (posix_fallocate: ", system_error_text(failed), ")"}),
+        "Share less, make /dev/shm larger (mount -o remount,size=8G /dev/shm, or docker run "
+        "--shm-size=8g), or let processes made by fork inherit memory that has no name");
   }
   [[noreturn]] void refuse_system_call(const std::string& call) const {
-    throw error(subject() + " cannot be created or opened (" + call + ": " + system_error_text() +
-                "). Mount a tmpfs at /dev/shm and allow the user to write there.");
+    throw error({subject(), " cannot be created or opened (", call, ": ", system_error_text(),
+                 "). Mount a tmpfs at /dev/shm and allow the user to write there."});
   }
 
   static void release(const block_record& block) noexcept {
@@ -244,8 +244,7 @@ class named_segment {
 
 /// The first line of every description.
 inline std::string shared_version_text(const char* kind) {
-  return "version of devplace: " + std::to_string(DEVPLACE_VERSION_MAJOR) + "." +
-         std::to_string(DEVPLACE_VERSION_MINOR) + "\nkind: " + kind + "\n";
+  return joined({"version of devplace: ", DEVPLACE_VERSION_MAJOR, ".", DEVPLACE_VERSION_MINOR, "\nkind: ", kind, "\n"});
 }
 
 }  // namespace devplace::detail

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/memory/detail/byte_text.hpp>
 #include <devplace/memory/statistics.hpp>
 
@@ -15,10 +16,8 @@ inline std::string purposes_text(const memory_usage& usage) {
   std::string text;
   for (std::size_t i = 0; i < memory_purposes; ++i) {
     if (usage.by_purpose[i] == 0) continue;
-    text.append(text.empty() ? "" : ", ")
-        .append(memory_purpose_name(static_cast<memory_purpose>(i)))
-        .append(" ")
-        .append(byte_text(usage.by_purpose[i]));
+    text = joined({text, text.empty() ? "" : ", ", memory_purpose_name(static_cast<memory_purpose>(i)), " ",
+                   byte_text(usage.by_purpose[i])});
   }
   return text;
 }
@@ -35,21 +34,19 @@ struct failed_request {
 /// The message of every out_of_memory exception.
 inline std::string out_of_memory_text(const failed_request& request) {
   const memory_usage& usage = request.usage;
-  std::string text = request.place + ": " + std::to_string(request.bytes) + " bytes (" + byte_text(request.bytes) +
-                     ") could not be allocated while " + std::to_string(usage.allocated) +
-                     " bytes are in use by devplace there";
+  const auto after = [](const char* separator, const std::string& text) { return text.empty() ? "" : separator; };
   const std::string purposes = purposes_text(usage);
-  if (!purposes.empty()) text.append(" (").append(purposes).append(")");
-  if (usage.reserved > usage.allocated)
-    text.append(" and ").append(byte_text(usage.reserved - usage.allocated)).append(" are cached");
-  if (!request.limit.empty()) text.append("; ").append(request.limit);
-  if (!request.remedy.empty()) return text.append(". ").append(request.remedy).append(".");
-  text +=
-      ". Use a smaller batch, a replicated placement over more devices, so that each gets a part of the batch, or "
-      "gradient accumulation (accumulate<k>); free tensors that are not needed, and give caches back by "
-      "trim_memory<place>()";
-  if (!request.also.empty()) text.append("; ").append(request.also);
-  return text + ".";
+  const std::string cached = usage.reserved > usage.allocated ? byte_text(usage.reserved - usage.allocated) : "";
+  const std::string used = joined(
+      {request.place, ": ", request.bytes, " bytes (", byte_text(request.bytes), ") could not be allocated while ",
+       usage.allocated, " bytes are in use by devplace there", after(" (", purposes), purposes, after(")", purposes),
+       after(" and ", cached), cached, after(" are cached", cached), after("; ", request.limit), request.limit, ". "});
+  if (!request.remedy.empty()) return joined({used, request.remedy, "."});
+  return joined({used,
+                 "Use a smaller batch, a replicated placement over more devices, so that each gets a part of the "
+                 "batch, or gradient accumulation (accumulate<k>); free tensors that are not needed, and give caches "
+                 "back by trim_memory<place>()",
+                 after("; ", request.also), request.also, "."});
 }
 
 }  // namespace devplace::detail

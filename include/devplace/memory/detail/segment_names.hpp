@@ -22,7 +22,7 @@ namespace devplace::detail {
 inline constexpr const char* segment_folder = "/dev/shm";
 
 /// The beginning of the file names of this user's segments.
-inline std::string segment_prefix() { return "devplace." + std::to_string(::geteuid()) + "."; }
+inline std::string segment_prefix() { return joined({"devplace.", ::geteuid(), "."}); }
 
 /// The file of a segment. Throws argument_error for an invalid name.
 inline std::string segment_path(std::string_view name, const char* caller) {
@@ -33,9 +33,9 @@ inline std::string segment_path(std::string_view name, const char* caller) {
   bool valid = !name.empty() && name.size() <= 200;
   for (const char c : name) valid = valid && allowed(c);
   if (!valid)
-    throw argument_error(std::string(caller) + ": \"" + std::string(name) +
-                         "\" is not a name of shared memory; use 1 to 200 letters, digits, '_', '-' and '.'.");
-  return std::string(segment_folder) + "/" + segment_prefix() + std::string(name);
+    throw argument_error(
+        {caller, ": \"", name, "\" is not a name of shared memory; use 1 to 200 letters, digits, '_', '-' and '.'."});
+  return joined({segment_folder, "/", segment_prefix(), name});
 }
 
 /// Locks a segment's file. Every process that has the segment holds a shared lock. The kernel releases the lock when
@@ -98,7 +98,7 @@ inline void remove_abandoned_segments() {
   const std::string prefix = segment_prefix();
   while (const ::dirent* const entry = ::readdir(folder))
     if (std::string_view(entry->d_name).substr(0, prefix.size()) == prefix)
-      static_cast<void>(remove_unused_segment(std::string(segment_folder) + "/" + entry->d_name));
+      static_cast<void>(remove_unused_segment(joined({segment_folder, "/", entry->d_name})));
   ::closedir(folder);
 }
 

@@ -35,7 +35,7 @@ inline void require_free_pages(std::size_t bytes) {
   if (bytes < (std::size_t{16} << 20)) return;
   const std::size_t free = host_memory_free();
   if (bytes > free)
-    throw_no_shared_memory(bytes, "the machine has " + std::to_string(free) + " bytes left for all programs",
+    throw_no_shared_memory(bytes, joined({"the machine has ", free, " bytes left for all programs"}),
                            "Share less, or free memory (see free -h)");
 }
 
@@ -79,10 +79,10 @@ template <> struct implementation<backend::cpu, op::shared_pages> {
 
  private:
   [[noreturn]] static void refuse(std::size_t bytes, const std::string& call, int failed) {
-    detail::throw_no_shared_memory(
-        bytes,
-        "the system allocates no more memory for the process (" + call + ": " + detail::system_error_text(failed) + ")",
-        "Share less, or give the machine or the job more memory (free -h, ulimit -v)");
+    detail::throw_no_shared_memory(bytes,
+                                   detail::joined({"the system allocates no more memory for the process (", call, ": ",
+                                                   detail::system_error_text(failed), ")"}),
+                                   "Share less, or give the machine or the job more memory (free -h, ulimit -v)");
   }
   static void release(const detail::block_record& block) noexcept {
     ::munmap(block.data, block.bytes);

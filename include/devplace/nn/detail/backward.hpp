@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -48,9 +47,8 @@ void run_backward(const std::shared_ptr<State>& state, saved<Net, Where, P, Batc
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto dy = local_part(loss.gradient, k);
     if (dy.size() != saved.pass(k).batch * output_extents{}.size())
-      throw shape_error("backward: the loss's gradient is " + devplace::detail::to_string(dy.extents()) +
-                        " and forward saw " + std::to_string(saved.pass(k).batch) +
-                        " samples; both must be of the same batch.");
+      throw shape_error({"backward: the loss's gradient is ", devplace::detail::to_string(dy.extents()),
+                         " and forward saw ", saved.pass(k).batch, " samples; both must be of the same batch."});
     if (loss.outputs[k] != nullptr && loss.outputs[k] != saved.output(k))
       throw argument_error(
           "backward: the loss was not computed from the tensor that this forward returned, so the derivative of the "

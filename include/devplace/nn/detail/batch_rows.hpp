@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 
 #include <devplace/base/error.hpp>
 #include <devplace/tensor/extents.hpp>
@@ -31,9 +30,9 @@ auto require_label_of_each_row(const char* loss, const Output& output, const Lab
   bool fits = true;
   for (std::size_t axis = 0; axis != Labels::rank; ++axis) fits &= labels.extent(axis) == output.extent(axis);
   if (!fits)
-    throw shape_error(std::string(loss) + ": the output is " + devplace::detail::to_string(output.extents()) +
-                      " and labels are " + devplace::detail::to_string(labels.extents()) +
-                      "; labels have the output's extents without the last one, the number of classes.");
+    throw shape_error({loss, ": the output is ", devplace::detail::to_string(output.extents()), " and labels are ",
+                       devplace::detail::to_string(labels.extents()),
+                       "; labels have the output's extents without the last one, the number of classes."});
 }
 
 /// Views a batch as a matrix: merges all axes but the last into rows.

@@ -124,8 +124,8 @@ constexpr shape broadcast_shapes(const shape& a, const shape& b, const char* ope
   for (std::size_t axis = 0; axis < result.rank; ++axis) {
     const std::size_t from_a = a.aligned(axis, result.rank), from_b = b.aligned(axis, result.rank);
     if (from_a != from_b && from_a != 1 && from_b != 1)
-      throw shape_error(std::string(operation) + "operands of " + to_string(a) + " and " + to_string(b) +
-                        " cannot be broadcast: aligned at the last axis, extents must be equal or one of them 1.");
+      throw shape_error({operation, "operands of ", to_string(a), " and ", to_string(b),
+                         " cannot be broadcast: aligned at the last axis, extents must be equal or one of them 1."});
     result.extents[axis] = from_a == 1 ? from_b : from_a;
   }
   return result;
@@ -137,10 +137,10 @@ inline void require_difference(const shape& a, const shape& b) {
   const shape both = broadcast_shapes(a, b);
   const bool repeated_a = size_of(both) != size_of(a), repeated_b = size_of(both) != size_of(b);
   if (a.rank != b.rank && repeated_a && repeated_b)
-    throw shape_error("a difference of " + to_string(a) + " and " + to_string(b) +
-                      ", which have different numbers of axes, would repeat both to " + to_string(both) +
-                      "; reshape one of them to the extents of the other or, if all pairs are meant, to the same "
-                      "number of axes.");
+    throw shape_error(
+        {"a difference of ", to_string(a), " and ", to_string(b),
+         ", which have different numbers of axes, would repeat both to ", to_string(both),
+         "; reshape one of them to the extents of the other or, if all pairs are meant, to the same number of axes."});
 }
 
 /// Throws shape_error unless an expression of the second shape can be assigned to a destination of the first.
@@ -148,8 +148,8 @@ inline void require_broadcast_to(const shape& destination, const shape& expressi
   const shape both = broadcast_shapes(destination, expression);
   for (std::size_t axis = 0; axis < both.rank; ++axis)
     if (both.extents[axis] != destination.aligned(axis, both.rank))
-      throw shape_error("assign: an expression of " + to_string(expression) +
-                        " cannot be broadcast to a destination of " + to_string(destination) + ".");
+      throw shape_error({"assign: an expression of ", to_string(expression),
+                         " cannot be broadcast to a destination of ", to_string(destination), "."});
 }
 
 /// Converts a shape to an extents type whose static extents agree with it.

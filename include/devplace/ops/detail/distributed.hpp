@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
@@ -52,9 +51,8 @@ auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
 
 // Messages are built outside of templates, to keep the code instantiated per placement small.
 [[noreturn]] inline void throw_other_split(const char* operation, std::size_t place, std::size_t a, std::size_t b) {
-  throw shape_error(std::string(operation) + ": the operands are split differently: the part of place " +
-                    std::to_string(place) + " has extent " + std::to_string(a) + " in one operand and " +
-                    std::to_string(b) + " in the other; split both in the same way.");
+  throw shape_error({operation, ": the operands are split differently: the part of place ", place, " has extent ", a,
+                     " in one operand and ", b, " in the other; split both in the same way."});
 }
 
 /// Throws unless the parts of two tensors have equal sizes along the split axes of these tensors.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <type_traits>
 
 #include <devplace/ops/detail/broadcast_shapes.hpp>
@@ -29,12 +28,12 @@ template <class Result, class Extents, class Operand> constexpr void check_split
 }
 
 [[noreturn]] inline void throw_repeated_parts(const char* operation, const shape& from, const shape& to) {
-  throw shape_error(std::string(operation) + ": a split operand of " + to_string(from) + " cannot be broadcast to " +
-                    to_string(to) + ": its split axis would be repeated across places; gather it first.");
+  throw shape_error({operation, ": a split operand of ", to_string(from), " cannot be broadcast to ", to_string(to),
+                     ": its split axis would be repeated across places; gather it first."});
 }
 [[noreturn]] inline void throw_whole_beside_parts(const shape& operand, const shape& result) {
-  throw shape_error("elementwise: a whole operand of " + to_string(operand) + " has the split axis of " +
-                    to_string(result) + ", and each place takes a part; scatter it first.");
+  throw shape_error({"elementwise: a whole operand of ", to_string(operand), " has the split axis of ",
+                     to_string(result), ", and each place takes a part; scatter it first."});
 }
 
 /// Throws unless each place's local tensor of `operand` has all elements that the place's part of the result needs.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
@@ -59,9 +58,8 @@ template <class X, class T> struct loss_workspace {
   loss_workspace(const char* operation, std::size_t rows, reduction mode)
       : sums(extents<2>{}), row_losses(extents<dyn>(rows)) {
     if (mode != reduction::mean && mode != reduction::sum)
-      throw argument_error(std::string(operation) +
-                           ": a loss is reduced by reduction::mean or reduction::sum, not by " + reduction_name(mode) +
-                           ".");
+      throw argument_error(
+          {operation, ": a loss is reduced by reduction::mean or reduction::sum, not by ", reduction_name(mode), "."});
   }
 
   auto result(reduction mode) {

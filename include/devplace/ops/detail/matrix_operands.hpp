@@ -33,9 +33,9 @@ using product_extents_t =
     typename matrices<broadcast_t<leading_extents_t<A>, leading_extents_t<B>>, rows_in<A>, columns_in<B>>::type;
 
 [[noreturn]] inline void throw_inner_extents(std::span<const std::size_t> a, std::span<const std::size_t> b) {
-  throw shape_error("matmul: the first operand is " + sizes_text(a) + " and the second " + sizes_text(b) +
-                    "; the columns of the first must be as many as the rows of the second. Write transposed(x) for "
-                    "an operand that is stored the other way round.");
+  throw shape_error({"matmul: the first operand is ", sizes_text(a), " and the second ", sizes_text(b),
+                     "; the columns of the first must be as many as the rows of the second. Write transposed(x) "
+                     "for an operand that is stored the other way round."});
 }
 
 /// The extents of a product; throws shape_error if run-time extents do not match.
@@ -51,8 +51,8 @@ template <class A, class B> auto product_extents(const A& a, const B& b) {
 
 [[noreturn]] inline void throw_product_extents(std::span<const std::size_t> c, std::span<const std::size_t> a,
                                                std::span<const std::size_t> b, std::span<const std::size_t> product) {
-  throw shape_error("matmul: the result is " + sizes_text(c) + " and the product of " + sizes_text(a) + " by " +
-                    sizes_text(b) + " is " + sizes_text(product) + ".");
+  throw shape_error({"matmul: the result is ", sizes_text(c), " and the product of ", sizes_text(a), " by ",
+                     sizes_text(b), " is ", sizes_text(product), "."});
 }
 
 /// The memory of a product's result or operand, with elements of `element` bytes.

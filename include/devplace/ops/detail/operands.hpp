@@ -62,8 +62,8 @@ template <class X> using result_like_t = result_beside_t<X, operand_element_t<X>
 }
 [[noreturn]] inline void throw_other_extents(const char* operation, const char* a_name, std::span<const std::size_t> a,
                                              const char* b_name, std::span<const std::size_t> b) {
-  throw shape_error(std::string(operation) + ": " + a_name + " is " + sizes_text(a) + " and " + b_name + " is " +
-                    sizes_text(b) + "; they must have the same extents.");
+  throw shape_error({operation, ": ", a_name, " is ", sizes_text(a), " and ", b_name, " is ", sizes_text(b),
+                     "; they must have the same extents."});
 }
 
 /// Throws unless all views are on one device; checks only what their types do not imply.

@@ -5,7 +5,6 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <string>
 
 #include <devplace/base/error.hpp>
 #include <devplace/ops/detail/broadcast_shapes.hpp>
@@ -29,9 +28,8 @@ template <std::size_t... N> inline constexpr bool axes_differ<axis<N>...> = all_
 ///@}
 
 [[noreturn]] inline void throw_reduced_axis(long long axis, std::size_t rank) {
-  throw argument_error("the reduced axis " + std::to_string(axis) +
-                       " does not exist, or is named twice; an array of rank " + std::to_string(rank) +
-                       " has the axes 0 to rank - 1, or -rank to -1 counted from the end.");
+  throw argument_error({"the reduced axis ", axis, " does not exist, or is named twice; an array of rank ", rank,
+                        " has the axes 0 to rank - 1, or -rank to -1 counted from the end."});
 }
 
 /// For every axis of an array, whether it is reduced. Without arguments, all axes are reduced.

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
@@ -19,9 +18,8 @@ namespace devplace::detail {
 
 inline void require_elements(const char* operation, std::size_t count) {
   if (count == 0)
-    throw argument_error(std::string(operation) +
-                         ": there are no elements along the reduced axis, and so there is no " + operation +
-                         "; test the extent first.");
+    throw argument_error({operation, ": there are no elements along the reduced axis, and so there is no ", operation,
+                          "; test the extent first."});
 }
 
 struct sum_operation {

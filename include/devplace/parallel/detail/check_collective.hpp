@@ -37,8 +37,8 @@ class participants {
   /// Requires one buffer for each place of this process.
   void check(std::size_t buffers) const {
     if (buffers != index(local_))
-      throw argument_error("collective: " + std::to_string(buffers) + " buffers were given for " +
-                           std::to_string(local_) + " places of this process; give one for each.");
+      throw argument_error(
+          {"collective: ", buffers, " buffers were given for ", local_, " places of this process; give one for each."});
   }
   /// Requires ascending boundaries of the participants' parts.
   void check(std::span<const std::size_t> begins) const {
@@ -50,8 +50,7 @@ class participants {
   /// Requires that `root` is a rank.
   void check_root(int root) const {
     if (root < 0 || root >= size())
-      throw argument_error("collective: the root is rank " + std::to_string(root) + "; give one from 0 to " +
-                           std::to_string(size() - 1) + ".");
+      throw argument_error({"collective: the root is rank ", root, "; give one from 0 to ", size() - 1, "."});
   }
 
  private:
@@ -61,8 +60,7 @@ class participants {
 /// Requires 1 to max_ranks devices. The message begins with `owner`.
 inline void check_devices(std::size_t devices, const std::string& owner) {
   if (devices == 0 || devices > max_ranks)
-    throw argument_error(owner + " was given " + std::to_string(devices) + " devices; it takes 1 to " +
-                         std::to_string(max_ranks) + ".");
+    throw argument_error({owner, " was given ", devices, " devices; it takes 1 to ", max_ranks, "."});
 }
 
 /// Throws unless mark_ready() was called for each participant of this process before a collective is started.

@@ -18,7 +18,7 @@ namespace devplace::parallel::detail {
 
 /// The text of a version number of NCCL: 22809 is 2.28.9.
 inline std::string nccl_version_text(int code) {
-  return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." + std::to_string(code % 100);
+  return devplace::detail::joined({code / 10000, ".", code / 100 % 100, ".", code % 100});
 }
 
 inline const char* nccl_result_name(ncclResult_t code) {
@@ -58,9 +58,9 @@ inline std::string nccl_remedy(ncclResult_t code, std::string_view last_error) {
 inline std::string nccl_error_text(const char* call, const std::string& caller, ncclResult_t code, ncclComm_t comm) {
   const char* const last = ncclGetLastError(comm);
   const std::string more = last == nullptr ? "" : last;
-  return std::string(call) + (caller.empty() ? "" : " of " + caller) + " failed: " + ncclGetErrorString(code) + " (" +
-         nccl_result_name(code) + ")" + (more.empty() ? "" : "; NCCL's last error is: " + more) + ". " +
-         nccl_remedy(code, more);
+  return devplace::detail::joined(
+      {call, caller.empty() ? "" : " of " + caller, " failed: ", ncclGetErrorString(code), " (", nccl_result_name(code),
+       ")", more.empty() ? "" : "; NCCL's last error is: " + more, ". ", nccl_remedy(code, more)});
 }
 
 /// Throws communication_error if a call without a communicator has failed.

@@ -129,8 +129,8 @@ class nccl_clique : public participants {
   };
 
   std::string name(std::size_t k) const {
-    return "rank " + std::to_string(rank(k)) + " of " + std::to_string(size()) + " (" +
-           std::string(place_name(backend::cuda{}, ordinals_[k])) + ")";
+    return devplace::detail::joined(
+        {"rank ", rank(k), " of ", size(), " (", place_name(backend::cuda{}, ordinals_[k]), ")"});
   }
 
   /// Calls `f(k)` for each device in one NCCL group. Ends the group even if a call fails, because later groups would
@@ -162,10 +162,10 @@ class nccl_clique : public participants {
   }
   void check_time(const char* call, double waited, double limit) {
     if (limit == 0 || waited < limit) return;
-    fail(ncclRemoteError, std::string(call) + " of " + name(0) + " is not done after " +
-                              std::to_string(static_cast<int>(waited)) +
-                              " s: another rank did not make this call, or cannot be reached. process_options says how "
-                              "long calls may take.");
+    fail(ncclRemoteError,
+         devplace::detail::joined({call, " of ", name(0), " is not done after ", static_cast<int>(waited),
+                                   " s: another rank did not make this call, or cannot be reached. process_options "
+                                   "says how long calls may take."}));
   }
 
   /// Aborts and throws; first asks the monitor for the cause if another process may have failed.

@@ -57,10 +57,10 @@ inline void require_own_gpus(std::span<const nccl_device> devices, int version) 
     for (std::size_t a = 0; a != b; ++a)
       if (devices[a] == devices[b])
         throw communication_error(
-            "collective::nccl: ranks " + std::to_string(a) + " and " + std::to_string(b) +
-            " use one GPU (PCI address " + devices[a].bus + "), and NCCL " + nccl_version_text(version) +
-            " needs one GPU for each rank. Start no more processes on a host than it has GPUs, give each place its "
-            "own device in DEVPLACE_DEVICE_MAP, or use collective::direct, which shares GPUs.");
+            {"collective::nccl: ranks ", a, " and ", b, " use one GPU (PCI address ", devices[a].bus, "), and NCCL ",
+             nccl_version_text(version),
+             " needs one GPU for each rank. Start no more processes on a host than it has GPUs, give each place its "
+             "own device in DEVPLACE_DEVICE_MAP, or use collective::direct, which shares GPUs."});
 }
 
 /// Properties that must be equal in all processes before a communicator is made.
@@ -73,10 +73,10 @@ struct nccl_process {
 inline void require_nccl(int version) {
   constexpr int oldest = NCCL_VERSION_CODE / 100 * 100;
   if (version < oldest)
-    throw communication_error("collective::nccl: the program was compiled for NCCL " +
-                              nccl_version_text(NCCL_VERSION_CODE) + " and has loaded NCCL " +
-                              nccl_version_text(version) +
-                              ", which is older. Put the newer library's folder first in LD_LIBRARY_PATH.");
+    throw communication_error({"collective::nccl: the program was compiled for NCCL ",
+                               nccl_version_text(NCCL_VERSION_CODE), " and has loaded NCCL ",
+                               nccl_version_text(version),
+                               ", which is older. Put the newer library's folder first in LD_LIBRARY_PATH."});
 }
 
 /// Checks that NCCL can connect the processes' places. The check throws in all processes or in none, so that no process
@@ -88,13 +88,12 @@ inline ncclUniqueId nccl_rendezvous(std::span<const int> ordinals, const process
   const std::vector<nccl_process> all = processes.all_gather(own);
   for (std::size_t r = 0; r != all.size(); ++r) {
     if (all[r].version != all[0].version)
-      throw communication_error("collective::nccl: process 0 has loaded NCCL " + nccl_version_text(all[0].version) +
-                                " and process " + std::to_string(r) + " NCCL " + nccl_version_text(all[r].version) +
-                                ". All must load the same version; see LD_LIBRARY_PATH on each host.");
+      throw communication_error({"collective::nccl: process 0 has loaded NCCL ", nccl_version_text(all[0].version),
+                                 " and process ", r, " NCCL ", nccl_version_text(all[r].version),
+                                 ". All must load the same version; see LD_LIBRARY_PATH on each host."});
     if (all[r].places != all[0].places)
-      throw communication_error("collective::nccl: process 0 has " + std::to_string(all[0].places) +
-                                " places and process " + std::to_string(r) + " has " + std::to_string(all[r].places) +
-                                "; all processes must be started from the same program.");
+      throw communication_error({"collective::nccl: process 0 has ", all[0].places, " places and process ", r, " has ",
+                                 all[r].places, "; all processes must be started from the same program."});
   }
   require_nccl(version);
   std::vector<nccl_device> devices(all.size() * ordinals.size());
@@ -113,8 +112,8 @@ inline ncclUniqueId nccl_rendezvous(std::span<const int> ordinals, const process
   first = processes.broadcast(first);
   if (!why.empty()) throw communication_error(why);
   if (first.status != ncclSuccess)
-    throw communication_error(std::string("collective::nccl: process 0 could not make NCCL's id (") +
-                              nccl_result_name(first.status) + "); its output says why.");
+    throw communication_error({"collective::nccl: process 0 could not make NCCL's id (", nccl_result_name(first.status),
+                               "); its output says why."});
   return first.id;
 }
 

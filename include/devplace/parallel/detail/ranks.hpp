@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <new>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <devplace/base/error.hpp>

@@ -31,7 +31,8 @@ struct control_endpoint {
   /// Text for messages: `127.0.0.1:29501`.
   std::string text() const {
     if (address.empty()) return "the job's socket of this host";
-    return (address.find(':') == std::string::npos ? address : "[" + address + "]") + ":" + std::to_string(port);
+    return devplace::detail::joined(
+        {address.find(":") == std::string::npos ? address : devplace::detail::joined({"[", address, "]"}), ":", port});
   }
 };
 
@@ -57,12 +58,12 @@ class control_listener {
       }
       failed = errno;
     }
-    throw communication_error("process 0 cannot listen at " + endpoint_.text() + ": " + std::strerror(failed) + ". " +
-                              (failed == EADDRINUSE ? "Another program, or another job, has this port: give another "
-                                                      "MASTER_PORT to all processes of this job."
-                               : failed == EADDRNOTAVAIL
-                                   ? "The address is not one of this host: MASTER_ADDR must be the host of RANK 0."
-                                   : "Give an address and a port that process 0 may use."));
+    throw communication_error(
+        {"process 0 cannot listen at ", endpoint_.text(), ": ", std::strerror(failed), ". ",
+         failed == EADDRINUSE
+             ? "Another program, or another job, has this port: give another MASTER_PORT to all processes of this job."
+         : failed == EADDRNOTAVAIL ? "The address is not one of this host: MASTER_ADDR must be the host of RANK 0."
+                                   : "Give an address and a port that process 0 may use."});
   }
 
   /// The endpoint, with the port that the system has chosen.
@@ -77,14 +78,14 @@ class control_listener {
     const detail::file_descriptor other = detail::connect_to(address, 0.1);
     if (other) static_cast<void>(detail::same_user(other.get(), &pid));
     throw communication_error(
-        "process 0 of job '" + member.token + "' cannot listen at this host: " +
-        (failed == EADDRINUSE && pid == ::getpid()
-             ? "this process has made the group of the job already. Keep that group, or take parts "
-               "of it by split()."
-         : failed == EADDRINUSE ? "process " + std::to_string(pid) +
-                                      " is process 0 of a job with this name already. Two processes have RANK 0, two "
-                                      "jobs the same MASTER_PORT, or an earlier start of the job has not ended."
-                                : std::string(std::strerror(failed)) + "."));
+        {"process 0 of job '", member.token, "' cannot listen at this host: ",
+         failed == EADDRINUSE && pid == ::getpid()
+             ? "this process has made the group of the job already. Keep that group, or take parts of it by split()."
+         : failed == EADDRINUSE ? devplace::detail::joined(
+                                      {"process ", pid,
+                                       " is process 0 of a job with this name already. Two processes have RANK 0, two "
+                                       "jobs the same MASTER_PORT, or an earlier start of the job has not ended."})
+                                : std::string(std::strerror(failed)) + "."});
   }
 
   void find_port() {

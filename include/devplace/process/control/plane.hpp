@@ -98,8 +98,8 @@ class control_plane final : public group_monitor {
       : process_(::getpid()), exceptions_(std::uncaught_exceptions()) {
     detail::check_options(options);
     if (member.size < 1 || member.rank < 0 || member.rank >= member.size)
-      throw argument_error("control_plane: rank " + std::to_string(member.rank) + " of " + std::to_string(member.size) +
-                           " processes; ranks go from 0 to the number of processes less one.");
+      throw argument_error({"control_plane: rank ", member.rank, " of ", member.size,
+                            " processes; ranks go from 0 to the number of processes less one."});
     detail::control_address own{process_, {}};
     own.host = devplace::detail::host_name().c_str();
     if (member.rank != 0) {
@@ -116,8 +116,8 @@ class control_plane final : public group_monitor {
     if (::getpid() != process_)
       throw communication_error("control_plane: call it in the process that made it, not in a child of fork().");
     if (bytes > detail::control_gather_limit)
-      throw argument_error("control_plane: an exchange of " + std::to_string(bytes) +
-                           " bytes; the maximum is 65536 bytes of each process. Send data by a process_group.");
+      throw argument_error({"control_plane: an exchange of ", bytes,
+                            " bytes; the maximum is 65536 bytes of each process. Send data by a process_group."});
   }
 
   /// Starts the thread with all signals blocked, so that the program's own threads handle them.

@@ -43,9 +43,8 @@ class launch_variables {
     if (value == nullptr) return std::nullopt;
     const int number = devplace::detail::whole_number(value);
     if (number < lowest || number > highest)
-      throw argument_error("launch_environment: " + std::string(name) + "=\"" + value +
-                           "\" is not a whole number from " + std::to_string(lowest) + " to " +
-                           std::to_string(highest) + ". " + fix);
+      throw argument_error({"launch_environment: ", name, "=\"", value, "\" is not a whole number from ", lowest,
+                            " to ", highest, ". ", fix});
     return number;
   }
 
@@ -61,10 +60,9 @@ struct position {
   int rank = 0;
   int size = 1;
 
-  std::string names() const { return std::string(rank_variable) + ", " + size_variable; }
+  std::string names() const { return devplace::detail::joined({rank_variable, ", ", size_variable}); }
   std::string text() const {
-    return std::string(rank_variable) + "=" + std::to_string(rank) + " and " + size_variable + "=" +
-           std::to_string(size);
+    return devplace::detail::joined({rank_variable, "=", rank, " and ", size_variable, "=", size});
   }
 };
 
@@ -77,13 +75,13 @@ inline std::optional<position> read_position(const launch_variables& variables, 
   if (!rank && !size) return std::nullopt;
   if (!rank || !size) {
     const char* const variable = rank ? rank_variable : size_variable;
-    throw argument_error("launch_environment: " + std::string(variable) + "=" + variables.text(variable) +
-                         " is set, but " + (rank ? size_variable : rank_variable) + " is not. " + fix);
+    throw argument_error({"launch_environment: ", variable, "=", variables.text(variable), " is set, but ",
+                          rank ? size_variable : rank_variable, " is not. ", fix});
   }
   const position found{rank_variable, size_variable, *rank, *size};
   if (*rank >= *size)
-    throw argument_error("launch_environment: " + found.text() + " contradict each other: ranks are 0 to " +
-                         std::to_string(*size - 1) + ". " + fix);
+    throw argument_error(
+        {"launch_environment: ", found.text(), " contradict each other: ranks are 0 to ", *size - 1, ". ", fix});
   return found;
 }
 

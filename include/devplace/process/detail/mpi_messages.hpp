@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include <devplace/base/clock.hpp>
@@ -155,10 +154,10 @@ class mpi_messages {
     return expected == sent || expected == collective || static_cast<std::size_t>(length(status)) == expected;
   }
   [[noreturn]] static void throw_incomplete(const MPI_Status& status, std::size_t expected) {
-    throw communication_error("rank " + std::to_string(status.MPI_SOURCE) + " of the group sent " +
-                              std::to_string(length(status)) + " bytes where " + std::to_string(expected) +
-                              " were expected. The processes of a group must make the same calls in the same order, "
-                              "with as many elements.");
+    throw communication_error({"rank ", status.MPI_SOURCE, " of the group sent ", length(status), " bytes where ",
+                               expected,
+                               " were expected. The processes of a group must make the same "
+                               "calls in the same order, with as many elements."});
   }
 
   bool oversubscribed_;

@@ -133,16 +133,16 @@ class mpi_rendezvous {
     if (rank_ == 0 && ::getrandom(numbers, sizeof numbers, 0) != sizeof numbers)
       throw communication_error("the system gives no random numbers to name a group.");
     check_mpi("MPI_Bcast", MPI_Bcast(numbers, sizeof numbers, MPI_BYTE, 0, communicator_));
-    return "mpi " + std::to_string(numbers[0]) + " " + std::to_string(numbers[1]);
+    return devplace::detail::joined({"mpi ", numbers[0], " ", numbers[1]});
   }
 
   /// Lets process 0 listen at a Unix socket or at all addresses of its host. Returns the failure, or an empty text.
   std::string listen(const job_member& member, bool one_host, std::vector<control_listener>& listeners) const {
     ::rlimit files{};
     if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < static_cast<::rlim_t>(size_) + 64)
-      return "process 0 may open " + std::to_string(files.rlim_cur) + " files, and to watch " + std::to_string(size_) +
-             " processes it needs one for each. Raise the limit (ulimit -n), or give process_options{.heartbeat = 0} "
-             "for a group that is not watched.";
+      return devplace::detail::joined({"process 0 may open ", files.rlim_cur, " files, and to watch ", size_,
+                                       " processes it needs one for each. Raise the limit (ulimit -n), or give "
+                                       "process_options{.heartbeat = 0} for a group that is not watched."});
     try {
       if (one_host)
         listeners.emplace_back(member, control_endpoint{});
@@ -188,11 +188,11 @@ class mpi_rendezvous {
       tried += (tried.empty() ? "" : ", ") + candidates[i].address.str();
     }
     throw communication_error(
-        "the processes of this group are watched over a TCP connection to process 0's host, which "
-        "has no address to which all hosts can connect (" +
-        tried +
-        "). Allow the connection in the firewall, or give process_options{.heartbeat = 0} for a group that "
-        "is not watched.");
+        {"the processes of this group are watched over a TCP connection to process 0's host, "
+         "which has no address to which all hosts can connect (",
+         tried,
+         "). Allow the connection in the firewall, or give process_options{.heartbeat = 0} "
+         "for a group that is not watched."});
   }
 
   MPI_Comm communicator_;

@@ -59,7 +59,7 @@ class mpi_transport final : public transport {
   }
 
   std::string description() const override {
-    return std::to_string(size()) + (size() == 1 ? " process" : " processes") + ", by MPI (" + library_ + ")";
+    return devplace::detail::joined({size(), size() == 1 ? " process" : " processes", ", by MPI (", library_, ")"});
   }
   // Smaller portions wait more often, larger ones need more memory; measured by all_reduce_mpi_bench.
   std::size_t portion() const noexcept override { return std::size_t{16} << 20; }
@@ -226,9 +226,9 @@ class mpi_transport final : public transport {
     check_mpi_runs("process_group");
     for (std::size_t r = 1; r < begins.size(); ++r)
       if (begins[r] - begins[r - 1] > INT_MAX)
-        throw argument_error("process_group: a process's part has " + std::to_string(begins[r] - begins[r - 1]) +
-                             " bytes, and MPI counts to " + std::to_string(INT_MAX) +
-                             ". Call it for at most portion() bytes at a time.");
+        throw argument_error({"process_group: a process's part has ", begins[r] - begins[r - 1],
+                              " bytes, and MPI counts to ", INT_MAX,
+                              ". Call it for at most portion() bytes at a time."});
     if (failed_)
       throw communication_error(
           "process_group: an earlier collective call of this group failed in this process, so the others wait in "

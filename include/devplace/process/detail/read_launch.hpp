@@ -28,8 +28,8 @@ struct launch_values {
 
 [[noreturn]] inline void throw_contradiction(const launched& process, const std::string& others,
                                              const std::string& fix) {
-  throw argument_error("launch_environment: " + process.world.text() + ", set by " + launcher_name(process.started_by) +
-                       ", contradict " + others + ". " + fix);
+  throw argument_error({"launch_environment: ", process.world.text(), ", set by ", launcher_name(process.started_by),
+                        ", contradict ", others, ". ", fix});
 }
 
 /// Reads RANK and WORLD_SIZE if they are set in addition to a launcher's variables. A task of srun may start several
@@ -43,12 +43,13 @@ inline std::optional<launched> read_by_hand_inside(const launch_variables& varia
   if (rank.value_or(outer.world.rank) == outer.world.rank && size.value_or(outer.world.size) == outer.world.size)
     return std::nullopt;
   std::string set_variables;
-  if (rank) set_variables = "RANK=" + std::to_string(*rank);
+  if (rank) set_variables = devplace::detail::joined({"RANK=", *rank});
   if (size) set_variables += (rank ? " and WORLD_SIZE=" : "WORLD_SIZE=") + std::to_string(*size);
-  throw_contradiction(outer, set_variables,
-                      "Unset RANK and WORLD_SIZE, which are set by hand or left from another run, or start the program "
-                      "without " +
-                          launcher_name(outer.started_by) + ".");
+  throw_contradiction(
+      outer, set_variables,
+      devplace::detail::joined(
+          {"Unset RANK and WORLD_SIZE, which are set by hand or left from another run, or start the program without ",
+           launcher_name(outer.started_by), "."}));
 }
 
 /// The innermost launcher: torchrun, which overwrites all its variables; then mpirun, which starts its helpers by srun;
@@ -68,10 +69,10 @@ inline launched find_launcher(const launch_variables& variables) {
   if (auto world = read_position(variables, "RANK", "WORLD_SIZE", launcher_fix(launcher::by_hand)))
     return {launcher::by_hand, *world};
   if (variables.has("PMIX_RANK"))
-    throw argument_error("launch_environment: PMIX_RANK=" + variables.text("PMIX_RANK") +
-                         " was set by a launcher that does not say how many processes there are. Use mpirun or srun, "
-                         "set RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE for each process, or unset PMIX_RANK "
-                         "to start the program alone.");
+    throw argument_error({"launch_environment: PMIX_RANK=", variables.text("PMIX_RANK"),
+                          " was set by a launcher that does not say how many processes there are. Use mpirun "
+                          "or srun, set RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE for each process, or "
+                          "unset PMIX_RANK to start the program alone."});
   return {};
 }
 
@@ -90,8 +91,8 @@ inline void find_local_position(const launch_variables& variables, launch_values
     found.local = *found.process.local;
     found.local_origin = found.local.names();
     if (found.local.size > world.size)
-      throw argument_error("launch_environment: " + found.local.text() + " contradict " + world.text() +
-                           ": no host has more processes than the job. " + launcher_fix(found.process.started_by));
+      throw argument_error({"launch_environment: ", found.local.text(), " contradict ", world.text(),
+                            ": no host has more processes than the job. ", launcher_fix(found.process.started_by)});
   } else if (world.size == 1) {
     found.local_origin = "the only process";
   } else if (found.process.started_by == launcher::by_hand &&
@@ -99,9 +100,10 @@ inline void find_local_position(const launch_variables& variables, launch_values
     found.local = world;
     found.local_origin = variables.has("MASTER_ADDR") ? "MASTER_ADDR is this host" : "MASTER_ADDR is not set";
   } else {
-    throw argument_error("launch_environment: " + world.text() + ", set by " + launcher_name(found.process.started_by) +
-                         ", do not say which of the processes are on this host. Set LOCAL_RANK and LOCAL_WORLD_SIZE "
-                         "for each process: its rank on its host, and the number of processes there.");
+    throw argument_error(
+        {"launch_environment: ", world.text(), ", set by ", launcher_name(found.process.started_by),
+         ", do not say which of the processes are on this host. Set LOCAL_RANK and LOCAL_WORLD_SIZE for each process: "
+         "its rank on its host, and the number of processes there."});
   }
   if (!found.process.node && found.local.size == world.size) found.process.node = 0;
 }

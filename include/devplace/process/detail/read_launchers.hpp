@@ -75,12 +75,12 @@ inline std::optional<launched> read_slurm(const launch_variables& variables) {
     const std::string tasks = variables.text("SLURM_STEP_TASKS_PER_NODE");
     const int here = slurm_tasks_on_node(tasks, *found.node);
     if (here <= *local)
-      throw argument_error("launch_environment: SLURM_STEP_TASKS_PER_NODE=\"" + tasks +
-                           "\" has no task SLURM_LOCALID=" + std::to_string(*local) +
-                           " on node SLURM_NODEID=" + std::to_string(*found.node) + ". " + fix);
+      throw argument_error({"launch_environment: SLURM_STEP_TASKS_PER_NODE=\"", tasks,
+                            "\" has no task SLURM_LOCALID=", *local, " on node SLURM_NODEID=", *found.node, ". ", fix});
     found.local = position{"SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE", *local, here};
   }
-  found.job = "Slurm " + variables.text("SLURM_JOB_ID") + "." + variables.text("SLURM_STEP_ID");
+  found.job =
+      devplace::detail::joined({"Slurm ", variables.text("SLURM_JOB_ID"), ".", variables.text("SLURM_STEP_ID")});
   if (variables.has("SLURM_RESTART_COUNT")) found.job += " restart " + variables.text("SLURM_RESTART_COUNT");
   return found;
 }

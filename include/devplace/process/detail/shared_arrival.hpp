@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <devplace/base/clock.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/base/spin_wait.hpp>
 
 namespace devplace::parallel::detail {
@@ -31,10 +32,10 @@ struct shared_call {
   /// The text after a rank in messages: `reduces 1 buffer of 24 bytes`.
   std::string text() const {
     if (kind == barrier) return "waits at a barrier";
-    return std::string(kind == collect || kind == everywhere ? "reduces "
-                       : kind == distribute                  ? "broadcasts or gathers "
-                                                             : "splits the group by ") +
-           std::to_string(buffers) + (buffers == 1 ? " buffer of " : " buffers of ") + std::to_string(bytes) + " bytes";
+    return devplace::detail::joined({kind == collect || kind == everywhere ? "reduces "
+                                     : kind == distribute                  ? "broadcasts or gathers "
+                                                                           : "splits the group by ",
+                                     buffers, buffers == 1 ? " buffer of " : " buffers of ", bytes, " bytes"});
   }
 };
 

@@ -58,7 +58,7 @@ class shared_segment {
   /// Opens the segment that another process has created.
   void open(const address& segment) {
     bytes_ = static_cast<std::size_t>(segment.bytes);
-    const std::string path = "/proc/" + std::to_string(segment.process) + "/fd/" + std::to_string(segment.descriptor);
+    const std::string path = devplace::detail::joined({"/proc/", segment.process, "/fd/", segment.descriptor});
     struct ::stat found = {};
     if (::stat(path.c_str(), &found) != 0) return fail(failure::find);
     if (found.st_dev != segment.device || found.st_ino != segment.inode || found.st_size != ::off_t(segment.bytes)) {
@@ -96,28 +96,27 @@ class shared_segment {
   /// Throws communication_error unless all processes are on this process's host.
   static void require_one_host(int rank, int local, int processes) {
     if (local != processes)
-      throw communication_error("shared_memory_transport: only " + std::to_string(local) + " of the " +
-                                std::to_string(processes) + " processes are on the host of rank " +
-                                std::to_string(rank) +
-                                ". Processes of several hosts are connected by MPI: start them by mpirun or srun, and "
-                                "link devplace::mpi.");
+      throw communication_error({"shared_memory_transport: only ", local, " of the ", processes,
+                                 " processes are on the host of rank ", rank,
+                                 ". Processes of several hosts are connected by MPI: start "
+                                 "them by mpirun or srun, and link devplace::mpi."});
   }
   /// Throws communication_error for a failure in process `rank` of `processes`.
   [[noreturn]] static void report(const failure& failed, int rank, int processes, std::size_t bytes) {
-    const std::string sentence = "shared_memory_transport: rank " + std::to_string(rank) + " of " +
-                                 std::to_string(processes) + " processes could not ",
+    const std::string sentence = devplace::detail::joined(
+                          {"shared_memory_transport: rank ", rank, " of ", processes, " processes could not "}),
                       why = std::generic_category().message(failed.number);
     switch (failed.step) {
       case failure::create:
-        throw communication_error(sentence + "create shared memory (" + why +
-                                  "). Allow the processes to use memfd_create, or connect them by MPI.");
+        throw communication_error({sentence, "create shared memory (", why,
+                                   "). Allow the processes to use memfd_create, or connect them by MPI."});
       case failure::find:
-        throw communication_error(sentence + "open the memory of rank 0 by /proc (" + why +
-                                  "). Start all processes on one host, in one container and as one user, or connect "
-                                  "them by MPI.");
+        throw communication_error(
+            {sentence, "open the memory of rank 0 by /proc (", why,
+             "). Start all processes on one host, in one container and as one user, or connect them by MPI."});
       default:
-        throw communication_error(sentence + "get " + std::to_string(bytes) + " bytes of shared memory (" + why +
-                                  "). Give the job more memory, or start fewer processes.");
+        throw communication_error({sentence, "get ", bytes, " bytes of shared memory (", why,
+                                   "). Give the job more memory, or start fewer processes."});
     }
   }
 

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/joined.hpp>
+
 // Places brackets, blanks and line breaks as numpy does: lines of at most 75 columns; arrays of more than 1000 elements
 // show only the first and last 3 along each axis.
 namespace devplace::detail {
@@ -85,12 +87,12 @@ class array_layout {
       const std::string line_end(extents_.size() - axis - 1, '\n');
       const std::size_t count = shown_of(axis);
       for (std::size_t k = 0; k < count; ++k) {
-        if (k == print_edge && cut(axis)) text += indent + "..." + line_end;
+        if (k == print_edge && cut(axis)) text += joined({indent, "...", line_end});
         text += indent + bracket(axis + 1, indent + " ", width - 1, words, next);
         if (k + 1 != count) text += line_end;
       }
     }
-    return "[" + text.substr(indent.size()) + "]";
+    return joined({"[", text.substr(indent.size()), "]"});
   }
 
   std::vector<std::size_t> extents_;

@@ -36,8 +36,8 @@ template <class X> inline constexpr bool has_network = requires { typename X::ne
 
 [[noreturn]] inline void throw_copy_of_other_extents(std::span<const std::size_t> to,
                                                      std::span<const std::size_t> from) {
-  throw shape_error("copy: the destination is " + sizes_text(to) + " and the source " + sizes_text(from) +
-                    "; they must have the same extents.");
+  throw shape_error({"copy: the destination is ", sizes_text(to), " and the source ", sizes_text(from),
+                     "; they must have the same extents."});
 }
 
 /// Whether the types allow copying one view to another. Returns `auto` to be instantiated at the call, so that the

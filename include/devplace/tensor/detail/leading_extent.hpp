@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
@@ -36,8 +35,8 @@ struct leading_extent {
       x.division_ = division_before;
     }
     x.extents_ = before;
-    throw shape_error(std::to_string(rows) + " rows do not fit into the memory of a tensor that is now " +
-                      to_string(before) + "; make it with the largest number of rows that it will have.");
+    throw shape_error({rows, " rows do not fit into the memory of a tensor that is now ", to_string(before),
+                       "; make it with the largest number of rows that it will have."});
   }
 
  private:

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
@@ -110,7 +111,7 @@ template <class T> std::vector<std::string> format_numbers(const std::vector<T>&
       }
       // As numpy, fills the common width of fractions: with further digits if exponents follow, otherwise with blanks.
       const printed_number printed = scientific ? rounded(x, true, fraction) : shortest(x, false, print_precision);
-      std::string text = padded_left(printed.whole, whole) + "." + printed.fraction;
+      std::string text = joined({padded_left(printed.whole, whole), ".", printed.fraction});
       text.append(fraction - printed.fraction.size(), scientific ? '0' : ' ');
       if (!printed.exponent.empty())
         text += printed.exponent.substr(0, 2) + std::string(exponent - printed.exponent.size(), '0') +
@@ -132,9 +133,10 @@ template <class T> std::string format_number(T x) {
     if (!is_finite(static_cast<double>(x))) return not_finite(x);
     const double magnitude = std::fabs(static_cast<double>(x)), limit = sizeof(T) == 4 ? 1e6 : 1e16;
     const bool scientific = magnitude != 0 && (magnitude < 1e-4 || magnitude >= limit);
-    const printed_number printed = shortest(x, scientific, 400);
-    const bool bare = scientific && printed.fraction.empty();
-    return printed.whole + (bare ? "" : "." + (printed.fraction.empty() ? "0" : printed.fraction)) + printed.exponent;
+    char buffer[64];
+    const auto format = scientific ? std::chars_format::scientific : std::chars_format::fixed;
+    const std::string text(buffer, std::to_chars(buffer, std::end(buffer), x, format).ptr);
+    return scientific || text.find('.') != std::string::npos ? text : text + ".0";
   }
 }
 

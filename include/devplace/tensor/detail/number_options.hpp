@@ -17,10 +17,14 @@ struct number_range {
 
   /// Throws argument_error for a number outside of the range. If a double equals a float, prints the float's digits.
   void require(double value, const char* owner, const char* name) const {
-    if (is_finite(value) && contains(value)) return;
+    if (!is_finite(value) || !contains(value)) fail(value, owner, name);
+  }
+
+ private:
+  [[noreturn, gnu::noinline]] void fail(double value, const char* owner, const char* name) const {
     const auto of_float = static_cast<float>(value);
     const std::string number = of_float == value ? format_number(of_float) : format_number(value);
-    throw argument_error(std::string(owner) + ": " + name + " is " + number + "; it must be " + text + ".");
+    throw argument_error({owner, ": ", name, " is ", number, "; it must be ", text, "."});
   }
 };
 

@@ -109,21 +109,18 @@ inline std::string as_written(std::size_t number) { return std::to_string(static
 
 [[noreturn]] inline void throw_past_end(std::size_t index, std::size_t axis, std::size_t extent) {
   if (index > PTRDIFF_MAX)
-    throw argument_error("index " + as_written(index) + " of axis " + std::to_string(axis) +
-                         " is negative; indices count from 0, and the axis has the extent " + std::to_string(extent) +
-                         ".");
-  throw argument_error("index " + std::to_string(index) + " is past the extent " + std::to_string(extent) +
-                       " of axis " + std::to_string(axis) + ".");
+    throw argument_error({"index ", as_written(index), " of axis ", axis,
+                          " is negative; indices count from 0, and the axis has the extent ", extent, "."});
+  throw argument_error({"index ", index, " is past the extent ", extent, " of axis ", axis, "."});
 }
 [[noreturn]] inline void throw_no_axis(std::size_t axis, std::size_t rank) {
-  throw argument_error("extent: there is no axis " + as_written(axis) + " among " + std::to_string(rank) +
-                       "; axes count from 0.");
+  throw argument_error({"extent: there is no axis ", as_written(axis), " among ", rank, "; axes count from 0."});
 }
 [[noreturn]] inline void throw_no_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
                                         std::size_t extent) {
-  throw argument_error("slice " + as_written(first) + " to " + as_written(last) + " by " + as_written(step) +
-                       " does not lie in axis " + std::to_string(axis) + ", whose extent is " + std::to_string(extent) +
-                       "; indices count from 0, steps from 1, and none is negative.");
+  throw argument_error({"slice ", as_written(first), " to ", as_written(last), " by ", as_written(step),
+                        " does not lie in axis ", axis, ", whose extent is ", extent,
+                        "; indices count from 0, steps from 1, and none is negative."});
 }
 /// Counts every `step`-th index of an axis from `first` to `last`; throws for indices outside of the axis.
 constexpr std::size_t extent_of_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
@@ -138,19 +135,18 @@ constexpr std::size_t extent_of_slice(std::size_t first, std::size_t last, std::
     for (const std::size_t size : sizes) product *= size;
     return std::to_string(product);
   };
-  throw shape_error("reshape from " + sizes_text(from) + " to " + sizes_text(to) +
-                    " would change the number of elements from " + count(from) + " to " + count(to) + ".");
+  throw shape_error({"reshape from ", sizes_text(from), " to ", sizes_text(to),
+                     " would change the number of elements from ", count(from), " to ", count(to), "."});
 }
 [[noreturn]] inline void throw_no_strides(std::span<const std::size_t> from, std::span<const std::size_t> strides,
                                           std::span<const std::size_t> to) {
-  throw shape_error("reshape from " + sizes_text(from) + " with strides " + sizes_text(strides) + " to " +
-                    sizes_text(to) +
-                    " needs another order of the elements in memory; make a row-major copy first, "
-                    "with to<on<...>>(x).");
+  throw shape_error(
+      {"reshape from ", sizes_text(from), " with strides ", sizes_text(strides), " to ", sizes_text(to),
+       " needs another order of the elements in memory; make a row-major copy first, with to<on<...>>(x)."});
 }
 [[noreturn]] inline void throw_no_broadcast(std::span<const std::size_t> from, std::span<const std::size_t> to) {
-  throw shape_error("broadcast_to: " + sizes_text(from) + " cannot be broadcast to " + sizes_text(to) +
-                    ": aligned at the last axis, extents must be equal, or 1 in the view.");
+  throw shape_error({"broadcast_to: ", sizes_text(from), " cannot be broadcast to ", sizes_text(to),
+                     ": aligned at the last axis, extents must be equal, or 1 in the view."});
 }
 
 }  // namespace devplace::detail

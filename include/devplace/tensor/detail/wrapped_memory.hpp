@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
@@ -73,10 +72,10 @@ template <class Memory> constexpr auto* wrapped_data(Memory& memory) {
 
 [[noreturn]] inline void throw_wrapped_size(std::size_t elements, std::span<const std::size_t> extents,
                                             std::size_t needed) {
-  throw shape_error("wrap: " + std::to_string(elements) + " elements were given for a view of " + sizes_text(extents) +
-                    (needed == SIZE_MAX
+  throw shape_error({"wrap: ", elements, " elements were given for a view of ", sizes_text(extents),
+                     needed == SIZE_MAX
                          ? ", whose strides exceed the address space; strides count from 0, and none is negative."
-                         : ", which takes " + std::to_string(needed) + "."));
+                         : joined({", which takes ", needed, "."})});
 }
 
 }  // namespace detail

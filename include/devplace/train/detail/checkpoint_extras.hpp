@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/io/parameters.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/place/placement.hpp>
@@ -33,7 +34,7 @@ class checkpoint_extras {
   /// Copies an object's models to the host; adds the models' tensors and the object's numbers.
   template <class Extra>
   void save(Extra& extra, std::vector<checkpoint_tensor>& tensors, safetensors_metadata& metadata) {
-    const std::string key = "extra." + std::to_string(saved_++) + ".";
+    const std::string key = devplace::detail::joined({"extra.", saved_++, "."});
     extra.for_checkpoint(
         [&](auto& model) {
           using backend_type = placement_backend_t<typename std::remove_cvref_t<decltype(model)>::placement_type>;
@@ -54,7 +55,7 @@ class checkpoint_extras {
   }
   /// Throws file_error unless the texts have the next object's numbers.
   template <class Extra> void check(Extra& extra, const checkpoint_texts& texts) {
-    const std::string key = "extra." + std::to_string(checked_++) + ".";
+    const std::string key = devplace::detail::joined({"extra.", checked_++, "."});
     extra.for_checkpoint([](auto&) {},
                          [&](const char* name, auto& value) {
                            static_cast<void>(texts.number<std::remove_cvref_t<decltype(value)>>(key + name));
@@ -64,7 +65,7 @@ class checkpoint_extras {
   /// Restores the next expected object. `model_updates`: number of updates of the trained model.
   template <class Extra>
   void load(Extra& extra, const checkpoint_texts& texts, [[maybe_unused]] std::uint64_t model_updates) {
-    const std::string key = "extra." + std::to_string(loaded_++) + ".";
+    const std::string key = devplace::detail::joined({"extra.", loaded_++, "."});
     extra.for_checkpoint(
         [&](auto& model) {
           using backend_type = placement_backend_t<typename std::remove_cvref_t<decltype(model)>::placement_type>;
@@ -91,7 +92,7 @@ class checkpoint_extras {
   std::pair<void*, void*> append(const model<Net, Where, P>& m, std::vector<checkpoint_tensor>& tensors) {
     using T = typename precision_traits<P>::parameter;
     const auto& first = m.state().replicas.front();
-    const std::string prefix = "extra/" + std::to_string(arenas_.size()) + "/";
+    const std::string prefix = devplace::detail::joined({"extra/", arenas_.size(), "/"});
     auto& [parameters, buffers] = arenas_.emplace_back(bytes(first.parameters.bytes()), bytes(first.buffers.bytes()));
     for (const devplace::detail::kept_parameter& parameter : devplace::detail::kept_parameters<Net, T>()) {
       tensors.push_back({parameter.entry, parameter.in(static_cast<T*>(static_cast<void*>(parameters.data())),

@@ -89,8 +89,8 @@ class checkpoint_folder {
   }
 
   [[noreturn]] void fail(const char* problem, const std::error_code& why, const char* fix) const {
-    throw file_error("checkpoints: " + devplace::detail::in_quotes(path_) + " " + problem + ": " + why.message() +
-                     ". " + fix + ".");
+    throw file_error(
+        {"checkpoints: ", devplace::detail::in_quotes(path_), " ", problem, ": ", why.message(), ". ", fix, "."});
   }
 
   std::string path_;

@@ -83,12 +83,12 @@ class checkpoint_texts {
   }
   const std::string& text(std::string_view key) const {
     if (const std::string* const value = find(key)) return *value;
-    fail("has no " + std::string(key) + " in its metadata");
+    fail(devplace::detail::joined({"has no ", key, " in its metadata"}));
   }
   template <class Number> Number number(std::string_view key) const {
     Number result{};
     if (!read_number(text(key), result))
-      fail("has " + devplace::detail::in_quotes(text(key)) + " as " + std::string(key) + " in its metadata");
+      fail(devplace::detail::joined({"has ", devplace::detail::in_quotes(text(key)), " as ", key, " in its metadata"}));
     return result;
   }
   /// Reads numbers separated by spaces.
@@ -103,8 +103,9 @@ class checkpoint_texts {
     return result;
   }
   [[noreturn]] void fail(const std::string& found) const {
-    throw file_error("load_checkpoint: " + devplace::detail::in_quotes(path_) + " " + found +
-                     ". It is damaged, or was written by another version of devplace; load the checkpoint before it.");
+    throw file_error(
+        {"load_checkpoint: ", devplace::detail::in_quotes(path_), " ", found,
+         ". It is damaged, or was written by another version of devplace; load the checkpoint before it."});
   }
 
  private:

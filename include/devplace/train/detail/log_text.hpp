@@ -50,11 +50,11 @@ inline void check_columns(const std::vector<std::string>& columns) {
     throw argument_error("training_log: it has no columns; name them: training_log log{path, {\"step\", \"loss\"}}.");
   for (auto name = columns.begin(); name != columns.end(); ++name) {
     if (name->empty() || name->find_first_of(",\"\r\n") != std::string::npos)
-      throw argument_error("training_log: \"" + *name +
-                           "\" is no name of a column: names are not empty and have no commas, quotes or ends of "
-                           "lines.");
+      throw argument_error(
+          {"training_log: \"", *name,
+           "\" is no name of a column: names are not empty and have no commas, quotes or ends of lines."});
     if (std::find(columns.begin(), name, *name) != name)
-      throw argument_error("training_log: two columns are named \"" + *name + "\"; give each a name of its own.");
+      throw argument_error({"training_log: two columns are named \"", *name, "\"; give each a name of its own."});
   }
 }
 
@@ -88,10 +88,10 @@ template <class F> void for_each_row(std::string_view text, const std::string& p
     const std::string_view cell = row.substr(0, row.find(','));
     double number = 0;
     if (devplace::detail::parse_number(cell, number) != std::errc{} || !devplace::detail::is_finite(number))
-      throw file_error("training_log: " + devplace::detail::in_quotes(path) + " has " +
-                       devplace::detail::in_quotes(cell) + " in the first column of line " + std::to_string(line) +
-                       ", where the row's number belongs. Write it there, without spaces and quotes, or remove the "
-                       "line.");
+      throw file_error(
+          {"training_log: ", devplace::detail::in_quotes(path), " has ", devplace::detail::in_quotes(cell),
+           " in the first column of line ", line,
+           ", where the row's number belongs. Write it there, without spaces and quotes, or remove the line."});
     if (!f(number, begin)) return;
   }
 }

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
@@ -78,12 +77,12 @@ template <class T> struct step_memory {
 
 // No templates, to keep the code of each trainer small.
 [[noreturn]] inline void throw_other_targets(std::size_t samples, std::size_t targets) {
-  throw shape_error("trainer: " + std::to_string(samples) + " samples and " + std::to_string(targets) +
-                    " targets; a batch has one target for each sample.");
+  throw shape_error(
+      {"trainer: ", samples, " samples and ", targets, " targets; a batch has one target for each sample."});
 }
 [[noreturn]] inline void throw_other_targets_of_part(std::size_t samples, std::size_t targets) {
-  throw shape_error("trainer: this place's part of the batch has " + std::to_string(samples) + " samples and " +
-                    std::to_string(targets) + " targets; split samples and targets in the same way.");
+  throw shape_error({"trainer: this place's part of the batch has ", samples, " samples and ", targets,
+                     " targets; split samples and targets in the same way."});
 }
 [[noreturn]] inline void throw_moved_trainer() {
   throw error("this trainer was moved from; use the variable that it was moved to.");
@@ -103,19 +102,18 @@ DEVPLACE_CONFIGURED auto local_batch(const Samples& samples, const Targets& targ
   return part_of_batch<std::remove_const_t<decltype(x)>, std::remove_const_t<decltype(y)>>{rows, x, y};
 }
 [[noreturn]] inline void throw_too_large(std::size_t rows) {
-  throw argument_error("trainer: a batch of " + std::to_string(rows) +
-                       " samples on one place takes more memory than any machine can address; use a smaller one.");
+  throw argument_error({"trainer: a batch of ", rows,
+                        " samples on one place takes more memory than any machine can address; use a smaller one."});
 }
 
 /// Throws if a batch is divided among other participants than the communicator's.
 inline void require_participants(const participants& samples, const participants& targets,
                                  const participants& connected) {
   if (samples == connected && targets == connected) return;
-  throw argument_error("trainer: the batch is divided among " + std::to_string(samples.count) +
-                       " participants, where this process begins at rank " + std::to_string(samples.first) +
-                       ", and the communicator has " + std::to_string(connected.count) +
-                       " participants, where it begins at rank " + std::to_string(connected.first) +
-                       "; divide samples and targets among the communicator's participants.");
+  throw argument_error({"trainer: the batch is divided among ", samples.count,
+                        " participants, where this process begins at rank ", samples.first,
+                        ", and the communicator has ", connected.count, " participants, where it begins at rank ",
+                        connected.first, "; divide samples and targets among the communicator's participants."});
 }
 
 /// Allocates a place's workspace unless it is large enough for `rows` samples.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -78,13 +77,12 @@ inline cpu_isa choose_isa(const char* variable, cpu_isa supported) {
   for (const cpu_isa isa : all_isas) {
     if (text != name_of(isa)) continue;
     if (isa <= supported) return isa;
-    throw argument_error("the environment variable DEVPLACE_CPU_ISA asks for " + std::string(text) +
-                         ", but this processor supports " + name_of(supported) +
-                         " at most. Set it to that or less, or unset it.");
+    throw argument_error({"the environment variable DEVPLACE_CPU_ISA asks for ", text, ", but this processor supports ",
+                          name_of(supported), " at most. Set it to that or less, or unset it."});
   }
-  throw argument_error("the environment variable DEVPLACE_CPU_ISA is \"" + std::string(text) +
-                       "\". Set it to generic, avx2, avx512, avx512_bf16 or amx, or unset it to use the best that "
-                       "the processor has.");
+  throw argument_error({"the environment variable DEVPLACE_CPU_ISA is \"", text,
+                        "\". Set it to generic, avx2, avx512, avx512_bf16 or amx, or unset it to use the best "
+                        "that the processor has."});
 }
 
 /// Returns the instruction set of bf16 products in this process; the environment is read once.

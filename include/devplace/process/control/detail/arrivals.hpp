@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <devplace/base/clock.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/process/control/detail/link.hpp>
 #include <devplace/process/control/detail/socket.hpp>
 
@@ -40,8 +41,8 @@ class control_arrivals {
   /// The reason of the last failed accept(), for messages; empty if none failed.
   std::string accept_error() const {
     if (accept_errno_ == 0) return {};
-    return std::string(" Process 0 could not take a connection: ") + std::strerror(accept_errno_) +
-           ". Raise its limit of open files (ulimit -n).";
+    return devplace::detail::joined({" Process 0 could not take a connection: ", std::strerror(accept_errno_),
+                                     ". Raise its limit of open files (ulimit -n)."});
   }
 
   /// Accepts connections and reads their hello messages. `admit(hello, link)` moves the link out if the process belongs
@@ -101,11 +102,12 @@ class control_arrivals {
         return open && now < one.deadline;
       case control_link::found::malformed:
         if (header.magic == control_header::magic_number && header.protocol != control_header::current_protocol)
-          one.link.send_text(control_message::refusal,
-                             "this process has version " + std::to_string(header.protocol) +
-                                 " of the control connection's protocol and process 0 version " +
-                                 std::to_string(control_header::current_protocol) +
-                                 ": all processes of a group must be started from the same program.");
+          one.link.send_text(
+              control_message::refusal,
+              devplace::detail::joined({"this process has version ", header.protocol,
+                                        " of the control connection's protocol and process 0 version ",
+                                        control_header::current_protocol,
+                                        ": all processes of a group must be started from the same program."}));
         return false;
       case control_link::found::message:
         break;
@@ -117,8 +119,8 @@ class control_arrivals {
                               : "process 0 at this address belongs to another job: give each job its own MASTER_PORT, "
                                 "and all processes of a job the same DEVPLACE_JOB_TOKEN.";
     if (refusal.empty() && hello.version.str() != version)
-      refusal = "this process has devplace " + hello.version.str() + " and process 0 " + version +
-                ": all processes of a group must be started from the same program.";
+      refusal = devplace::detail::joined({"this process has devplace ", hello.version.str(), " and process 0 ", version,
+                                          ": all processes of a group must be started from the same program."});
     if (refusal.empty()) {
       if (local_) one.link.remember_process();
       refusal = admit(hello, one.link);

@@ -26,7 +26,7 @@ class control_transport final : public transport {
       : transport(ranks), plane_(std::move(plane)), monitor_(plane_), host_(host) {}
 
   std::string description() const override {
-    return std::to_string(size()) + " processes, by the control connection between their hosts";
+    return devplace::detail::joined({size(), " processes, by the control connection between their hosts"});
   }
   void require_for_tensors() const override {
     throw communication_error(

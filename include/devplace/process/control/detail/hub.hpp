@@ -68,19 +68,21 @@ class control_hub final : public control_role {
   std::string admit(const control_hello& hello, control_link& link) {
     watched_process joining{.rank = hello.rank, .from = hello.from};
     if (hello.size != member_.size)
-      return joining.name() + " was started for " + std::to_string(hello.size) + " processes and " +
-             processes_[0].name() + " for " + std::to_string(member_.size) + ": all must have the same WORLD_SIZE." +
-             source();
+      return devplace::detail::joined({joining.name(), " was started for ", hello.size, " processes and ",
+                                       processes_[0].name(), " for ", member_.size,
+                                       ": all must have the same WORLD_SIZE.", source()});
     const auto failure = [](bool throws) { return throws ? "throw_" : "terminate"; };
     if ((hello.throws != 0) == terminates())  // the two would disagree on who prints a failure
-      return joining.name() + " has on_failure::" + failure(hello.throws != 0) + " and " + processes_[0].name() +
-             " has on_failure::" + failure(!terminates()) + ": give all processes the same process_options.";
+      return devplace::detail::joined({joining.name(), " has on_failure::", failure(hello.throws != 0), " and ",
+                                       processes_[0].name(), " has on_failure::", failure(!terminates()),
+                                       ": give all processes the same process_options."});
     if (hello.rank < 0 || hello.rank >= member_.size)
-      return joining.name() + " is not one of the ranks 0 to " + std::to_string(member_.size - 1) + "." + source();
+      return devplace::detail::joined(
+          {joining.name(), " is not one of the ranks 0 to ", member_.size - 1, ".", source()});
     const auto r = static_cast<std::size_t>(hello.rank);
     if (r == 0 || links_[r].open())
-      return joining.name() + " and " + processes_[r].name() + " have the same rank: each process needs its own RANK." +
-             source();
+      return devplace::detail::joined({joining.name(), " and ", processes_[r].name(),
+                                       " have the same rank: each process needs its own RANK.", source()});
     links_[r] = std::move(link);
     processes_[r] = joining;
     return {};
@@ -92,21 +94,22 @@ class control_hub final : public control_role {
     const bool known = hello.rank >= 0 && hello.rank < member_.size;
     const auto& has_rank = processes_[known ? static_cast<std::size_t>(hello.rank) : 0];
     if (known && has_rank.left) return "later";  // the process belongs to the job's next group
-    return joining.name() + " comes too late: the group of " + std::to_string(member_.size) + " processes is complete" +
-           (known ? ", with " + has_rank.name() : std::string()) + ". Each process needs its own RANK." + source();
+    return devplace::detail::joined({joining.name(), " comes too late: the group of ", member_.size,
+                                     " processes is complete", known ? ", with " + has_rank.name() : std::string(),
+                                     ". Each process needs its own RANK.", source()});
   }
 
   std::string missing_text(std::size_t joined) const {
     std::string missing;
     for (std::size_t r = 1; r != links_.size(); ++r)
       if (!links_[r].open()) missing += (missing.empty() ? "" : ", ") + std::to_string(r);
-    return "the rendezvous at " + endpoint_ + " got " + std::to_string(joined) + " of " + std::to_string(member_.size) +
-           " processes in " + seconds_text(options_.init_timeout) + "; missing: rank " + missing + "." +
-           arrivals_.accept_error() + source();
+    return devplace::detail::joined({"the rendezvous at ", endpoint_, " got ", joined, " of ", member_.size,
+                                     " processes in ", seconds_text(options_.init_timeout), "; missing: rank ", missing,
+                                     ".", arrivals_.accept_error(), source()});
   }
 
   std::string source() const {
-    return member_.source.empty() ? std::string() : " Process 0 is " + member_.source + ".";
+    return member_.source.empty() ? std::string() : devplace::detail::joined({" Process 0 is ", member_.source, "."});
   }
 
   /// Adds a rank of the group to the ranks that know why the rendezvous failed.

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/process/control/detail/call_checker.hpp>
 #include <devplace/process/control/detail/messages.hpp>
 #include <devplace/process/control/detail/published_calls.hpp>
@@ -110,8 +111,9 @@ class watched_parts {
         const watched_process& known = all[static_cast<std::size_t>(one.rank)];
         if (known.is_waiting()) one.other_call = known.call(known.state.entered) + " of the whole group";
       }
-      return part.checker.find_fault(part.processes, now) +
-             " These calls are in the part of the group that split() made of " + part.ranks() + ".";
+      return devplace::detail::joined({part.checker.find_fault(part.processes, now),
+                                       " These calls are in the part of the group that split() made of ", part.ranks(),
+                                       "."});
     }
     return {};
   }
@@ -122,7 +124,7 @@ class watched_parts {
       for (const watched_process& one : part.processes)
         if (one.is_waiting())
           all[static_cast<std::size_t>(one.rank)].other_call =
-              one.call(one.state.entered) + " of the part with " + part.ranks();
+              devplace::detail::joined({one.call(one.state.entered), " of the part with ", part.ranks()});
   }
 
  private:
@@ -134,8 +136,8 @@ class watched_parts {
       std::string text = "ranks";
       for (std::size_t i = 0; i != std::min(processes.size(), limit); ++i)
         text += (i == 0 ? " " : ", ") + std::to_string(processes[i].rank);
-      return text +
-             (processes.size() > limit ? " and " + std::to_string(processes.size() - limit) + " more" : std::string());
+      return text + (processes.size() > limit ? devplace::detail::joined({" and ", processes.size() - limit, " more"})
+                                              : std::string());
     }
 
     watched_processes processes;  ///< processes that have reported, by rank

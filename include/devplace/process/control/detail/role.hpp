@@ -34,7 +34,7 @@ class control_role {
  public:
   control_role(const job_member& member, const process_options& options)
       : options_(options), member_(member), wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-    if (!wake_) throw communication_error(std::string("the system gives no eventfd: ") + std::strerror(errno) + ".");
+    if (!wake_) throw communication_error({"the system gives no eventfd: ", std::strerror(errno), "."});
     wake_.close_in_children();
   }
   control_role(const control_role&) = delete;
@@ -83,10 +83,9 @@ class control_role {
     if (!has_result_) throw communication_error(sentence_);
     has_result_ = false;
     if (bytes_of_all != 0 && result_.size() != bytes_of_all)
-      throw communication_error("the processes gave " + std::to_string(result_.size()) +
-                                " bytes to a collective call, and this process expected " +
-                                std::to_string(bytes_of_all) +
-                                ": all processes of a group must make the same calls, with as many elements.");
+      throw communication_error({"the processes gave ", result_.size(),
+                                 " bytes to a collective call, and this process expected ", bytes_of_all,
+                                 ": all processes of a group must make the same calls, with as many elements."});
     if (!result_.empty()) std::memcpy(all, result_.data(), result_.size());
   }
 
@@ -170,7 +169,7 @@ class control_role {
 
   /// Writes one line in a single call, so that lines of several processes do not mix.
   static void print(const std::string& sentence) noexcept {
-    const std::string line = "devplace: " + sentence + "\n";
+    const std::string line = devplace::detail::joined({"devplace: ", sentence, "\n"});
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
   }
   /// Prints the failure that ends this process, once. A process may have several groups: the first group that detects

@@ -55,13 +55,14 @@ inline socket_address address_of_job(const control_token& token) {
 
 inline std::vector<socket_address> resolve(const std::string& address, int port) {
   if (port < 0 || port > 65535)
-    throw argument_error("control_endpoint: " + std::to_string(port) + " is no port; give one from 0 to 65535.");
+    throw argument_error({"control_endpoint: ", port, " is no port; give one from 0 to 65535."});
   ::addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
   const int failed = ::getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (failed != 0)
-    throw communication_error("the address '" + address + "', where the processes meet, is unknown to this host: " +
-                              ::gai_strerror(failed) + ". Give MASTER_ADDR as a name or a number that all hosts know.");
+    throw communication_error({"the address '", address,
+                               "', where the processes meet, is unknown to this host: ", ::gai_strerror(failed),
+                               ". Give MASTER_ADDR as a name or a number that all hosts know."});
   std::vector<socket_address> result;
   for (const ::addrinfo* one = found; one != nullptr; one = one->ai_next) {
     result.emplace_back();
@@ -75,8 +76,8 @@ inline std::vector<socket_address> resolve(const std::string& address, int port)
 inline file_descriptor open_socket(const socket_address& address) {
   file_descriptor result(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!result)
-    throw communication_error(std::string("the system gives no socket: ") + std::strerror(errno) +
-                              ". Raise the limit of open files (ulimit -n).");
+    throw communication_error(
+        {"the system gives no socket: ", std::strerror(errno), ". Raise the limit of open files (ulimit -n)."});
   return result;
 }
 

@@ -33,10 +33,9 @@ class control_spoke final : public control_role {
     for (std::size_t i = 0;; ++i) {
       const double left = deadline - devplace::detail::monotonic_seconds();
       if (left <= 0)
-        throw communication_error("rank " + std::to_string(member_.rank) + " of " + std::to_string(member_.size) +
-                                  " did not find process 0 at " + endpoint_.text() + " in " +
-                                  seconds_text(options_.init_timeout) +
-                                  ": it was not started, has ended, or its group is complete." + source());
+        throw communication_error({"rank ", member_.rank, " of ", member_.size, " did not find process 0 at ",
+                                   endpoint_.text(), " in ", seconds_text(options_.init_timeout),
+                                   ": it was not started, has ended, or its group is complete.", source()});
       const socket_address& address = addresses[i % addresses.size()];
       hub_ = control_link(connect_to(address, left));
       if (hub_.open() && shake_hands(address, hello)) return;
@@ -61,9 +60,10 @@ class control_spoke final : public control_role {
     for (bool open = true;;) {
       switch (hub_.next(header, body, answer_limit())) {
         case control_link::found::malformed:
-          throw communication_error("the program that listens at " + endpoint_.text() +
-                                    " is not process 0 of this library and version: another program has this port, or "
-                                    "the processes were started from different programs. Give another MASTER_PORT.");
+          throw communication_error(
+              {"the program that listens at ", endpoint_.text(),
+               " is not process 0 of this library and version: another program has this port, or the processes were "
+               "started from different programs. Give another MASTER_PORT."});
         case control_link::found::message:
           return read_answer(header, body);
         case control_link::found::nothing:
@@ -72,8 +72,8 @@ class control_spoke final : public control_role {
       if (!open) return false;
       const double left = deadline - devplace::detail::monotonic_seconds();
       if (left <= 0)
-        throw communication_error("process 0 at " + endpoint_.text() + " did not answer in " +
-                                  seconds_text(options_.init_timeout) + "." + source());
+        throw communication_error({"process 0 at ", endpoint_.text(), " did not answer in ",
+                                   seconds_text(options_.init_timeout), ".", source()});
       ::pollfd polled = hub_.polled();
       ::poll(&polled, 1, poll_milliseconds(left));
       hub_.flush();
@@ -85,9 +85,9 @@ class control_spoke final : public control_role {
     if (header.type == control_message::refusal) throw communication_error(text_of(body));
     const auto size = static_cast<std::size_t>(member_.size);
     if (header.type != control_message::welcome || body.size() != size * sizeof(control_address))
-      throw communication_error("process 0 at " + endpoint_.text() +
-                                " sent an invalid answer: all processes of a group must be started from the same "
-                                "program.");
+      throw communication_error(
+          {"process 0 at ", endpoint_.text(),
+           " sent an invalid answer: all processes of a group must be started from the same program."});
     processes_.resize(size);
     for (std::size_t r = 0; r != size; ++r) {
       processes_[r].rank = static_cast<int>(r);
@@ -98,7 +98,8 @@ class control_spoke final : public control_role {
   }
 
   std::string source() const {
-    return member_.source.empty() ? std::string() : " This process is " + member_.source + ".";
+    return member_.source.empty() ? std::string()
+                                  : devplace::detail::joined({" This process is ", member_.source, "."});
   }
   std::size_t answer_limit() const {
     return control_text_limit +

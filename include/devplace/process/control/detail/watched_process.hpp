@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/process/control/detail/messages.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 
@@ -24,14 +25,14 @@ struct watched_process {
   bool is_waiting() const noexcept { return state.entered != state.left; }
   /// `rank 2 (host c, pid 812)`
   std::string name() const {
-    return "rank " + std::to_string(rank) + " (host " + from.host.str() + ", pid " + std::to_string(from.pid) + ")";
+    return devplace::detail::joined({"rank ", rank, " (host ", from.host.str(), ", pid ", from.pid, ")"});
   }
   /// `all_reduce #5 (100 x 4 bytes)`
   std::string call(std::uint64_t number) const {
     const control_call* const known = state.find(number);
-    const std::string text = (known == nullptr ? "call" : known->name.str()) + " #" + std::to_string(number);
+    const std::string text = devplace::detail::joined({known == nullptr ? "call" : known->name.str(), " #", number});
     if (known == nullptr || known->element_bytes == 0) return text;
-    return text + " (" + std::to_string(known->count) + " x " + std::to_string(known->element_bytes) + " bytes)";
+    return devplace::detail::joined({text, " (", known->count, " x ", known->element_bytes, " bytes)"});
   }
   /// Its last call: `in all_reduce #5 (100 x 4 bytes)`
   std::string last() const {
@@ -52,19 +53,22 @@ inline std::string seconds_text(double seconds) {
 /// Describes the last call that `process` reported, and the call of `finder`, if `finder` is ahead.
 inline std::string last_known(const watched_process& process, const watched_process& finder) {
   const bool reported = process.state.entered != 0, behind = process.state.entered < finder.state.entered;
-  return "last known " + (reported || !behind ? process.last() : "") + (reported && behind ? ", " : "") +
-         (behind ? "before " + finder.name() + " came to " + finder.call(finder.state.entered) : "");
+  return devplace::detail::joined(
+      {"last known ", reported || !behind ? process.last() : "", reported && behind ? ", " : "",
+       behind ? devplace::detail::joined({"before ", finder.name(), " came to ", finder.call(finder.state.entered)})
+              : ""});
 }
 
 inline std::string ended_text(const watched_process& process, const watched_process& finder) {
-  return process.name() + " ended without leaving the group, " + last_known(process, finder) +
-         ": it was killed, crashed, or called exit. Its own output may say why.";
+  return devplace::detail::joined({process.name(), " ended without leaving the group, ", last_known(process, finder),
+                                   ": it was killed, crashed, or called exit. Its own output may say why."});
 }
 
 inline std::string silent_text(const watched_process& process, const watched_process& finder, double seconds) {
-  return process.name() + " has been silent for " + seconds_text(seconds) + ", " + last_known(process, finder) +
-         ": it is stopped, as by SIGSTOP or a debugger, or its host is down or cannot be reached. "
-         "process_options::heartbeat_timeout says how long that may take.";
+  return devplace::detail::joined({process.name(), " has been silent for ", seconds_text(seconds), ", ",
+                                   last_known(process, finder),
+                                   ": it is stopped, as by SIGSTOP or a debugger, or its host is down or cannot be "
+                                   "reached. process_options::heartbeat_timeout says how long that may take."});
 }
 
 inline std::string invalid_text(const watched_process& process) {
@@ -72,8 +76,8 @@ inline std::string invalid_text(const watched_process& process) {
 }
 
 inline std::string exception_text(const watched_process& process) {
-  return process.name() + " left the group because of an exception, " + process.last() +
-         ". Its own output may say which.";
+  return devplace::detail::joined(
+      {process.name(), " left the group because of an exception, ", process.last(), ". Its own output may say which."});
 }
 
 }  // namespace devplace::parallel::detail

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <charconv>
+#include <initializer_list>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace devplace::detail {
+
+/// A part of a text: characters, which must outlive the part, or a whole number, which is written in decimal.
+class text_part {
+ public:
+  constexpr text_part(const char* text) : text_(text), value_(unknown_size) {}
+  constexpr text_part(std::string_view text) : text_(text.data() == nullptr ? "" : text.data()), value_(text.size()) {}
+  text_part(const std::string& text) : text_(text.data()), value_(text.size()) {}
+  constexpr text_part(unsigned long long number) : text_(nullptr), value_(number) {}
+  constexpr text_part(unsigned long number) : text_part(static_cast<unsigned long long>(number)) {}
+  constexpr text_part(unsigned number) : text_part(static_cast<unsigned long long>(number)) {}
+  constexpr text_part(long long number) : text_(signed_number), value_(static_cast<unsigned long long>(number)) {}
+  constexpr text_part(long number) : text_part(static_cast<long long>(number)) {}
+  text_part(char) = delete;  // would be written as a number
+  constexpr text_part(int number) : text_part(static_cast<long long>(number)) {}
+
+  void append_to(std::string& text) const {
+    char digits[std::numeric_limits<unsigned long long>::digits10 + 2];
+    if (text_ == nullptr)
+      text.append(digits, std::to_chars(digits, std::end(digits), value_).ptr);
+    else if (text_ == signed_number)
+      text.append(digits, std::to_chars(digits, std::end(digits), static_cast<long long>(value_)).ptr);
+    else
+      text.append(text_, value_ == unknown_size ? std::char_traits<char>::length(text_) : value_);
+  }
+
+ private:
+  static constexpr unsigned long long unknown_size = std::numeric_limits<unsigned long long>::max();
+  static constexpr char signed_number[1] = {};
+
+  const char* text_;          // null: the part is an unsigned number
+  unsigned long long value_;  // the number, or the count of characters
+};
+
+/// Returns the parts one after the other. A call is a tenth of the code of a chain of `+`, in which each part is a
+/// string with a destructor.
+[[gnu::noinline]] inline std::string joined(std::initializer_list<text_part> parts) {
+  std::string text;
+  for (const text_part& part : parts) part.append_to(text);
+  return text;
+}
+
+}  // namespace devplace::detail
