@@ -235,7 +235,13 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
   dp::trim_memory();
 #endif
 #if defined(ROWS_OF_PARTS)  // expect: devplace: a tensor over several places has no rows to loop over
-  for (auto row : parts) static_cast<void>(row);
+  for (auto row : dp::rows(parts)) static_cast<void>(row);
+#endif
+#if defined(LOOP_OVER_PARTS)  // expect: devplace: the host cannot reach these elements in a loop or algorithm
+  for (const float element : parts) static_cast<void>(element);
+#endif
+#if defined(LOOP_OVER_COPIES)  // expect: devplace: the host cannot reach these elements in a loop or algorithm
+  for (auto element : copies) static_cast<void>(element);
 #endif
 #if defined(PEAK_OF_NOTHING)  // expect: devplace: reset_peak_memory: name the place
   dp::reset_peak_memory();

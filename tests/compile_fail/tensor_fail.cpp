@@ -8,6 +8,7 @@
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/wrap.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace dp = devplace;
@@ -189,6 +190,22 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 
 #if defined(ELEMENT_OF_A_DEVICE_VIEW)  // expect: devplace: the host cannot reach these elements
   d.view()(0, 1) = 2;
+#endif
+
+#if defined(LOOP_OVER_A_DEVICE)  // expect: devplace: the host cannot reach these elements in a loop.*to<on<cpu>>\(x\)
+  for (const float element : d) static_cast<void>(element);
+#endif
+
+#if defined(LOOP_OVER_A_DEVICE_VIEW)  // expect: devplace: the host cannot reach these elements in a loop or algorithm
+  for (const float element : d.view()) static_cast<void>(element);
+#endif
+
+#if defined(SORTED_ON_A_DEVICE)  // expect: devplace: the host cannot reach these elements in a loop or algorithm
+  std::sort(d.begin(), d.end());
+#endif
+
+#if defined(ROWS_OF_A_TEMPORARY)  // expect: devplace: rows: a temporary tensor would be gone before the loop
+  for (auto row : dp::rows(matrix(dp::extents<2, 3>{}))) static_cast<void>(row);
 #endif
 
 #if defined(CONST_ELEMENT)  // expect: (read-only location|cannot assign to return value|must be a modifiable lvalue)

@@ -4,6 +4,9 @@
 // The snippets of docs/views.md.
 #include <devplace/core.hpp>
 
+#include <algorithm>
+#include <numeric>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -31,6 +34,18 @@ TEST_CASE("docs/views.md: views", "[docs]") {
   CHECK(rows(11, 4) == 2);
   CHECK(sums(1, 0) == 6);
   CHECK(copy.extents() == dp::extents<5, 4, 3>{});
+}
+
+TEST_CASE("docs/views.md: ranges", "[docs]") {
+  dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>> x{{3, 1, 2}, {6, 5, 4}};
+  std::ranges::sort(x[1]);  // one row
+  const float total = std::accumulate(x.begin(), x.end(), 0.0f);
+  for (float& element : x) element /= total;
+  std::ranges::fill(x.select(axis<1>{}, 0), 0.0f);  // a column
+  const std::span<float> elements(x);
+  for (auto row : dp::rows(x)) row(0) = std::ranges::max(row);  // views of rows
+  CHECK(x(0, 0) == 2 / 21.0f);
+  CHECK(elements[3] == 6 / 21.0f);
 }
 
 TEST_CASE("docs/views.md: memory of the user's", "[docs]") {

@@ -75,7 +75,7 @@ inline void print(std::ostream& out, const dp::tensor<float, dp::extents<2, 3>, 
 
 inline float sum_of_first_column(dp::view<const float, dp::extents<2, 3>, dp::on<dp::cpu>> x) {
   float sum = 0;
-  for (const auto row : x) sum += row(0);
+  for (const auto row : dp::rows(x)) sum += row(0);
   return sum;
 }
 

@@ -172,14 +172,14 @@ TEST_CASE("numbers are assigned to all elements", "[tensor]") {
   CHECK((x(0, 0) == 0.5f && x(2, 1) == 0.5f));
 }
 
-TEST_CASE("loops over tensors and views iterate over rows", "[tensor]") {
+TEST_CASE("rows loops over the first axis of tensors and views", "[tensor]") {
   dp::tensor<float, dp::extents<2, 3>, dp::cpu> x{{1, 2, 3}, {4, 5, 6}};
   float weight = 1;
-  for (auto row : x)
+  for (auto row : dp::rows(x))
     for (float& element : row) element *= (weight *= 2);
   CHECK((x(0, 0) == 2 && x(0, 2) == 24 && x(1, 0) == 64 && x(1, 2) == 384));
   float sum = 0;
-  for (const float element : std::as_const(x).select(dp::axis<1>{}, 0)) sum += element;
+  for (const float element : dp::rows(std::as_const(x).select(dp::axis<1>{}, 0))) sum += element;
   CHECK(sum == 66);
 }
 

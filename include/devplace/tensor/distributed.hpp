@@ -34,7 +34,8 @@ struct leading_extent;
 /// distribution. A moved-from tensor may only be assigned to or destroyed.
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
-class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
+class DEVPLACE_NODISCARD
+    tensor<T, Extents, Where> : public element_range<tensor<T, Extents, Where>, detail::no_iterator> {
   using kind = detail::kind_of<Where>;
   using mesh = detail::mesh_of<Where>;
   static constexpr bool divided = kind::is_split;

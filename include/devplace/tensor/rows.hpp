@@ -35,34 +35,38 @@ template <class View> class row_position {
   std::size_t index_;
 };
 
+/// The rows of a view.
+template <class View> class row_range {
+ public:
+  constexpr explicit row_range(const View& x) : x_(x) {}
+
+  constexpr row_position<View> begin() const { return {x_, 0}; }
+  constexpr row_position<View> end() const { return {x_, x_.extent(0)}; }
+
+ private:
+  View x_;
+};
+
 /// Views, and tensors on one place.
 template <class X> inline constexpr bool has_rows = is_view<X> || single_place<typename X::placement_type>;
 
 }  // namespace detail
 
-/// Loops over the first axis: `for (auto row : matrix) row += 1.0f;`. For an array of one axis, loops over the
-/// elements, `for (float& x : list)`, or on a device over views of the elements.
-///@{
+/// The rows along the first axis, for a loop: `for (auto row : rows(matrix)) row += 1.0f;`. The rows of an array of one
+/// axis are its elements, or on a device views of the elements. Copies nothing, so x must outlive the loop.
 template <tensor_like X>
   requires(std::remove_cvref_t<X>::rank > 0)
-constexpr auto begin(X&& x) {
-  constexpr bool on_one_place = detail::has_rows<std::remove_cvref_t<X>>;
-  static_assert(
-      on_one_place,
-      "devplace: a tensor over several places has no rows to loop over; loop over x.local(k) or gather<cpu>(x).");
-  if constexpr (on_one_place)
-    return detail::row_position(detail::as_any_view(x), 0);
+constexpr auto rows(X&& x) {
+  constexpr bool on_one_place = detail::has_rows<std::remove_cvref_t<X>>,
+                 kept = !detail::is_tensor<std::remove_const_t<X>>;
+  static_assert(on_one_place,
+                "devplace: a tensor over several places has no rows to loop over; loop over rows(x.local(k)) or over "
+                "the rows of gather<cpu>(x).");
+  static_assert(kept, "devplace: rows: a temporary tensor would be gone before the loop; give it a name first.");
+  if constexpr (on_one_place && kept)
+    return detail::row_range(detail::as_any_view(x));
   else
-    return static_cast<const detail::refusal*>(nullptr);
+    return detail::refusal{};
 }
-template <tensor_like X>
-  requires(std::remove_cvref_t<X>::rank > 0)
-constexpr auto end(X&& x) {
-  if constexpr (detail::has_rows<std::remove_cvref_t<X>>)
-    return detail::row_position(detail::as_any_view(x), x.extent(0));
-  else
-    return static_cast<const detail::refusal*>(nullptr);
-}
-///@}
 
 }  // namespace devplace

@@ -26,7 +26,10 @@ struct block_access;
 }  // namespace detail
 
 /// A tensor on one place.
-template <element T, extents_like Extents, single_place P> class DEVPLACE_NODISCARD tensor<T, Extents, P> {
+template <element T, extents_like Extents, single_place P>
+class DEVPLACE_NODISCARD tensor<T, Extents, P>
+    : public element_range<tensor<T, Extents, P>, detail::element_iterator<T, Extents::rank, P, row_major>,
+                           detail::element_iterator<const T, Extents::rank, P, row_major>> {
  public:
   /// The properties given by the type: element type, extents, placement, backend.
   ///@{

@@ -13,6 +13,7 @@
 #include <devplace/place/axis.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
+#include <devplace/tensor/detail/element_range.hpp>
 #include <devplace/tensor/detail/view_errors.hpp>
 #include <devplace/tensor/detail/view_traits.hpp>
 #include <devplace/tensor/dtype.hpp>
@@ -28,7 +29,8 @@ namespace devplace {
 /// docs/views.md describes which operations return and accept which layout.
 template <class T, extents_like Extents, view_placement Where, view_layout Layout>
   requires element<std::remove_const_t<T>>
-class DEVPLACE_NODISCARD view {
+class DEVPLACE_NODISCARD view
+    : public element_range<view<T, Extents, Where, Layout>, detail::element_iterator<T, Extents::rank, Where, Layout>> {
  public:
   /// Properties given by the type: element type with and without const, extents, placement, layout, backend.
   ///@{
