@@ -40,6 +40,7 @@
 #include <devplace/tensor/copy_async.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/dtype.hpp>
+#include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/pending.hpp>

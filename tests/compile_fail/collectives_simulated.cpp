@@ -225,7 +225,7 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(TO_A_NUMBER)  // expect: devplace: to: a number is not a place
   auto moved = dp::to<0>(whole);
 #endif
-#if defined(TO_OF_A_VECTOR)  // expect: devplace: to: the argument is not a tensor, view or model
+#if defined(TO_OF_A_VECTOR)  // expect: devplace: to: the argument is not a tensor, view, expression or model
   auto moved = dp::to<on_0>(std::vector<float>(3));
 #endif
 #if defined(SYNCHRONIZE_NOTHING)  // expect: devplace: synchronize: name the place to wait for

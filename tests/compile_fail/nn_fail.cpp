@@ -754,7 +754,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   }
 #endif
 
-#if defined(VECTOR_OF_LABELS)  // expect: devplace: a loss takes two tensors or views
+#if defined(VECTOR_OF_LABELS)  // expect: devplace: a loss takes two tensors, views or expressions
   {
     auto [wrong, slope] = nn::cross_entropy{}(output, std::vector<int>(4));
   }

@@ -41,8 +41,19 @@ void operations(matrix& a, const labels& classes) {
 #if defined(MAX_OF_TWO_TENSORS)  // expect: devplace: a reduction takes one tensor, view or expression
   dp::max(a, a);
 #endif
-#if defined(SOFTMAX_OF_AN_EXPRESSION)  // expect: devplace: softmax: the operand must be a tensor or view
-  dp::softmax(dp::cast<double>(a));
+#if defined(SOFTMAX_OF_A_VECTOR)  // expect: devplace: softmax: the operand must be a tensor, view or expression
+  dp::softmax(std::vector<float>{1, 2});
+#endif
+#if defined(SOFTMAX_OF_A_NAMED_EXPRESSION)  // expect: devplace: an expression with a name would be computed at each use
+  auto shifted = a - 1.0f;
+  dp::softmax(shifted);
+#endif
+#if defined(PRODUCT_OF_A_NAMED_EXPRESSION)  // expect: devplace: an expression with a name would be computed at each use
+  auto doubled = a + a;
+  dp::matmul(doubled, dp::transposed(a));
+#endif
+#if defined(EVALUATED_VECTOR)  // expect: devplace: evaluated: the argument is not a tensor, view or expression
+  static_cast<void>(dp::evaluated(std::vector<float>{1, 2}));
 #endif
 #if defined(MATMUL_INTO_INTEGERS)  // expect: devplace: matmul: the elements must be float, double, bf16 or half
   dp::matmul_into(classes.clone(), classes, classes);
@@ -56,10 +67,10 @@ void operations(matrix& a, const labels& classes) {
 #if defined(REFUSED_AND_STORED)  // expect: devplace: matmul: the columns of the first operand
   dp::tensor product = dp::matmul(a, a);
 #endif
-#if defined(MATMUL_OF_AN_EXPRESSION)  // expect: devplace: matmul: the operands must be tensors or views
-  dp::matmul(a + a, dp::transposed(a));
+#if defined(MATMUL_OF_A_VECTOR)  // expect: devplace: matmul: the operands must be tensors or views
+  dp::matmul(std::vector<float>{1, 2}, dp::transposed(a));
 #endif
-#if defined(ROWS_BY_A_VECTOR)  // expect: devplace: take_rows: the rows and their indices must be tensors or views
+#if defined(ROWS_BY_A_VECTOR)  // expect: devplace: take_rows: the rows and their indices must be tensors, views or
   dp::take_rows(a, std::vector<int>{0, 1});
 #endif
 #if defined(PERMUTATION_OF_FLOATS)  // expect: devplace: permutation: the template argument must be one place

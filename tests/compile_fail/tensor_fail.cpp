@@ -239,8 +239,18 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(ITEM_OF_MANY)  // expect: devplace: item: the tensor has more or fewer elements than one
   dp::item(a);
 #endif
-#if defined(ITEM_OF_AN_EXPRESSION)  // expect: devplace: item: the argument is not a tensor or view
+#if defined(ITEM_AS_A_MEMBER)  // expect: no member named .item
+  const float number = list.item();
+#endif
+#if defined(ITEM_OF_AN_EXPRESSION)  // expect: devplace: item: the tensor has more or fewer elements than one
   const float number = dp::item(list + 1.0f);
+#endif
+#if defined(ITEM_OF_A_NAMED_EXPRESSION)  // expect: devplace: an expression with a name would be computed at each use
+  const auto sum = list[0] + list[1];
+  const float number = dp::item(sum);
+#endif
+#if defined(ITEM_OF_A_VECTOR)  // expect: devplace: item: the argument is not a tensor, view or expression
+  const float number = dp::item(std::vector<float>{1});
 #endif
 #if defined(UNIFORM_INTEGERS)  // expect: devplace: random: random numbers are float, double, bf16 or half
   dp::uniform_into(dp::zeros<std::int64_t, on_cpu>(dp::extents<2>{}), dp::seed{1}, 0, 0, 9);

@@ -70,7 +70,9 @@ TEST_CASE("docs: tensors as in PyTorch and NumPy", "[docs]") {
   auto means = dp::mean(a, axis<0>{});
   auto best = dp::argmax(a, -1);
   const float number = dp::item(total);
+  const float dot = dp::item(dp::sum(a * b));
   CHECK(number == 42);
+  CHECK(dot == 182);
   CHECK((means(0) == 5 && means(1) == 7 && means(2) == 9));
   CHECK(best(0) == 2);
   dp::tensor q = dp::where(a > 3.0f, a, 0.0f);

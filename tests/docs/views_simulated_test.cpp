@@ -61,6 +61,23 @@ TEST_CASE("docs/views.md: memory of the user's", "[docs]") {
   CHECK(dp::item(dp::sum(on_gpu)) == 32);
 }
 
+template <class X> auto spread(const X& x) {  // x: a tensor, a view or an expression
+  const auto& values = dp::evaluated(x);
+  return dp::item(dp::max(values)) - dp::item(dp::min(values));
+}
+
+TEST_CASE("docs/views.md: expressions in place of elements", "[docs]") {
+  const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>> x{{1, 2, 3}, {4, 5, 6}}, y{{1, 1, 1}, {0, 0, 0}};
+  const float width = spread(2.0f * x + y);
+  const float dot = dp::item(dp::sum(x * y));
+  const float corner = dp::item(x[1][2] + y[0][0]);
+  auto probabilities = dp::softmax(x - y);
+  CHECK(width == 9);
+  CHECK(dot == 6);
+  CHECK(corner == 7);
+  CHECK(probabilities(0, 0) == probabilities(1, 0));
+}
+
 TEST_CASE("docs/views.md: reductions and products", "[docs]") {
   auto x = dp::full<float, dp::on<dp::cpu>>(dp::extents<8, 6, 4>{}, 1);
   auto total = dp::sum(x);                         // a scalar

@@ -33,6 +33,12 @@ inline float first_element(const dp::tensor<float, dp::extents<2, 3>, dp::replic
 static_assert(dp::floating_element<float> && dp::half_precision_element<dp::half>);
 constexpr const char* name = dp::dtype_name<double>();
 
+#include <devplace/tensor/evaluated.hpp>
+
+inline const float* first_of(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x) {
+  return dp::evaluated(x).data();
+}
+
 #include <devplace/tensor/extents.hpp>
 
 inline std::size_t elements(std::size_t rows) {

@@ -21,6 +21,7 @@
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/distributed.hpp>
+#include <devplace/tensor/evaluated.hpp>
 
 namespace devplace::nn {
 
@@ -136,18 +137,23 @@ template <class View> struct float_copy<View, true> {
 
 namespace devplace::nn::inline DEVPLACE_CONFIGURATION {
 
-/// Computes a loss on every place of a batch; returns its value and its gradient.
+/// Computes a loss on every place of a batch; returns its value and its gradient. Expressions are evaluated first.
 template <loss Loss, class Output, class Targets>
 auto evaluate_loss(const Loss& function, const Output& output, const Targets& targets) {
-  constexpr bool tensors = tensor_like<Output> && tensor_like<Targets>, in_order = !detail::has_integers<Output>;
-  static_assert(tensors,
-                "devplace: a loss takes two tensors or views, the network's output and the targets; numbers in the "
-                "host's memory, as in a std::vector, are viewed by wrap(values, extents<dyn>(n)).");
+  using devplace::detail::evaluated_value_t;
+  constexpr bool tensors = tensor_like<evaluated_value_t<Output>> && tensor_like<evaluated_value_t<Targets>>,
+                 in_order = !detail::has_integers<evaluated_value_t<Output>>;
+  static_assert(
+      tensors,
+      "devplace: a loss takes two tensors, views or expressions, the network's output and the targets; numbers in the "
+      "host's memory, as in a std::vector, are viewed by wrap(values, extents<dyn>(n)).");
   static_assert(in_order,
                 "devplace: a loss takes the network's output first and the targets second, and the elements of its "
                 "first argument are integers, as labels are: nn::cross_entropy{}(output, labels).");
   if constexpr (!(tensors && in_order)) {
     return detail::no_loss();
+  } else if constexpr (!(tensor_like<Output> && tensor_like<Targets>)) {
+    return evaluate_loss(function, evaluated(output), evaluated(targets));
   } else {
     using T = typename Output::value_type;
     using sum = detail::sum_of_t<T>;

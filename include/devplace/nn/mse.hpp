@@ -33,7 +33,10 @@ struct mse {
   /// Computes loss and gradient: `auto [loss, gradient] = nn::mse{}(output, target)`.
   template <class Output, class Target>
   DEVPLACE_CONFIGURED auto operator()(const Output& output, const Target& target) const {
-    constexpr bool same_rank = detail::same_ranks<Output, Target>, same_extents = detail::same_sizes<Output, Target>;
+    using output_type = devplace::detail::evaluated_value_t<const Output&>;
+    using target_type = devplace::detail::evaluated_value_t<const Target&>;
+    constexpr bool same_rank = detail::same_ranks<output_type, target_type>,
+                   same_extents = detail::same_sizes<output_type, target_type>;
     static_assert(same_rank, DEVPLACE_DETAIL_MSE_OTHER_RANK);
     static_assert(same_extents, DEVPLACE_DETAIL_MSE_OTHER_EXTENTS);
     if constexpr (same_rank && same_extents)

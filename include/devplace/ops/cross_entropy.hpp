@@ -13,6 +13,7 @@
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each_row.hpp>
 #include <devplace/tensor/detail/number_options.hpp>
+#include <devplace/tensor/evaluated.hpp>
 
 namespace devplace {
 
@@ -219,11 +220,16 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
 
 /// Cross-entropy of softmax(logits) [rows, n] against labels [rows], as a new scalar tensor on the logits' place:
 /// reduction::mean (weighted, over rows that are not ignored; NaN if all are ignored) or reduction::sum. Otherwise as
-/// cross_entropy_into.
-template <tensor_like Logits, tensor_like Labels>
-auto cross_entropy(const Logits& logits, const Labels& labels,
-                   const cross_entropy_options<detail::operand_element_t<Logits>>& options = {},
+/// cross_entropy_into. Expressions are evaluated first.
+template <detail::evaluable LogitsArgument, detail::evaluable LabelsArgument>
+auto cross_entropy(LogitsArgument&& scores, LabelsArgument&& classes,
+                   const cross_entropy_options<detail::value_type_of<LogitsArgument>>& options = {},
                    reduction mode = reduction::mean) {
+  detail::check_unnamed<LogitsArgument, LabelsArgument>();
+  const auto& logits = evaluated(scores);
+  const auto& labels = evaluated(classes);
+  using Logits = detail::evaluated_value_t<LogitsArgument>;
+  using Labels = detail::evaluated_value_t<LabelsArgument>;
   using value = detail::operand_element_t<Logits>;
   detail::loss_workspace<Logits, value> work("cross_entropy", logits.extent(0), mode);
   const view<value, detail::operand_extents_t<Logits>, detail::operand_placement_t<Logits>> no_gradient(

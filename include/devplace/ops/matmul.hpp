@@ -15,6 +15,7 @@
 #include <devplace/ops/detail/product_types.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/tensor/detail/packed.hpp>
+#include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/transposed.hpp>
 
@@ -212,11 +213,16 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
 
 /// The matrix product a b as a new tensor on the operands' place. Shapes: a [..., m, k], b [..., k, n], the result
 /// [..., m, n]; a and b may be views with strides, such as transposed(x). Uses the precision of the operands' element
-/// type, or a given precision: `matmul<tf32>(a, b)`. See matmul_into.
-template <detail::precision_or_own P = void, class A, class B>
-  requires detail::product_arguments<A, B>
-auto matmul(const A& a, const B& b) {
-  if constexpr (detail::check_product<P, A, B>()) {
+/// type, or a given precision: `matmul<tf32>(a, b)`. Expressions are evaluated first. See matmul_into.
+template <detail::precision_or_own P = void, class Left, class Right>
+  requires detail::product_arguments<Left, Right>
+auto matmul(Left&& a, Right&& b) {
+  using A = std::remove_cvref_t<Left>;
+  using B = std::remove_cvref_t<Right>;
+  if constexpr (detail::evaluable<Left> && detail::evaluable<Right> && !(tensor_like<A> && tensor_like<B>)) {
+    detail::check_unnamed<Left, Right>();
+    return matmul<P>(evaluated(a), evaluated(b));
+  } else if constexpr (detail::check_product<P, A, B>()) {
     using value = detail::matrix_element_t<A>;
     const auto extents = detail::product_extents(a.extents(), b.extents());
     detail::result_beside_t<A, value, std::remove_const_t<decltype(extents)>> c(extents);

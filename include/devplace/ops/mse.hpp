@@ -10,6 +10,7 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each.hpp>
+#include <devplace/tensor/evaluated.hpp>
 
 namespace devplace::detail {
 
@@ -122,9 +123,14 @@ void mse_into(Sums&& sums, DY&& dy, RowLosses&& row_losses, const Y& y, const Ta
 }
 
 /// Mean (or sum, with reduction::sum) of the squared differences of y and target, as a new scalar tensor on y's place.
-/// See mse_into.
-template <tensor_like Y, tensor_like Target>
-auto mse(const Y& y, const Target& target, reduction mode = reduction::mean) {
+/// Expressions are evaluated first. See mse_into.
+template <detail::evaluable OutputArgument, detail::evaluable TargetArgument>
+auto mse(OutputArgument&& output, TargetArgument&& targets, reduction mode = reduction::mean) {
+  detail::check_unnamed<OutputArgument, TargetArgument>();
+  const auto& y = evaluated(output);
+  const auto& target = evaluated(targets);
+  using Y = detail::evaluated_value_t<OutputArgument>;
+  using Target = detail::evaluated_value_t<TargetArgument>;
   using value = detail::operand_element_t<Y>;
   detail::loss_workspace<Y, value> work("mse", y.extent(0), mode);
   const view<value, detail::operand_extents_t<Y>, detail::operand_placement_t<Y>> no_gradient(

@@ -19,6 +19,7 @@
 #include <devplace/place/algebra.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
 #include <devplace/tensor/detail/packed.hpp>
+#include <devplace/tensor/evaluated.hpp>
 
 namespace devplace {
 
@@ -56,15 +57,6 @@ concept reduction_call = (reducible<X> && ((axis_argument<Axes> || accepted_argu
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Returns the view of a tensor or view; evaluates an expression into a tensor.
-template <reducible X> auto evaluated(const X& x) {
-  if constexpr (tensor_like<X>)
-    return as_any_view(x);
-  else
-    return tensor<typename X::value_type, std::remove_cvref_t<decltype(x.extents())>, typename X::placement_type>(
-        x.borrowed());
-}
-
 /// Reduces the axes of a view that are true in `reduced`. `MayBeScattered`: whether these axes may be non-adjacent.
 template <bool MayBeScattered, class X, class Reducer>
 void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Reducer& reducer) {
@@ -96,7 +88,7 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
 
 /// Reduces on one place, into a new tensor.
 template <class Operation, class X, class... Axes> auto reduced_on_place(const X& operand, Axes... axes) {
-  const auto x = evaluated(operand);
+  const auto& x = evaluated(operand);
   const auto window = as_any_view(x);
   using view_type = std::remove_const_t<decltype(window)>;
   using value = typename view_type::value_type;
@@ -182,8 +174,6 @@ template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axe
       return refusal{};
     else if constexpr (!distributed)
       return reduced_on_place<Operation>(x, axes...);
-    else if constexpr (tensor_like<X>)
-      return reduced_on_places<Operation>(x, axes...);
     else
       return reduced_on_places<Operation>(evaluated(x), axes...);
   } else {

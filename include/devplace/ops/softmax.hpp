@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include <devplace/base/refusal.hpp>
 #include <devplace/ops/assign.hpp>
@@ -16,6 +17,7 @@
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each_row.hpp>
 #include <devplace/tensor/detail/packed.hpp>
+#include <devplace/tensor/evaluated.hpp>
 
 namespace devplace::detail {
 
@@ -148,13 +150,16 @@ auto for_rows_of(const char* operation, const Y& y, const X&... x) {
   }
 }
 
-/// Applies `Row` to every row of x, into a new tensor that is distributed like x.
-template <template <class> class Row, class X> auto with_rows_of(const char* operation, const X& x) {
-  constexpr bool stored = tensor_like<X>;
-  static_assert(stored,
-                "devplace: softmax: the operand must be a tensor or view; store an expression in a tensor first, "
-                "tensor y = cast<float>(x).");
-  if constexpr (stored) {
+/// Applies `Row` to every row of the operand, into a new tensor that is distributed like the operand. `Operand` is
+/// deduced from a forwarding reference.
+template <template <class> class Row, class Operand> auto with_rows_of(const char* operation, Operand&& operand) {
+  using X = evaluated_value_t<Operand>;
+  constexpr bool has_elements = tensor_like<X>;
+  static_assert(has_elements,
+                "devplace: softmax: the operand must be a tensor, view or expression; wrap(v, extents(n)) makes a view "
+                "of a vector.");
+  if constexpr (has_elements && check_unnamed<Operand>()) {
+    const auto& x = evaluated(operand);
     constexpr bool floating = is_floating_or_half_precision<typename X::value_type>;
     static_assert(floating, DEVPLACE_DETAIL_SOFTMAX_ELEMENTS);
     if constexpr (!floating) {
@@ -209,18 +214,19 @@ void log_softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
 }
 
 /// softmax(x) along the last axis, as a new tensor that is distributed like x: on one place, replicated, or split along
-/// another axis. Asynchronous, in the order of each place's current stream. See softmax_into.
+/// another axis. x is a tensor, a view, or an expression, which is evaluated first. Asynchronous, in the order of each
+/// place's current stream. See softmax_into.
 template <class X>
-  requires detail::accepted_argument<const X&>
-auto softmax(const X& x) {
-  return detail::with_rows_of<detail::softmax_row>("softmax", x);
+  requires detail::accepted_argument<X>
+auto softmax(X&& x) {
+  return detail::with_rows_of<detail::softmax_row>("softmax", std::forward<X>(x));
 }
 
 /// log(softmax(x)), otherwise as softmax. See log_softmax_into.
 template <class X>
-  requires detail::accepted_argument<const X&>
-auto log_softmax(const X& x) {
-  return detail::with_rows_of<detail::log_softmax_row>("log_softmax", x);
+  requires detail::accepted_argument<X>
+auto log_softmax(X&& x) {
+  return detail::with_rows_of<detail::log_softmax_row>("log_softmax", std::forward<X>(x));
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

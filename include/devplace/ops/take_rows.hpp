@@ -12,6 +12,7 @@
 #include <devplace/ops/detail/row_taker.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
+#include <devplace/tensor/evaluated.hpp>
 
 namespace devplace::detail {
 
@@ -82,15 +83,20 @@ void take_rows_into(Y&& y, const X& x, const Indices& indices) {
                         chosen.size(), columns});
 }
 
-/// The rows of x with the given indices, as a new tensor on x's place. See take_rows_into.
-template <class X, class Indices>
-  requires(detail::accepted_argument<const X&> && detail::accepted_argument<const Indices&>)
-auto take_rows(const X& x, const Indices& indices) {
-  constexpr bool stored = tensor_like<X> && tensor_like<Indices>;
+/// The rows of x with the given indices, as a new tensor on x's place. Expressions are evaluated first. See
+/// take_rows_into.
+template <class Rows, class Positions>
+  requires(detail::accepted_argument<Rows> && detail::accepted_argument<Positions>)
+auto take_rows(Rows&& rows, Positions&& positions) {
+  constexpr bool stored = detail::evaluable<Rows> && detail::evaluable<Positions>;
   static_assert(stored,
-                "devplace: take_rows: the rows and their indices must be tensors or views; wrap(v, extents(n)) makes a "
-                "view of a vector.");
-  if constexpr (stored) {
+                "devplace: take_rows: the rows and their indices must be tensors, views or expressions; wrap(v, "
+                "extents(n)) makes a view of a vector.");
+  if constexpr (stored && detail::check_unnamed<Rows, Positions>()) {
+    const auto& x = evaluated(rows);
+    const auto& indices = evaluated(positions);
+    using X = detail::evaluated_value_t<Rows>;
+    using Indices = detail::evaluated_value_t<Positions>;
     using result = detail::taken_rows<X, Indices>;
     if constexpr (result::allowed) {
       detail::result_beside_t<X, detail::operand_element_t<X>, typename result::extents_type> y(

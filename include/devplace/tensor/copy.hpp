@@ -10,6 +10,7 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/copy_arguments.hpp>
 #include <devplace/tensor/detail/packed.hpp>
+#include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
@@ -50,20 +51,21 @@ void copy(To&& destination, const From& source) {
   }
 }
 
-/// Returns a tensor with the elements of `source` on placement `Where`. No other conversion changes the place. Moves a
-/// temporary that is already on `Where`, copies everything else. The copy is complete when the call returns.
-/// Collectives (parallel/) distribute and collect tensors over several places.
+/// Returns a tensor with the elements of `source` on placement `Where`. No other conversion changes the place.
+/// Evaluates an expression on its own place. Moves a temporary that is already on `Where`, copies everything else. The
+/// copy is complete when the call returns. Collectives (parallel/) distribute and collect tensors over several places.
 template <class Where = void, class From, class... Other>
   requires(!detail::is_placement<Where> || !detail::has_network<std::remove_cvref_t<From>>)  // see nn/to.hpp
 auto to(From&& source, const Other&...) {
-  using source_type = std::remove_cvref_t<From>;
-  if constexpr (detail::check_operands<source_type>() && detail::check_to<Where, source_type, sizeof...(Other)>()) {
+  using source_type = detail::evaluated_value_t<From>;
+  if constexpr (detail::check_unnamed<From>() && detail::check_operands<source_type>() &&
+                detail::check_to<Where, source_type, sizeof...(Other)>()) {
     using result_type = tensor<typename source_type::value_type, typename source_type::extents_type, Where>;
-    if constexpr (std::is_same_v<From, result_type>) {
-      return result_type(std::move(source));
+    if constexpr (std::is_same_v<detail::evaluated_t<From>, result_type>) {
+      return evaluated(std::forward<From>(source));
     } else {
       result_type result(source.extents());
-      copy(result, source);
+      copy(result, evaluated(source));
       return result;
     }
   } else {

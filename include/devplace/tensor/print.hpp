@@ -13,11 +13,11 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/tensor/detail/array_layout.hpp>
-#include <devplace/tensor/detail/named_expression.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/dtype.hpp>
+#include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
 
@@ -116,12 +116,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
 template <class Expression>
   requires requires { std::remove_cvref_t<Expression>::is_lazy; }
 std::ostream& operator<<(std::ostream& out, Expression&& x) {
-  using type = std::remove_cvref_t<Expression>;
-  constexpr bool stored = detail::no_named_expressions<Expression>;
-  static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
-  if constexpr (stored)
-    out << tensor<typename type::value_type, typename type::extents_type, typename type::placement_type>(
-        std::forward<Expression>(x));
+  if constexpr (detail::check_unnamed<Expression>()) out << evaluated(x);
   return out;
 }
 

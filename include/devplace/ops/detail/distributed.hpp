@@ -28,9 +28,10 @@ concept none_distributed = (!distributed_tensor<X> && ...);
 /// Whether an operation on one place takes these arguments; if not, an assertion fails.
 template <class... X> constexpr bool takes_on_one_place() {
   constexpr bool operands = (tensor_like<X> && ...) && none_distributed<X...>;
-  static_assert(operands,
-                "devplace: this operation takes tensors and views on one place; store an expression first, tensor sum "
-                "= a + b, and give x.local(k) or gather<cpu>(x) of a tensor over several places.");
+  static_assert(
+      operands,
+      "devplace: this operation takes tensors and views on one place; give evaluated(a + b) of an expression, "
+      "and x.local(k) or gather<cpu>(x) of a tensor over several places.");
   return operands;
 }
 

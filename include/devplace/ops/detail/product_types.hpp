@@ -64,8 +64,8 @@ inline constexpr bool result_of_product =
 template <class P, class A, class B> constexpr bool check_product() {
   constexpr bool stored = tensor_like<A> && tensor_like<B> && none_distributed<A, B>;
   static_assert(stored,
-                "devplace: matmul: the operands must be tensors or views; store an expression first, tensor sum = a + "
-                "b. matmul_into takes operands on one place.");
+                "devplace: matmul: the operands must be tensors or views; give evaluated(a + b) of an expression. "
+                "matmul_into takes operands on one place.");
   if constexpr (stored) {
     using a = operand_extents_t<A>;
     using b = operand_extents_t<B>;

@@ -82,8 +82,8 @@ template <class Where, class From, std::size_t Others> constexpr auto check_to()
                 "devplace: to: the result lies on one place; broadcast<replicated<0, 1>>(x) makes copies on several "
                 "places, and scatter<sharded<axis<0>, 0, 1>>(x) splits x over several places.");
   static_assert(has_elements,
-                "devplace: to: the argument is not a tensor, view or model; wrap(v, extents(n)) makes a view of a "
-                "vector, and tensor(e) computes an expression.");
+                "devplace: to: the argument is not a tensor, view, expression or model; wrap(v, extents(n)) makes a "
+                "view of a vector.");
   static_assert(no_copies, "devplace: to: every place has a copy; take one: to<cpu>(x.local(cuda<0>{})).");
   static_assert(no_summands,
                 "devplace: to: the places have summands; reduce<cpu>(x) combines them on the cpu, all_reduce(x) on "
@@ -109,7 +109,7 @@ template <class X> constexpr auto check_item() {
                      return true;
                  }();
   static_assert(has_elements,
-                "devplace: item: the argument is not a tensor or view; compute an expression first, item(tensor(e)).");
+                "devplace: item: the argument is not a tensor, view or expression; only these have elements.");
   static_assert(no_copies, "devplace: item: every place has a copy; read one: item(x.local(cuda<0>{})).");
   static_assert(no_parts, "devplace: item: the places have parts; item(gather<cpu>(x)).");
   static_assert(no_summands, "devplace: item: the places have summands; item(reduce<cpu>(x)) reads their sum.");
