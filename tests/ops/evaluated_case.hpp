@@ -69,6 +69,10 @@ template <class Where> void check_operations_on_expressions() {
     CHECK(dp::nn::cross_entropy{}(a + b, labels).item() == dp::nn::cross_entropy{}(sum, labels).item());
     CHECK(dp::nn::l1{}(a + b, a).item() == 2);
   }
+  SECTION("other operations, by evaluated()") {
+    CHECK(equal_elements(dp::sort(dp::evaluated(a + b)), dp::sort(sum)));
+    CHECK(equal_elements(dp::cumsum(dp::evaluated(a[0] + b[0])), dp::cumsum(sum[0])));
+  }
   SECTION("to") {
     CHECK(equal_elements(dp::to<dp::cpu>(a + b), sum));
     CHECK(equal_elements(dp::to<Where>(a + b), sum));
