@@ -30,6 +30,11 @@ static_assert(sizeof(dp::detail::channel_scales<float>) > 0);
 
 static_assert(sizeof(dp::detail::channel_range<float>) > 0);
 
+#include <devplace/ops/concat.hpp>
+
+using row = dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>;
+inline auto join(const row& a, const row& b) { return dp::concat(dp::axis<0>{}, a, b); }
+
 #include <devplace/ops/convolution.hpp>
 
 inline void convolve(const dp::detail::convolution_arguments<float>& a) {
@@ -112,6 +117,11 @@ inline void multiply(matrix& c, const matrix& a, const matrix& b) {
 
 inline void print_engine(std::ostream& out) { out << dp::matrix_engine().name; }
 
+#include <devplace/ops/matrix_parts.hpp>
+
+using vector = dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>;
+inline auto square_matrix(const vector& a, const vector& b) { return dp::tril(dp::outer(a, b)); }
+
 #include <devplace/ops/mse.hpp>
 
 using matrix = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>;
@@ -143,6 +153,11 @@ inline void draw(dp::view<float, dp::extents<2, 3>, dp::on<dp::cpu>> x) {
   dp::uniform_into(x, dp::seed{1}, 0, 0.0f, 1.0f);
   dp::normal_into(x, dp::seed{1}, 0, 0.0f, 1.0f);
 }
+
+#include <devplace/ops/rearrange.hpp>
+
+using numbers = dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>;
+inline auto widen(const numbers& x) { return dp::pad(dp::flip(x, dp::axis<0>{}), dp::axis<0>{}, {.before = 1}); }
 
 #include <devplace/ops/reduce.hpp>
 
@@ -187,6 +202,12 @@ inline float smallest(const list& x) {
 #include <devplace/ops/sorted_elements.hpp>
 
 constexpr dp::sort_order order = dp::sort_order::descending;
+
+#include <devplace/ops/take_along.hpp>
+
+using elements = dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>;
+using positions = dp::tensor<std::int64_t, dp::extents<2>, dp::on<dp::cpu>>;
+inline auto choose(const elements& x, const positions& chosen) { return dp::take_along(x, chosen, dp::axis<0>{}); }
 
 #include <devplace/ops/take_rows.hpp>
 
