@@ -23,6 +23,7 @@
 #include <devplace/ops/matrix_engine.hpp>
 #include <devplace/ops/matrix_parts.hpp>
 #include <devplace/ops/mse.hpp>
+#include <devplace/ops/parallel_for.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/ops/rearrange.hpp>
 #include <devplace/ops/reduce.hpp>

@@ -7,6 +7,7 @@
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/matrix_parts.hpp>
 #include <devplace/ops/mse.hpp>
+#include <devplace/ops/parallel_for.hpp>
 #include <devplace/ops/rearrange.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
@@ -95,6 +96,19 @@ void operations(matrix& a, const labels& classes) {
 #endif
 #if defined(LINSPACE_OF_INTEGERS)  // expect: devplace: linspace: the template arguments must be a floating-point type
   dp::linspace<int, dp::cpu>(0, 10, 11);
+#endif
+#if defined(LOOP_WITH_A_VECTOR)  // expect: devplace: parallel_for, parallel_reduce: devices get a bytewise copy
+  dp::parallel_for(dp::cpu{}, dp::extents<2>{}, [v = std::vector<int>(2)](std::size_t) {});
+#endif
+#if defined(LOOP_OVER_OTHER_AXES)  // expect: devplace: parallel_for, parallel_reduce: the functor must be callable with
+                                   // a
+  dp::parallel_for(dp::cpu{}, dp::extents<2, 3>{}, [](std::size_t) {});
+#endif
+#if defined(REDUCE_INTO_OTHER_TYPE)  // expect: devplace: parallel_reduce_into: the result must have the element type
+  dp::parallel_reduce_into(a, dp::extents<2>{}, [](std::size_t) { return 1; });
+#endif
+#if defined(REDUCE_TEXTS)  // expect: devplace: parallel_reduce: the functor must return an element
+  dp::parallel_reduce(dp::cpu{}, dp::extents<2>{}, [](std::size_t) { return "text"; });
 #endif
 #if defined(PERMUTATION_OF_FLOATS)  // expect: devplace: permutation: the template argument must be one place
   dp::permutation<float>(10, dp::seed{1});
