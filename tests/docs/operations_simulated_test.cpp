@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The right columns of docs/operations.md.
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -28,7 +29,33 @@ using numbers = std::vector<double>;
 const dp::tensor<float, dp::extents<2, 3>, cpu> a{{1, 2, 3}, {4, 5, 6}};
 const dp::tensor<float, dp::extents<2, 3>, cpu> b{{0, 1, 0}, {1, 0, 1}};
 
+struct cube {
+  DEVPLACE_HD float operator()(float x) const { return x * x * x; }
+};
+struct set_element {
+  float* to;
+  DEVPLACE_HD void operator()(std::size_t i, std::size_t j) const { to[3 * i + j] = static_cast<float>(10 * i + j); }
+};
+struct element {
+  const float* from;
+  DEVPLACE_HD float operator()(std::size_t i, std::size_t j) const { return from[3 * i + j]; }
+};
+
 }  // namespace
+
+TEST_CASE("docs/operations.md: your own functions", "[docs]") {
+  dp::tensor cubes = dp::map(cube{}, a);
+  auto x = dp::zeros<float, cpu>(2, 3);
+  float* const to = x.data();
+  dp::parallel_for(cpu{}, a.extents(), set_element{to});
+  const float* const from = a.data();
+  auto total = dp::parallel_reduce(cpu{}, a.extents(), element{from});
+  auto largest = dp::parallel_reduce(cpu{}, a.extents(), element{from}, dp::by_max{});
+  CHECK(numbers_of(cubes) == numbers{1, 8, 27, 64, 125, 216});
+  CHECK(numbers_of(x) == numbers{0, 1, 2, 10, 11, 12});
+  CHECK(dp::item(total) == 21);
+  CHECK(dp::item(largest) == 6);
+}
 
 TEST_CASE("docs/operations.md: making tensors", "[docs]") {
   auto zeros = dp::zeros<float, cpu>(2, 3);
