@@ -110,6 +110,9 @@ void operations(matrix& a, const labels& classes) {
 #if defined(REDUCE_TEXTS)  // expect: devplace: parallel_reduce: the functor must return an element
   dp::parallel_reduce(dp::cpu{}, dp::extents<2>{}, [](std::size_t) { return "text"; });
 #endif
+#if defined(CATEGORICAL_OF_INTEGERS)  // expect: devplace: categorical: the operand is logits
+  dp::categorical(classes, dp::seed{1});
+#endif
 #if defined(PERMUTATION_OF_FLOATS)  // expect: devplace: permutation: the template argument must be one place
   dp::permutation<float>(10, dp::seed{1});
 #endif

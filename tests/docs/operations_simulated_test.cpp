@@ -67,6 +67,7 @@ TEST_CASE("docs/operations.md: making tensors", "[docs]") {
   auto unit = dp::eye<float, cpu>(2);
   auto uniform = dp::uniform<float, cpu>(dp::extents<2, 3>{}, dp::seed{1});
   auto normal = dp::normal<float, cpu>(dp::extents<2, 3>{}, dp::seed{1});
+  auto drawn = dp::categorical(a, dp::seed{1}, {.temperature = 0.8, .top_k = 2});
   auto order = dp::permutation(5, dp::seed{1});
   CHECK(numbers_of(zeros) == numbers(6));
   CHECK(numbers_of(like) == numbers(6));
@@ -77,6 +78,7 @@ TEST_CASE("docs/operations.md: making tensors", "[docs]") {
   CHECK(numbers_of(unit) == numbers{1, 0, 0, 1});
   CHECK((dp::item(dp::min(uniform)) >= 0 && dp::item(dp::max(uniform)) < 1));
   CHECK(normal.size() == 6);
+  CHECK((drawn(0) >= 1 && drawn(1) >= 1));
   CHECK(numbers_of(dp::sort(order)) == numbers{0, 1, 2, 3, 4});
 }
 

@@ -30,6 +30,11 @@ static_assert(sizeof(dp::detail::channel_scales<float>) > 0);
 
 static_assert(sizeof(dp::detail::channel_range<float>) > 0);
 
+#include <devplace/ops/categorical.hpp>
+
+using logits = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>;
+inline auto draw(const logits& x) { return dp::categorical(x, dp::seed{1}, {.temperature = 0.8, .top_k = 2}); }
+
 #include <devplace/ops/concat.hpp>
 
 using row = dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>;
