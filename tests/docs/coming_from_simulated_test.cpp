@@ -129,6 +129,12 @@ TEST_CASE("docs: training as in PyTorch", "[docs]") {
   const double right = dp::accuracy(model, images_of_all);
   CHECK(step.mean_loss() < 3);  // log 10 = 2.3 for guesses
   CHECK(right == dp::accuracy(dp::to<cpu>(model), images_of_all));
+  std::size_t elements = 0;
+  std::cout << model.placement() << '\n';
+  STATIC_REQUIRE(dp::is_on<decltype(model), gpu>);
+  model.for_each_parameter([&](const std::string& name, auto x) { elements += name.empty() ? 0 : x.size(); });
+  model.for_each_buffer([&](const std::string& name, auto x) { elements += name.empty() ? 0 : x.size(); });
+  CHECK(elements == model.parameter_count());
   dp::save_parameters(model, folder.file("model.safetensors"));
   dp::load_parameters(model, folder.file("model.safetensors"));
   auto on_three = dp::to<dp::replicated<0, 1, 2>>(model);
