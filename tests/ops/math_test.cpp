@@ -72,7 +72,7 @@ TEST_CASE("functions are fused, also into strided views, on the CPU", "[ops][mat
   math_case::check_fused<backend>();
 }
 
-// The bounds that docs/operations.md has. A formula is called with a tensor, and with a number of more digits.
+// The bounds that ops/math.hpp states. A formula is called with a tensor, and with a number of more digits.
 TEMPLATE_TEST_CASE("functions have their accuracy on the CPU", "[ops][math]", float, double) {
   using namespace std;
   using namespace devplace;

@@ -10,43 +10,44 @@
 #include <devplace/ops/elementwise.hpp>
 
 // Further elementwise functions: expressions like those of ops/elementwise.hpp, with the same rules for operands,
-// placements and 16-bit elements. Names and special values are NumPy's.
+// placements and 16-bit elements. Names and special values are NumPy's. The functions down to hypot take floating-point
+// elements, and call the C library or CUDA. The errors stated are those of glibc on the CPU.
 namespace devplace {
 
-/// Sine, cosine and tangent of an angle in radians, also of huge ones; NaN for infinities. These functions and those
-/// down to hypot take floating-point elements. docs/operations.md has their accuracy.
+/// Sine and cosine (within 1 ulp) and tangent (within 2 ulp) of radians, also of large ones; NaN for infinities.
 ///@{
 DEVPLACE_DETAIL_UNARY(sin, detail::unary<detail::elementary::sin>);
 DEVPLACE_DETAIL_UNARY(cos, detail::unary<detail::elementary::cos>);
 DEVPLACE_DETAIL_UNARY(tan, detail::unary<detail::elementary::tan>);
 ///@}
-/// Angles from -pi/2 to pi/2, from 0 to pi, and from -pi/2 to pi/2; asin and acos are NaN outside of -1 to 1.
+/// Inverse sine, cosine and tangent within 1 ulp: from -pi/2 to pi/2, from 0 to pi, and from -pi/2 to pi/2. asin and
+/// acos are NaN outside of -1 to 1.
 ///@{
 DEVPLACE_DETAIL_UNARY(asin, detail::unary<detail::elementary::asin>);
 DEVPLACE_DETAIL_UNARY(acos, detail::unary<detail::elementary::acos>);
 DEVPLACE_DETAIL_UNARY(atan, detail::unary<detail::elementary::atan>);
 ///@}
-/// The angle of the point (x, y), from -pi to pi: `atan2(y, x)`.
+/// The angle of the point (x, y), `atan2(y, x)`, from -pi to pi within 2 ulp.
 DEVPLACE_DETAIL_BINARY(atan2, detail::binary<detail::elementary::atan2>);
-/// Hyperbolic sine and cosine.
+/// Hyperbolic sine and cosine, within 2 ulp.
 ///@{
 DEVPLACE_DETAIL_UNARY(sinh, detail::unary<detail::elementary::sinh>);
 DEVPLACE_DETAIL_UNARY(cosh, detail::unary<detail::elementary::cosh>);
 ///@}
-/// 2 to the power x.
+/// 2 to the power x, within 1 ulp.
 DEVPLACE_DETAIL_UNARY(exp2, detail::unary<detail::elementary::exp2>);
-/// Logarithms to the bases 2 and 10; -infinity for 0, NaN for negative numbers.
+/// Logarithms to the bases 2 (within 1 ulp) and 10 (within 3 ulp); -infinity for 0, NaN for negative numbers.
 ///@{
 DEVPLACE_DETAIL_UNARY(log2, detail::unary<detail::elementary::log2>);
 DEVPLACE_DETAIL_UNARY(log10, detail::unary<detail::elementary::log10>);
 ///@}
-/// log(1 + x), also for small x; -infinity for -1, NaN below.
+/// log(1 + x) within 1 ulp, also for small x; -infinity for -1, NaN below.
 DEVPLACE_DETAIL_UNARY(log1p, detail::unary<detail::elementary::log1p>);
-/// sqrt(a * a + b * b) without overflow; infinity if either is infinite.
+/// sqrt(a * a + b * b) within 1 ulp, without overflow of the squares; infinity if either is infinite.
 DEVPLACE_DETAIL_BINARY(hypot, detail::binary<detail::elementary::hypot>);
 
-/// The largest whole number <= x, the smallest >= x, the nearest (the even one of two) and the next towards 0. These
-/// functions and those down to remainder take all elements and are exact; integers stay as they are.
+/// The largest whole number <= x, the smallest >= x, the nearest (of two, the even one) and the next towards 0.
+/// Integers stay as they are.
 ///@{
 DEVPLACE_DETAIL_UNARY(floor, detail::unary<detail::elementary::floor>);
 DEVPLACE_DETAIL_UNARY(ceil, detail::unary<detail::elementary::ceil>);
@@ -55,12 +56,12 @@ DEVPLACE_DETAIL_UNARY(trunc, detail::unary<detail::elementary::trunc>);
 ///@}
 /// -1, 0 or 1; NaN for NaN.
 DEVPLACE_DETAIL_UNARY(sign, detail::unary<detail::elementary::sign>);
-/// The remainder a - n b with n = a / b towards 0, so with the sign of a, as in C. For b = 0, NaN or the integer 0.
+/// The remainder of a / b rounded towards 0, which has the sign of a, as in C. For b = 0, NaN or the integer 0.
 DEVPLACE_DETAIL_BINARY(fmod, detail::binary<detail::elementary::fmod>);
-/// The remainder a - n b with n = floor(a / b), so with the sign of b, as in Python. For b = 0, NaN or the integer 0.
+/// The remainder of floor(a / b), which has the sign of b, as Python's %. For b = 0, NaN or the integer 0.
 DEVPLACE_DETAIL_BINARY(remainder, detail::binary<detail::elementary::remainder>);
 
-/// Whether a floating-point element is NaN, infinite, or neither: 1 or 0, as uint8. Also with -ffast-math.
+/// Whether floating-point elements are NaN, infinite, or neither: 1 or 0, as uint8. -ffast-math changes nothing.
 ///@{
 DEVPLACE_DETAIL_UNARY(isnan, detail::unary<detail::elementary::isnan>);
 DEVPLACE_DETAIL_UNARY(isinf, detail::unary<detail::elementary::isinf>);

@@ -37,12 +37,14 @@ DEVPLACE_DETAIL_STANDARD(hypot);
 #undef DEVPLACE_DETAIL_STANDARD
 
 // Functions that return integers unchanged.
-#define DEVPLACE_DETAIL_ROUNDING(name, function)                \
-  struct name {                                                 \
-    template <class T> DEVPLACE_HD T operator()(T x) const {    \
-      if constexpr (std::is_integral_v<T>) return x;            \
-      if constexpr (!std::is_integral_v<T>) return function(x); \
-    }                                                           \
+#define DEVPLACE_DETAIL_ROUNDING(name, function)             \
+  struct name {                                              \
+    template <class T> DEVPLACE_HD T operator()(T x) const { \
+      if constexpr (std::is_integral_v<T>)                   \
+        return x;                                            \
+      else                                                   \
+        return function(x);                                  \
+    }                                                        \
   }
 DEVPLACE_DETAIL_ROUNDING(floor, std::floor);
 DEVPLACE_DETAIL_ROUNDING(ceil, std::ceil);
@@ -51,36 +53,45 @@ DEVPLACE_DETAIL_ROUNDING(trunc, std::trunc);
 #undef DEVPLACE_DETAIL_ROUNDING
 
 // Tests of floating-point numbers by their bits.
-#define DEVPLACE_DETAIL_CLASS(name, condition)                                                      \
-  struct name {                                                                                     \
-    static constexpr bool floating_only = true;                                                     \
-    template <class T> DEVPLACE_HD std::uint8_t operator()(T x) const { return condition ? 1 : 0; } \
+#define DEVPLACE_DETAIL_CLASS(name, condition)                                              \
+  struct name {                                                                             \
+    static constexpr bool floating_only = true;                                             \
+    template <class T> DEVPLACE_HD std::uint8_t operator()(T x) const { return condition; } \
   }
 DEVPLACE_DETAIL_CLASS(isnan, is_nan(x));
 DEVPLACE_DETAIL_CLASS(isinf, magnitude_bits(x) == infinity_bits<T>);
 DEVPLACE_DETAIL_CLASS(isfinite, is_finite(x));
 #undef DEVPLACE_DETAIL_CLASS
 
-// Logic of elements, of which all but 0 are true. Numbers are compared with 0 before they are combined.
+// Logic of elements, of which all but 0 are true.
 #define DEVPLACE_DETAIL_LOGIC(name, sign)                                              \
   struct name {                                                                        \
     template <class T> DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const { \
-      return (a != T{0}) sign(b != T{0}) ? 1 : 0;                                      \
+      const bool first = a != T{0}, second = b != T{0};                                \
+      return first sign second;                                                        \
     }                                                                                  \
   }
-DEVPLACE_DETAIL_LOGIC(logical_and, &);
-DEVPLACE_DETAIL_LOGIC(logical_or, |);
+DEVPLACE_DETAIL_LOGIC(logical_and, &&);
+DEVPLACE_DETAIL_LOGIC(logical_or, ||);
 DEVPLACE_DETAIL_LOGIC(logical_xor, !=);
 #undef DEVPLACE_DETAIL_LOGIC
 
 struct logical_not {
-  template <class T> DEVPLACE_HD constexpr std::uint8_t operator()(T x) const { return x != T{0} ? 0 : 1; }
+  template <class T> DEVPLACE_HD constexpr std::uint8_t operator()(T x) const { return x == T{0}; }
 };
+
+/// x < 0; compilers warn of this comparison for unsigned integers.
+template <class T> DEVPLACE_HD constexpr bool is_negative(T x) {
+  if constexpr (std::is_unsigned_v<T>)
+    return false;
+  else
+    return x < T{0};
+}
 
 /// NaN for NaN, and +0 for -0.
 struct sign {
   template <class T> DEVPLACE_HD constexpr T operator()(T x) const {
-    return x != x ? x : static_cast<T>((T{0} < x) - (x < T{0}));
+    return x != x ? x : static_cast<T>((T{0} < x) - is_negative(x));
   }
 };
 
@@ -101,7 +112,7 @@ struct remainder {
     if constexpr (!std::is_integral_v<T>) {
       if (rest == T{0}) return std::copysign(rest, b);
     }
-    return rest != T{0} && (rest < T{0}) != (b < T{0}) ? plus{}(rest, b) : rest;
+    return rest != T{0} && is_negative(rest) != is_negative(b) ? plus{}(rest, b) : rest;
   }
 };
 
