@@ -58,7 +58,7 @@ DEVPLACE_DETAIL_UNARY(trunc, detail::unary<detail::elementary::trunc>);
 DEVPLACE_DETAIL_UNARY(sign, detail::unary<detail::elementary::sign>);
 /// The remainder of a / b rounded towards 0, which has the sign of a, as in C. For b = 0, NaN or the integer 0.
 DEVPLACE_DETAIL_BINARY(fmod, detail::binary<detail::elementary::fmod>);
-/// The remainder of floor(a / b), which has the sign of b, as Python's %. For b = 0, NaN or the integer 0.
+/// a - b floor(a / b), which has the sign of b, as Python's %. For b = 0, NaN or the integer 0.
 DEVPLACE_DETAIL_BINARY(remainder, detail::binary<detail::elementary::remainder>);
 
 /// Whether floating-point elements are NaN, infinite, or neither: 1 or 0, as uint8. -ffast-math changes nothing.
