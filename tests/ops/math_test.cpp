@@ -120,6 +120,8 @@ TEST_CASE("where chooses between two numbers", "[ops][math]") {
   const dp::tensor<double, dp::extents<3>, dp::cpu> x{-1, 0, 2};
   STATIC_REQUIRE(std::same_as<decltype(dp::where(x > 0, 1, 0))::value_type, std::int32_t>);
   STATIC_REQUIRE(std::same_as<decltype(dp::where(x > 0, 1, 0.5))::value_type, double>);
+  STATIC_REQUIRE(std::same_as<decltype(dp::where(x > 0, x.size(), 0))::value_type, std::int64_t>);
+  CHECK(values(dp::where(x < 0, true, false)) == std::vector<std::uint8_t>{1, 0, 0});
   CHECK(values(dp::where(x > 0, 1, 0)) == std::vector<std::int32_t>{0, 0, 1});
   CHECK(values(dp::where(dp::logical_not(x), 0.5, 2) * x) == std::vector<double>{-2, 0, 4});
   CHECK(values(dp::where(dp::isfinite(x), 1.5F, 0)) == std::vector<float>{1.5F, 1.5F, 1.5F});

@@ -130,7 +130,8 @@ concept assignable =
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Selects elements of `a` where the condition's element, a uint8, is not 0, and elements of `b` elsewhere: `where(x >
-/// 0, x, 0)`. NaN in elements that are not selected has no effect. `a` and `b` may be numbers.
+/// 0, x, 0)`. NaN in elements that are not selected has no effect. `a` and `b` may be numbers; two numbers choose the
+/// element type: `where(x > 0, 1.0f, 0.0f)`.
 template <class Condition, class A, class B>
   requires detail::choice<Condition, A, B>
 constexpr auto where(Condition&& condition, A&& a, B&& b) {
