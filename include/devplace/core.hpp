@@ -19,6 +19,7 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/math.hpp>
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/matrix_engine.hpp>
 #include <devplace/ops/matrix_parts.hpp>

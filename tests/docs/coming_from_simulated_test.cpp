@@ -52,7 +52,7 @@ TEST_CASE("docs: tensors as in PyTorch and NumPy", "[docs]") {
   dp::tensor c = dp::exp(a) + 2.0f * b;
   a = a * 2.0f;
   dp::tensor squares = dp::square(a);
-  dp::tensor clamped = dp::minimum(dp::maximum(a, 0.0f), 1.0f);
+  dp::tensor clamped = dp::clamp(a, 0, 1);
   CHECK((squares(1, 2) == 144 && clamped(1, 2) == 1));
   dp::tensor product = dp::matmul(a, dp::transposed(b));
   CHECK(product(0, 0) == 28);
