@@ -190,3 +190,6 @@ function(devplace_find_components)
     endif()
   endforeach()
 endfunction()
+
+# Needs no package, so that its target always exists.
+devplace_find_components(simulated_cuda)

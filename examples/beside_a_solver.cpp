@@ -15,7 +15,6 @@
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
-namespace optim = devplace::optim;
 
 namespace {
 
@@ -48,8 +47,8 @@ void average(Gradients& gradients, int ranks, const SumOverRanks& sum_over_ranks
 template <class SumOverRanks>
 dp::model<surrogate, dp::cpu> train(int rank, int ranks, const SumOverRanks& sum_over_ranks) {
   constexpr std::size_t samples = 64;
-  dp::model<surrogate, dp::cpu> model{dp::seed{1}};  // the same seed on every rank
-  dp::optimizer optimizer{model, optim::adam{.learning_rate = 3e-3}};
+  dp::model<surrogate, dp::cpu> model{dp::seed{1}};                        // the same seed on every rank
+  dp::optimizer optimizer{model, dp::optim::adam{.learning_rate = 3e-3}};  // once, beside the model
   for (int step = 0; step < 2000; ++step) {
     const auto own = dp::seed{static_cast<std::uint64_t>(step * ranks + rank)};
     const auto x = dp::uniform<float, dp::cpu>(dp::extents<dp::dyn, 2>{samples}, own, 0.0F, 1.0F);

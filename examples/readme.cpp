@@ -22,8 +22,8 @@ template <dp::placement Where> double train(const dp::labelled_images& data) {
   return dp::accuracy(model, data.test);
 }
 
-int main() {
-  const std::string digits = DEVPLACE_EXAMPLE_DATA "/digits-";  // the folder examples/data
+int main(int argc, char** argv) {
+  const std::string digits = std::string(argc > 1 ? argv[1] : "examples/data") + "/digits-";
   const auto images = dp::read_image_set(digits + "images-idx3-ubyte", digits + "labels-idx1-ubyte");
   const auto data = dp::hold_out(images, 360, dp::seed{3});
   const double right = dp::first_available<dp::replicated<0, 1, 2>, dp::on<dp::cuda<0>>, dp::on<dp::cpu>>(

@@ -8,6 +8,7 @@
 #include <devplace/nn/concat_of.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
+#include <devplace/nn/elementwise.hpp>
 #include <devplace/nn/elu.hpp>
 #include <devplace/nn/flatten.hpp>
 #include <devplace/nn/frozen.hpp>

@@ -4,6 +4,7 @@
 
 // Sorts, cumulative sums and random permutations, computed on each place. Not in all.hpp: on CUDA devices they use CUB,
 // whose headers cost nvcc several seconds per file.
+#include <devplace/ops/categorical.hpp>
 #include <devplace/ops/permutation.hpp>
 #include <devplace/ops/scan.hpp>
 #include <devplace/ops/sort.hpp>

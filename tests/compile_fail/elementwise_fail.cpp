@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/math.hpp>
 #include <devplace/tensor/print.hpp>
 
 #include <iostream>
@@ -83,6 +84,24 @@ void expressions(matrix& a, const matrix& constant, dp::tensor<double, dp::exten
 #if defined(EXP_OF_INTEGERS)  // expect: devplace: exp, log, sqrt, tanh, sigmoid, pow and the like take floating-point
                               // elements
   auto c = dp::exp(integers);
+#endif
+#if defined(SINE_OF_INTEGERS)  // expect: devplace: exp, log, sqrt, tanh, sigmoid, pow and the like take floating-point
+                               // elements
+  auto c = dp::sin(integers);
+#endif
+#if defined(HYPOTENUSE_OF_INTEGERS)  // expect: devplace: exp, log, sqrt, tanh, sigmoid, pow and the like take
+                                     // floating-point elements
+  auto c = dp::hypot(integers, 2);
+#endif
+#if defined(BOUND_OF_ANOTHER_TYPE)  // expect: devplace: elementwise: the operands have different element types
+  auto c = dp::clamp(a, doubles, 1);
+#endif
+#if defined(FRACTION_BOUNDS_INTEGERS)  // expect: devplace: elementwise: a floating-point number cannot stand beside
+  auto c = dp::clamp(integers, 0.5, 1);
+#endif
+#if defined(NAMED_VALUE_IN_BOUNDS)  // expect: devplace: an expression with a name would be computed at each use
+  auto raised = a + 1.0f;
+  dp::tensor bounded = dp::clamp(raised, 0, 1);
 #endif
 #if defined(CONDITION_OF_FLOATS)  // expect: devplace: where: the condition must have uint8 elements
   auto c = dp::where(a, a, 0);

@@ -10,6 +10,7 @@
 #include <devplace/nn/concat_of.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
+#include <devplace/nn/elementwise.hpp>
 #include <devplace/nn/elu.hpp>
 #include <devplace/nn/frozen.hpp>
 #include <devplace/nn/gradient_check.hpp>
@@ -891,6 +892,15 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(DROPOUT_OF_ALL)  // expect: devplace: dropout takes its probability .* at least 0 and below 1
   {
     dp::model<nn::sequential<nn::linear<6, 3>, nn::dropout<std::ratio<1>>>, on_cpu> wrong{dp::seed{1}};
+  }
+#endif
+
+#if defined(FUNCTION_WITHOUT_DERIVATIVE)  // expect: devplace: elementwise<F>: F is an empty struct whose const call
+  {
+    struct tripled {
+      float operator()(float x) const { return 3 * x; }
+    };
+    dp::model<nn::sequential<nn::linear<6, 3>, nn::elementwise<tripled>>, on_cpu> wrong{dp::seed{1}};
   }
 #endif
 

@@ -1,13 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/ops/concat.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/matmul.hpp>
+#include <devplace/ops/matrix_parts.hpp>
 #include <devplace/ops/mse.hpp>
+#include <devplace/ops/parallel_for.hpp>
+#include <devplace/ops/rearrange.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/softmax.hpp>
+#include <devplace/ops/take_along.hpp>
 #include <devplace/ops/take_rows.hpp>
 #include <devplace/sorting.hpp>
 
@@ -72,6 +77,52 @@ void operations(matrix& a, const labels& classes) {
 #endif
 #if defined(ROWS_BY_A_VECTOR)  // expect: devplace: take_rows: the rows and their indices must be tensors, views or
   dp::take_rows(a, std::vector<int>{0, 1});
+#endif
+#if defined(FLIP_NO_AXIS)  // expect: devplace: the operand has no such axis; axes are numbered from 0
+  dp::flip(a, dp::axis<2>{});
+#endif
+#if defined(CONCAT_OTHER_ROWS)  // expect: devplace: concat, stack: the operands must have equal extents along all other
+  dp::concat(dp::axis<1>{}, a, dp::transposed(a));
+#endif
+#if defined(CONCAT_OTHER_ELEMENTS)  // expect: devplace: concat, stack: the operands have different element types
+  dp::concat(dp::axis<0>{}, a, dp::zeros<double, on_cpu>(2, 3));
+#endif
+#if defined(CONCAT_SUM)  // expect: devplace: this operation takes tensors and views on one place; store an expression
+  dp::concat(dp::axis<0>{}, a, a + a);
+#endif
+#if defined(SPLIT_TEMPORARY)  // expect: devplace: split_at returns views, so it takes tensors with a name, and views
+  dp::split_at(dp::zeros<float, on_cpu>(2, 3), dp::axis<0>{}, 1);
+#endif
+#if defined(TAKE_ALONG_FLOATS)  // expect: devplace: take_along, add_along: the indices must be integers
+  dp::take_along(a, a, dp::axis<1>{});
+#endif
+#if defined(DIAG_OF_MATRICES)  // expect: devplace: diag: the operand must be a vector or a matrix
+  dp::diag(dp::zeros<float, on_cpu>(2, 3, 4));
+#endif
+#if defined(TRIL_OF_A_ROW)  // expect: devplace: tril, triu: the operand must have two axes or more
+  dp::tril(a[0]);
+#endif
+#if defined(OUTER_OF_MATRICES)  // expect: devplace: outer: the operands must be vectors
+  dp::outer(a, a);
+#endif
+#if defined(LINSPACE_OF_INTEGERS)  // expect: devplace: linspace: the template arguments must be a floating-point type
+  dp::linspace<int, dp::cpu>(0, 10, 11);
+#endif
+#if defined(LOOP_WITH_A_VECTOR)  // expect: devplace: parallel_for, parallel_reduce: devices get a bytewise copy
+  dp::parallel_for(dp::cpu{}, dp::extents<2>{}, [v = std::vector<int>(2)](std::size_t) {});
+#endif
+#if defined(LOOP_OVER_OTHER_AXES)  // expect: devplace: parallel_for, parallel_reduce: the functor must be callable with
+                                   // a
+  dp::parallel_for(dp::cpu{}, dp::extents<2, 3>{}, [](std::size_t) {});
+#endif
+#if defined(REDUCE_INTO_OTHER_TYPE)  // expect: devplace: parallel_reduce_into: the result must have the element type
+  dp::parallel_reduce_into(a, dp::extents<2>{}, [](std::size_t) { return 1; });
+#endif
+#if defined(REDUCE_TEXTS)  // expect: devplace: parallel_reduce: the functor must return an element
+  dp::parallel_reduce(dp::cpu{}, dp::extents<2>{}, [](std::size_t) { return "text"; });
+#endif
+#if defined(CATEGORICAL_OF_INTEGERS)  // expect: devplace: categorical: the operand is logits
+  dp::categorical(classes, dp::seed{1});
 #endif
 #if defined(PERMUTATION_OF_FLOATS)  // expect: devplace: permutation: the template argument must be one place
   dp::permutation<float>(10, dp::seed{1});

@@ -52,7 +52,7 @@ TEST_CASE("docs: tensors as in PyTorch and NumPy", "[docs]") {
   dp::tensor c = dp::exp(a) + 2.0f * b;
   a = a * 2.0f;
   dp::tensor squares = dp::square(a);
-  dp::tensor clamped = dp::minimum(dp::maximum(a, 0.0f), 1.0f);
+  dp::tensor clamped = dp::clamp(a, 0, 1);
   CHECK((squares(1, 2) == 144 && clamped(1, 2) == 1));
   dp::tensor product = dp::matmul(a, dp::transposed(b));
   CHECK(product(0, 0) == 28);
@@ -131,6 +131,12 @@ TEST_CASE("docs: training as in PyTorch", "[docs]") {
   const double right = dp::accuracy(model, images_of_all);
   CHECK(step.mean_loss() < 3);  // log 10 = 2.3 for guesses
   CHECK(right == dp::accuracy(dp::to<cpu>(model), images_of_all));
+  std::size_t elements = 0;
+  std::cout << model.placement() << '\n';
+  STATIC_REQUIRE(dp::is_on<decltype(model), gpu>);
+  model.for_each_parameter([&](const std::string& name, auto x) { elements += name.empty() ? 0 : x.size(); });
+  model.for_each_buffer([&](const std::string& name, auto x) { elements += name.empty() ? 0 : x.size(); });
+  CHECK(elements == model.parameter_count());
   dp::save_parameters(model, folder.file("model.safetensors"));
   dp::load_parameters(model, folder.file("model.safetensors"));
   auto on_three = dp::to<dp::replicated<0, 1, 2>>(model);

@@ -110,11 +110,11 @@ TEST_CASE("docs/data_parallel.md: the steps of nn.DataParallel", "[docs]") {
   static_assert(std::is_same_v<decltype(of_b)::placement_type, dp::on<dp::cuda<1>>>);
   static_assert(std::is_same_v<decltype(of_a)::placement_type, dp::on<dp::cuda<0>>>);
 
-  dp::optimizer optimizer{model, dp::optim::adam{}};
   dp::model<net, where> planned = dp::to<where>(on_one);
   dp::trainer step{planned, nn::cross_entropy{}, dp::optim::adam{}, collective::scatter_gather{}};
   step(images, labels);
 
+  dp::optimizer optimizer{model, dp::optim::adam{}};  // once, beside the model
   auto [output, saved] = model.forward(images);
   auto [loss, gradient] = nn::cross_entropy{}(output, labels);
   auto gradients = model.backward(std::move(saved), gradient);  // partial: each place has the sum over its rows
@@ -154,8 +154,8 @@ TEST_CASE("docs/data_parallel.md: the steps of DistributedDataParallel", "[docs]
   const auto labels = dp::scatter<dp::batch_placement_t<where>>(batch.labels);
   const auto more_images = images.clone();
   const auto more_labels = labels.clone();
-  dp::optimizer optimizer{model, dp::optim::adam{}};
 
+  dp::optimizer optimizer{model, dp::optim::adam{}};  // once, beside the model
   auto [output, saved] = model.forward(images);
   auto some = model.backward(std::move(saved), nn::cross_entropy{}(output, labels).gradient);
   auto [more_output, more_saved] = model.forward(more_images);

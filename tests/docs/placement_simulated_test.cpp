@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iostream>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/all.hpp>
@@ -23,6 +24,23 @@ TEST_CASE("docs/placement.md: tensors", "[docs]") {
   dp::copy(b, result);                       // into an existing tensor
   const float sum = dp::item(dp::sum(b));    // reads one number back
   CHECK(sum == 52);
+}
+
+TEST_CASE("docs/placement.md: creation", "[docs]") {
+  const int n = 4;
+  auto zeros = dp::zeros<float, dp::cpu>(3, n);
+  auto halves = dp::full<float, dp::cpu>(dp::extents{3, n}, 0.5f);
+  auto three_rows = dp::zeros<float, dp::cpu>(dp::extents<3, dp::dyn>{n});                   // 3 is in the type
+  auto between = dp::uniform<float, dp::cpu>(dp::extents{3, n}, dp::seed{1}, -1.0f, 1.0f);   // 0 to 1 by default
+  auto gaussian = dp::normal<float, dp::cpu>(dp::extents<2, 3>{}, dp::seed{1}, 0.0f, 0.1f);  // mean and deviation
+  auto counted = dp::arange<float, dp::cpu>(10);                                             // 0 to 9
+  CHECK(zeros(2, 3) == 0);
+  CHECK(halves(2, 3) == 0.5F);
+  STATIC_REQUIRE(std::is_same_v<decltype(three_rows)::extents_type, dp::extents<3, dp::dyn>>);
+  CHECK(between.extent(1) == 4);
+  CHECK(gaussian.size() == 6);
+  CHECK(counted(9) == 9);
+  STATIC_REQUIRE(dp::is_on<decltype(counted), dp::cpu> && !dp::is_on<decltype(counted), dp::cuda<0>>);
 }
 
 TEST_CASE("docs/placement.md: several devices", "[docs]") {

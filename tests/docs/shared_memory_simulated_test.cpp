@@ -37,7 +37,7 @@ TEST_CASE("docs/shared_memory.md: memory passed on by fork", "[docs]") {
 TEST_CASE("docs/shared_memory.md: memory with a name", "[docs]") {
   const std::string name = "docs." + std::to_string(::getpid());
   using table = dp::tensor<double, dp::extents<dp::dyn, 3>, dp::on<dp::shared_memory>>;
-  auto rows = dp::create_shared<table>(name, dp::extents<dp::dyn, 3>(1000));  // zeros
+  auto rows = dp::create_shared<table>(name, dp::extents<dp::dyn, 3>{1000});  // zeros
   const auto same = dp::open_shared<table>(name);                             // in another process
 
   using shared_model = dp::model<net, dp::on<dp::shared_memory>>;

@@ -35,9 +35,10 @@ const dp::labelled_images& digits() {
 }  // namespace
 
 TEST_CASE("docs/training.md: one step, whole and in parts", "[docs]") {
-  dp::model<net, where> model{dp::seed{1}};
   dp::model<net, where> same{dp::seed{1}};
+  dp::model<net, where> model{dp::seed{1}};
   dp::optimizer optimizer{model, dp::optim::adam{.learning_rate = 1e-3}};
+
   dp::trainer step{same, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 1e-3}};
   dp::loader<where> batches{digits().train, {.batch = 32}};
   auto epoch = batches.epoch(0);

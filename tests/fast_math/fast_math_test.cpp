@@ -17,6 +17,7 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/math.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/optim/adam.hpp>
@@ -107,6 +108,42 @@ TEMPLATE_TEST_CASE("exp, tanh, sigmoid and log are accurate under -ffast-math", 
   CHECK(steep(1) == 1);
   CHECK(flat(0) < TestType(1e-30));
   CHECK(flat(1) == 1);
+}
+
+TEMPLATE_TEST_CASE("isnan, isinf and isfinite find NaN and infinities under -ffast-math", "[fast_math]", float,
+                   double) {
+  constexpr std::size_t count = 41;  // a tile of the loop and a rest
+  constexpr TestType infinite = std::numeric_limits<TestType>::infinity();
+  dp::tensor<TestType, dp::extents<count>, on_cpu> x(dp::extents<count>{});
+  for (std::size_t i = 0; i != count; ++i)
+    x.data()[i] = i % 4 == 0   ? std::numeric_limits<TestType>::quiet_NaN()
+                  : i % 4 == 1 ? infinite
+                  : i % 4 == 2 ? -infinite
+                               : std::numeric_limits<TestType>::max();
+  const dp::tensor nan = isnan(x), unlimited = isinf(x), finite = isfinite(x), none = logical_not(finite);
+  for (std::size_t i = 0; i != count; ++i) {
+    CHECK(nan(i) == (i % 4 == 0));
+    CHECK(unlimited(i) == (i % 4 == 1 || i % 4 == 2));
+    CHECK(finite(i) == (i % 4 == 3));
+    CHECK(none(i) == (i % 4 != 3));
+  }
+}
+
+TEMPLATE_TEST_CASE("trigonometry and remainders are accurate under -ffast-math", "[fast_math]", float, double) {
+  constexpr std::size_t count = 1001;
+  dp::tensor<TestType, dp::extents<count>, on_cpu> x(dp::extents<count>{});
+  for (std::size_t i = 0; i != count; ++i) x.data()[i] = static_cast<TestType>(i * i) / 64 - 500;
+  const dp::tensor s = sin(x), c = cosh(x / 1000), l = log1p(abs(x)), whole = round(x), rest = remainder(x, -3);
+  long double worst = 0;
+  for (std::size_t i = 0; i != count; ++i) {
+    const long double at = x(i);
+    worst = std::fmax(worst, std::fabs(s(i) - std::sin(at)));
+    worst = std::fmax(worst, std::fabs(c(i) / std::cosh(static_cast<long double>(x(i) / 1000)) - 1));
+    if (at != 0) worst = std::fmax(worst, std::fabs(l(i) / std::log1p(std::fabs(at)) - 1));
+    CHECK(whole(i) == std::nearbyint(at));
+    CHECK(rest(i) == -(-at - 3 * std::floor(-at / 3)));
+  }
+  CHECK(worst < 4 * std::numeric_limits<TestType>::epsilon());
 }
 
 TEST_CASE("NaN hyperparameters and options are rejected under -ffast-math", "[fast_math]") {

@@ -56,6 +56,14 @@ inline float loss(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& o
 
 static_assert(dp::nn::layer_for<dp::nn::dropout<>, dp::extents<8>>);
 
+#include <devplace/nn/elementwise.hpp>
+
+struct doubled {
+  template <class T> DEVPLACE_HD T operator()(T x) const { return 2 * x; }
+  template <class T> DEVPLACE_HD T derivative(T) const { return 2; }
+};
+static_assert(dp::nn::layer_for<dp::nn::elementwise<doubled>, dp::extents<8>>);
+
 #include <devplace/nn/elu.hpp>
 
 static_assert(dp::nn::layer_for<dp::nn::elu<>, dp::extents<8>>);

@@ -30,6 +30,16 @@ static_assert(sizeof(dp::detail::channel_scales<float>) > 0);
 
 static_assert(sizeof(dp::detail::channel_range<float>) > 0);
 
+#include <devplace/ops/categorical.hpp>
+
+using logits = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>;
+inline auto draw(const logits& x) { return dp::categorical(x, dp::seed{1}, {.temperature = 0.8, .top_k = 2}); }
+
+#include <devplace/ops/concat.hpp>
+
+using row = dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>;
+inline auto join(const row& a, const row& b) { return dp::concat(dp::axis<0>{}, a, b); }
+
 #include <devplace/ops/convolution.hpp>
 
 inline void convolve(const dp::detail::convolution_arguments<float>& a) {
@@ -100,6 +110,12 @@ void add_gradients(const Weight& weight, const Bias& bias, const Dy& dy, const X
   dp::detail::linear_gradients_into<float>(weight, bias, dy, x, 0.0f);
 }
 
+#include <devplace/ops/math.hpp>
+
+inline auto angles(const dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>& y) {
+  return dp::tensor(dp::clamp(dp::atan2(y, 2) + dp::round(y), -1, 1));
+}
+
 #include <devplace/ops/matmul.hpp>
 
 using matrix = dp::tensor<float, dp::extents<2, 2>, dp::on<dp::cpu>>;
@@ -112,6 +128,11 @@ inline void multiply(matrix& c, const matrix& a, const matrix& b) {
 
 inline void print_engine(std::ostream& out) { out << dp::matrix_engine().name; }
 
+#include <devplace/ops/matrix_parts.hpp>
+
+using vector = dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>;
+inline auto square_matrix(const vector& a, const vector& b) { return dp::tril(dp::outer(a, b)); }
+
 #include <devplace/ops/mse.hpp>
 
 using matrix = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>;
@@ -121,6 +142,12 @@ inline float loss(const matrix& y, const matrix& target) { return dp::mse(y, tar
 
 template <class X> void normalize(const X& x, const dp::detail::normalize_row<float, true>& row) {
   dp::detail::for_normalized_rows(x, row);
+}
+
+#include <devplace/ops/parallel_for.hpp>
+
+inline void clear_numbers(float* to) {
+  dp::parallel_for(dp::cpu{}, dp::extents<2, 3>{}, [to](std::size_t i, std::size_t j) { to[3 * i + j] = 0; });
 }
 
 #include <devplace/ops/permutation.hpp>
@@ -143,6 +170,11 @@ inline void draw(dp::view<float, dp::extents<2, 3>, dp::on<dp::cpu>> x) {
   dp::uniform_into(x, dp::seed{1}, 0, 0.0f, 1.0f);
   dp::normal_into(x, dp::seed{1}, 0, 0.0f, 1.0f);
 }
+
+#include <devplace/ops/rearrange.hpp>
+
+using numbers = dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>;
+inline auto widen(const numbers& x) { return dp::pad(dp::flip(x, dp::axis<0>{}), dp::axis<0>{}, {.before = 1}); }
 
 #include <devplace/ops/reduce.hpp>
 
@@ -187,6 +219,12 @@ inline float smallest(const list& x) {
 #include <devplace/ops/sorted_elements.hpp>
 
 constexpr dp::sort_order order = dp::sort_order::descending;
+
+#include <devplace/ops/take_along.hpp>
+
+using elements = dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>;
+using positions = dp::tensor<std::int64_t, dp::extents<2>, dp::on<dp::cpu>>;
+inline auto choose(const elements& x, const positions& chosen) { return dp::take_along(x, chosen, dp::axis<0>{}); }
 
 #include <devplace/ops/take_rows.hpp>
 

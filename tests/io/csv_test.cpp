@@ -55,7 +55,7 @@ const std::string people =
 TEST_CASE("read_csv reads columns by name and by number", "[io]") {
   const support::temporary_folder folder;
   const std::string path = folder.write("people.csv", people);
-  const auto x = dp::read_csv<float, dp::extents<dyn, 3>>(path, {.columns = {"weight", "age, years", 1}});
+  const auto x = dp::read_csv<float, dp::extents<dp::dyn, 3>>(path, {.columns = {"weight", "age, years", 1}});
   REQUIRE(x.extent(0) == 2);
   CHECK(x(0, 0) == 55.5f);
   CHECK(x(0, 1) == 36);

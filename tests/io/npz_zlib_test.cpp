@@ -47,7 +47,7 @@ std::string failure(const zip_part& part) { return failure(zip_of({part})); }
 TEST_CASE("npz_file reads NumPy's files, stored and compressed", "[io]") {
   for (const char* name : {"stored.npz", "compressed.npz"}) {
     const dp::npz_file file(folder + name);
-    const auto images = file.read<float, dp::extents<dyn, 60>>("images");
+    const auto images = file.read<float, dp::extents<dp::dyn, 60>>("images");
     REQUIRE(images.extent(0) == 10);
     bool equal = true;
     for (std::size_t i = 0; i < images.size(); ++i) equal = equal && images.data()[i] == static_cast<float>(i) / 8;

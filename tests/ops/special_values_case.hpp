@@ -51,15 +51,6 @@ template <class T> void check(const char* name, const std::vector<T>& result, co
   }
 }
 
-/// Returns the elements of `formula(view...)`.
-template <class Backend, class R, class Formula, class First, class... Rest>
-std::vector<R> elements(const Formula& formula, const std::vector<First>& x, const std::vector<Rest>&... more) {
-  const values_on<Backend, R> result{std::vector<R>(x.size())};
-  const auto compute = [&](const auto&... on) { result.out() = formula(on.in()...); };
-  compute(values_on<Backend, First>(x), values_on<Backend, Rest>(more)...);
-  return result.read();
-}
-
 using floats = std::vector<float>;
 using bytes = std::vector<std::uint8_t>;
 

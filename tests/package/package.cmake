@@ -23,7 +23,7 @@ function(devplace_add_package_test name)
 endfunction()
 
 devplace_add_package_test(installed FROM find_package SETTINGS -DCOMPONENTS=simulated_cuda)
-devplace_add_package_test(subdirectory FROM add_subdirectory SETTINGS -DCOMPONENTS=simulated_cuda)
+devplace_add_package_test(subdirectory FROM add_subdirectory)
 devplace_add_package_test(fetch_content FROM FetchContent SETTINGS -DCOMPONENTS=simulated_cuda)
 devplace_add_package_test(unknown_component FROM find_package SETTINGS -DCOMPONENTS=nonsense
                           EXPECT "devplace: component 'nonsense' cannot be had: it has no component of that name")

@@ -14,6 +14,10 @@ namespace dp = devplace;
 
 namespace {
 
+template <class Where> struct lies_on {
+  using placement_type = Where;
+};
+
 template <class Where> std::string printed(Where where) {
   std::ostringstream out;
   out << where;
@@ -86,6 +90,28 @@ TEST_CASE("a placement across processes has the local kind, and the local mesh t
   STATIC_REQUIRE_FALSE(dp::host_accessible<dp::across<dp::on<dp::cpu>>>);
   CHECK(printed(dp::across<dp::on<dp::cpu>>{}) == "across<cpu>");
   CHECK(printed(where{}) == "across<replicated<cuda:3, cuda:1>>");
+}
+
+TEST_CASE("placements compare by type", "[place]") {
+  STATIC_REQUIRE(dp::cuda<0>{} == dp::on<dp::cuda<0>>{});
+  STATIC_REQUIRE(dp::cuda<0>{} != dp::cuda<1>{});
+  STATIC_REQUIRE(dp::cpu{} != dp::pinned{});
+  STATIC_REQUIRE(dp::replicated<0, 1>{} == dp::replicated_on<dp::cuda<0>, dp::cuda<1>>{});
+  STATIC_REQUIRE(dp::replicated<0, 1>{} != dp::replicated<1, 0>{});
+  STATIC_REQUIRE(dp::replicated<0>{} != dp::cuda<0>{});
+  STATIC_REQUIRE(dp::across<dp::cpu>{} != dp::cpu{});
+}
+
+TEST_CASE("is_on is true for each place of this process", "[place]") {
+  STATIC_REQUIRE(dp::is_on<lies_on<dp::cpu>, dp::cpu>);
+  STATIC_REQUIRE_FALSE(dp::is_on<lies_on<dp::cpu>, dp::cuda<0>>);
+  STATIC_REQUIRE_FALSE(dp::is_on<lies_on<dp::cuda<1>>, dp::cuda<0>>);
+  STATIC_REQUIRE(dp::is_on<const lies_on<dp::replicated<2, 0>>&, dp::cuda<0>>);
+  STATIC_REQUIRE_FALSE(dp::is_on<lies_on<dp::replicated<2, 0>>, dp::cuda<1>>);
+  STATIC_REQUIRE(dp::is_on<lies_on<dp::sharded<dp::axis<1>, 0, 1>>, dp::cuda<1>>);
+  STATIC_REQUIRE(dp::is_on<lies_on<dp::partial<dp::reduction::sum, 0, 1>>&&, dp::cuda<1>>);
+  STATIC_REQUIRE(dp::is_on<lies_on<dp::across<dp::replicated<0, 1>>>, dp::cuda<1>>);
+  STATIC_REQUIRE_FALSE(dp::is_on<lies_on<dp::across<dp::cpu>>, dp::cuda<0>>);
 }
 
 TEST_CASE("participants are the places of all processes", "[place]") {

@@ -36,4 +36,13 @@ template <class Backend, class T> class values_on {
   std::size_t size_;
 };
 
+/// Returns the elements of `formula(view...)`.
+template <class Backend, class R, class Formula, class First, class... Rest>
+std::vector<R> elements(const Formula& formula, const std::vector<First>& x, const std::vector<Rest>&... more) {
+  const values_on<Backend, R> result{std::vector<R>(x.size())};
+  const auto compute = [&](const auto&... on) { result.out() = formula(on.in()...); };
+  compute(values_on<Backend, First>(x), values_on<Backend, Rest>(more)...);
+  return result.read();
+}
+
 }  // namespace devplace::test

@@ -157,7 +157,7 @@ def compile_times(root):
                 continue
             for name, source in sources.items():
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                options = ["-I", f"{root}/include", '-DDEVPLACE_EXAMPLE_DATA=""', "-c", "-o", f"{folder}/object"]
+                options = ["-I", f"{root}/include", "-c", "-o", f"{folder}/object"]
                 subprocess.run(command + options + [source], check=True)
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -53,6 +53,9 @@ template <class Net, placement Where, precision P> class model_parameters {
     runtime::copy_parameters<backend_type, placement_backend_t<From>>(state, other.state());
   }
 
+  /// Returns the placement, which prints as its name and compares with `==`.
+  static constexpr Where placement() { return {}; }
+
   /// Returns the number of trained elements.
   static constexpr std::size_t parameter_count() { return plan::parameters; }
 
@@ -90,9 +93,16 @@ template <class Net, placement Where, precision P> class model_parameters {
   ///@{
   template <class F> void for_each_parameter(F&& f, std::size_t k = 0) {
     if constexpr (single_place<Where>) live()->working_copies_are_old = true;
-    visit<std::conditional_t<single_place<Where>, T, const T>>(f, k);
+    visit<writable, false>(f, k);
   }
-  template <class F> void for_each_parameter(F&& f, std::size_t k = 0) const { visit<const T>(f, k); }
+  template <class F> void for_each_parameter(F&& f, std::size_t k = 0) const { visit<const T, false>(f, k); }
+  ///@}
+
+  /// Calls `f(name, view)` for every buffer on place k. Buffers are the layers' state that is not trained, such as
+  /// `1.running_mean` of a batch_norm. Views are writable as in `parameter`.
+  ///@{
+  template <class F> void for_each_buffer(F&& f, std::size_t k = 0) { visit<writable, true>(f, k); }
+  template <class F> void for_each_buffer(F&& f, std::size_t k = 0) const { visit<const T, true>(f, k); }
   ///@}
 
   /// Return the model's arenas for optimizers, trainers and collectives. Shared ownership of the arenas survives a move
@@ -135,11 +145,15 @@ template <class Net, placement Where, precision P> class model_parameters {
   /// @endcond
 
  private:
+  /// The elements of views of a model that is not const.
+  using writable = std::conditional_t<single_place<Where>, T, const T>;
+
   /// Returns a view. On one place the view's type names the place, so that the view has element access on the CPU. On
   /// several places the type erases the place.
-  template <class Element, class Extents> auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
+  template <class Element, bool Buffers, class Extents>
+  auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
     const auto& r = runtime::replica_at(*live(), k);
-    Element* const data = r.parameter_data() + offset;
+    Element* const data = (Buffers ? r.buffer_data() : r.parameter_data()) + offset;
     if constexpr (single_place<Where>)
       return view<Element, Extents, Where>{data, e};
     else
@@ -151,13 +165,17 @@ template <class Net, placement Where, precision P> class model_parameters {
                   "devplace: parameter: the index is a template argument, because the view's type depends on it: "
                   "model.parameter<0>(); for_each_parameter(f) calls f(name, view) for all.");
     using entry = typename plan::template parameter_at<is_constant ? Index : 0>;
-    return view_of<Element>(k, entry::offset, typename entry::extents{});
+    return view_of<Element, false>(k, entry::offset, typename entry::extents{});
   }
-  template <class Element, class F> void visit(F&& f, std::size_t k) const {
-    detail::naming_bad_alloc("a parameter's name", [&] {
-      plan::for_each_parameter([&](const std::string& name, auto entry, std::size_t offset) {
-        f(name, view_of<Element>(k, offset, typename decltype(entry)::extents{}));
-      });
+  template <class Element, bool Buffers, class F> void visit(F&& f, std::size_t k) const {
+    detail::naming_bad_alloc(Buffers ? "a buffer's name" : "a parameter's name", [&] {
+      const auto call = [&](const std::string& name, auto entry, std::size_t offset) {
+        f(name, view_of<Element, Buffers>(k, offset, typename decltype(entry)::extents{}));
+      };
+      if constexpr (Buffers)
+        plan::for_each_buffer(call);
+      else
+        plan::for_each_parameter(call);
     });
   }
 };

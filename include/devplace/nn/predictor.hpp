@@ -53,7 +53,7 @@ template <class Net, placement Where, precision P = float> class predictor {
 
   /// Copies the parameters and buffers of a model on any placement and in any precision, rounded as by `to<Where,
   /// P>(from)`. `largest` is a `batch<N>`. The copy is complete when the constructor returns.
-  template <placement From, precision FromP, class... Largest>
+  template <devplace::placement From, precision FromP, class... Largest>
   DEVPLACE_CONFIGURED predictor(const model<Net, From, FromP>& from, Largest... largest)
       : predictor(tile_of(largest...), to<Where, P>(from)) {}
   /// Takes over the parameters without a copy and frees the model's gradients. Copies if something else, such as a
@@ -87,6 +87,9 @@ template <class Net, placement Where, precision P = float> class predictor {
   /// Copies the parameters and buffers of a model on any placement, for example after further training. Allocates
   /// nothing on the places. Complete when the call returns; no predictions may run concurrently.
   template <class From> DEVPLACE_CONFIGURED void assign(const model<Net, From, P>& other) { model_.assign(other); }
+
+  /// Returns the placement, as the model's.
+  static constexpr Where placement() { return {}; }
 
   /// Returns the parameters as a model to read from: `save_parameters(p.as_model(), file)`, `to<Where>(p.as_model())`
   /// for a copy that can be trained. Predict with the predictor: the model's tiles may exceed the planned memory.

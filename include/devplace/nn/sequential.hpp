@@ -202,8 +202,13 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
   ///@}
   /// Extents and offset of parameter `Index`.
   template <std::size_t Index> using parameter_at = typename nn::detail::entry_at<Index, list>::type;
-  /// Calls `f(name, entry, offset)` for every parameter.
-  template <class F> static void for_each_parameter(F&& f) { network_plan::for_each(prefix(), {0, trained}, f); }
+  /// Call `f(name, entry, offset)` for every parameter, or for every buffer.
+  ///@{
+  template <class F> static void for_each_parameter(F&& f) {
+    network_plan::template for_each<false>(prefix(), {0, trained}, f);
+  }
+  template <class F> static void for_each_buffer(F&& f) { network_plan::template for_each<true>(prefix(), {0, 0}, f); }
+  ///@}
   /// Call `f(name, parameter, offset)` for every parameter, or for every buffer, with the entry of the layer's table.
   /// Generate less code than for_each_parameter, for functions that do not need extents as types.
   ///@{

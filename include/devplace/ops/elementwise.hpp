@@ -27,15 +27,6 @@
 
 namespace devplace {
 
-// Defines a function or operator of two operands, one of which may be a number.
-#define DEVPLACE_DETAIL_BINARY(name, function)               \
-  template <class A, class B>                                \
-    requires detail::pair_with_operand<A, B>                 \
-  constexpr auto name(A&& a, B&& b) {                        \
-    return function(std::forward<A>(a), std::forward<B>(b)); \
-  }                                                          \
-  static_assert(true)
-
 /// Sum, difference, product and quotient of elements.
 ///@{
 DEVPLACE_DETAIL_BINARY(operator+, detail::binary<detail::elementary::plus>);
@@ -63,12 +54,6 @@ DEVPLACE_DETAIL_BINARY(operator>=, detail::binary<detail::elementary::greater_eq
 /// a to the power b, as std::pow; for floating-point elements.
 DEVPLACE_DETAIL_BINARY(pow, detail::binary<detail::elementary::power>);
 
-#undef DEVPLACE_DETAIL_BINARY
-
-#define DEVPLACE_DETAIL_UNARY(name, function)                                                           \
-  template <detail::operand_type X> constexpr auto name(X&& x) { return function(std::forward<X>(x)); } \
-  static_assert(true)
-
 /// Elements with the opposite sign.
 DEVPLACE_DETAIL_UNARY(operator-, detail::unary<detail::elementary::negate>);
 /// Absolute values.
@@ -91,8 +76,6 @@ DEVPLACE_DETAIL_UNARY(tanh, detail::unary<detail::elementary::hyperbolic_tangent
 DEVPLACE_DETAIL_UNARY(sigmoid, detail::unary<detail::elementary::sigmoid>);
 /// The error function, within 4 ulp.
 DEVPLACE_DETAIL_UNARY(erf, detail::unary<detail::elementary::error_function>);
-
-#undef DEVPLACE_DETAIL_UNARY
 
 /// Converts the elements to type T. From floating point to integers truncates towards zero, clamps to T's range and
 /// maps NaN to 0; integers that are too large keep their low bits.
@@ -147,7 +130,8 @@ concept assignable =
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Selects elements of `a` where the condition's element, a uint8, is not 0, and elements of `b` elsewhere: `where(x >
-/// 0, x, 0)`. NaN in elements that are not selected has no effect. `a` and `b` may be numbers.
+/// 0, x, 0)`. NaN in elements that are not selected has no effect. `a` and `b` may be numbers; two numbers choose the
+/// element type: `where(x > 0, 1.0f, 0.0f)`.
 template <class Condition, class A, class B>
   requires detail::choice<Condition, A, B>
 constexpr auto where(Condition&& condition, A&& a, B&& b) {

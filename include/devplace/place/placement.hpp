@@ -207,6 +207,20 @@ struct participants {
 /// The backend of all places of a placement.
 template <placement Where> using placement_backend_t = typename detail::mesh_of<Where>::backend_type;
 
+namespace detail {
+
+template <class P, class... Places> constexpr bool is_among(devices<Places...>) {
+  return (std::same_as<P, Places> || ...);
+}
+
+}  // namespace detail
+
+/// Whether a tensor, view, model or predictor, `X` or a reference to it, has elements on place `P` of this process:
+/// `is_on<decltype(model), cuda<0>>`. True for one place, and for each place of several.
+template <class X, place P>
+inline constexpr bool is_on =
+    detail::is_among<P>(typename detail::mesh_of<typename std::remove_cvref_t<X>::placement_type>::local{});
+
 /// Whether the host can access elements: true for one place whose memory the host can access.
 ///@{
 template <class Where> inline constexpr bool host_accessible = false;
@@ -249,6 +263,9 @@ template <class Local> std::string placement_name(across<Local>) {
 
 /// The placement's name: `cpu`, `cuda:1`, `replicated<cuda:0, cuda:1>`.
 template <placement Where> std::string placement_name() { return detail::placement_name(Where{}); }
+
+/// Whether two placements are one type: `model.placement() == on<cuda<0>>{}`.
+template <placement A, placement B> constexpr bool operator==(A, B) { return std::same_as<A, B>; }
 
 /// Prints placement_name().
 template <placement Where>

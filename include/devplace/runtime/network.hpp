@@ -19,7 +19,8 @@ namespace runtime {
 ///   `arena_elements`: `parameter_elements` plus `frozen_elements`, the elements of frozen parameters;
 /// - `parameter_count`, `parameter_at<Index>` (extents and offset), and the trained parameters' `offsets`, `ranks` and
 ///   `learning_rates` (factors of the optimizer's learning rate);
-/// - `for_each_parameter` with names; `visit_parameters` and `visit_buffers` with values in place of types;
+/// - `for_each_parameter` and `for_each_buffer` with names; `visit_parameters` and `visit_buffers` with values in place
+/// of types;
 /// - `input` and `output` (extents of one sample), the sizes of a pass, and the passes.
 template <class Net> struct network_plan;
 

@@ -157,14 +157,15 @@ template <class Layer, class In> struct layer_plan {
   template <std::size_t Base, std::size_t Frozen>
   using entries = decltype(list<frozen ? Frozen : Base>(std::make_index_sequence<table_of<Layer, false>().size()>{}));
 
-  /// Calls `f(name, entry, offset)` for every parameter, where `entry` is a `table_entry`; names are as in PyTorch.
-  template <class F> static void for_each(const std::string& prefix, const arena_begin& begin, F&& f) {
-    const std::size_t offset = frozen ? begin.frozen : begin.own;
+  /// Calls `f(name, entry, offset)` for every parameter or buffer, where `entry` is a `table_entry`; names are as in
+  /// PyTorch.
+  template <bool Buffers, class F> static void for_each(const std::string& prefix, const arena_begin& begin, F&& f) {
+    const std::size_t offset = frozen && !Buffers ? begin.frozen : begin.own;
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (f(child_name(prefix, table_entry<Layer, Index, false>::info.name), table_entry<Layer, Index, false>{},
-         offset + table_entry<Layer, Index, false>::offset),
+      (f(child_name(prefix, table_entry<Layer, Index, Buffers>::info.name), table_entry<Layer, Index, Buffers>{},
+         offset + table_entry<Layer, Index, Buffers>::offset),
        ...);
-    }(std::make_index_sequence<table_of<Layer, false>().size()>{});
+    }(std::make_index_sequence<table_of<Layer, Buffers>().size()>{});
   }
   /// Calls a visitor for every parameter or buffer. Passes values in place of types, so that the visitor compiles
   /// once for all layers.

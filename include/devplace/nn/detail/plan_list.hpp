@@ -141,12 +141,13 @@ template <class... Plans> struct plan_list {
   template <std::size_t Base, std::size_t Frozen>
   using entries = typename parameter_list<Base, Frozen, entry_list<>, Plans...>::type;
 
-  template <class F> static void for_each(const std::string& prefix, const arena_begin& begin, F&& f) {
-    if constexpr (parameter_elements + frozen_elements != 0) {
+  template <bool Buffers, class F> static void for_each(const std::string& prefix, const arena_begin& begin, F&& f) {
+    if constexpr ((Buffers ? buffer_elements : parameter_elements + frozen_elements) != 0) {
+      constexpr const auto& own = Buffers ? plan_buffers : plan_parameters;
       std::size_t index = 0;
-      ((Plans::for_each(child_prefix(prefix, index, Plans::own_name),
-                        {begin.own + sum_before(plan_parameters, index), begin.frozen + sum_before(plan_frozen, index)},
-                        f),
+      ((Plans::template for_each<Buffers>(
+            child_prefix(prefix, index, Plans::own_name),
+            {begin.own + sum_before(own, index), begin.frozen + sum_before(plan_frozen, index)}, f),
         ++index),
        ...);
     }

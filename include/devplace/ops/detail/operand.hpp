@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -183,8 +184,12 @@ template <class A, class B> struct pair_value {
 template <number A, class B> struct pair_value<A, B> {
   using type = value_type_of<B>;
 };
+/// Of two numbers, their common type, or the element type beside it: uint8 for bool, int64 for other integers.
 template <number A, number B> struct pair_value<A, B> {
-  using type = std::common_type_t<std::remove_cvref_t<A>, std::remove_cvref_t<B>>;
+  using common = std::common_type_t<std::remove_cvref_t<A>, std::remove_cvref_t<B>>;
+  using integer = std::conditional_t<sizeof(common) == 1, std::uint8_t, std::int64_t>;
+  using beside = std::conditional_t<std::is_integral_v<common>, integer, double>;
+  using type = std::conditional_t<is_element<common>, common, beside>;
 };
 template <class A, class B> using pair_value_t = typename pair_value<A, B>::type;
 

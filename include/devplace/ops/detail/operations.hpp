@@ -37,6 +37,20 @@ inline constexpr bool takes_elements = !std::is_integral_v<Element> || !requires
   "devplace: elementwise: a floating-point number cannot stand beside integer elements, which would cut off its " \
   "fraction; convert the tensor first, cast<float>(x), or write an integer."
 
+// Defines a public function of one operand.
+#define DEVPLACE_DETAIL_UNARY(name, function)                                                           \
+  template <detail::operand_type X> constexpr auto name(X&& x) { return function(std::forward<X>(x)); } \
+  static_assert(true)
+
+// Defines a function or operator of two operands, one of which may be a number.
+#define DEVPLACE_DETAIL_BINARY(name, function)               \
+  template <class A, class B>                                \
+    requires detail::pair_with_operand<A, B>                 \
+  constexpr auto name(A&& a, B&& b) {                        \
+    return function(std::forward<A>(a), std::forward<B>(b)); \
+  }                                                          \
+  static_assert(true)
+
 template <class F, class T> struct function_of {
   using type = F;
 };

@@ -100,8 +100,11 @@ template <class Extents, class... Index> constexpr bool past_end(Index... indice
 }
 
 /// Whether an array lacks an axis of this number.
-template <class Extents, class Axis> constexpr bool no_axis(Axis axis) {
-  return static_cast<std::size_t>(axis) >= Extents::rank;
+template <class Extents, class Axis> constexpr bool no_axis([[maybe_unused]] Axis axis) {
+  if constexpr (Extents::rank == 0)
+    return true;  // nvcc warns of comparisons with 0
+  else
+    return static_cast<std::size_t>(axis) >= Extents::rank;
 }
 
 /// Formats a number that may have been negative before its conversion to std::size_t.

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/base/refusal.hpp>
+#include <devplace/ops/detail/distributed.hpp>
+#include <devplace/ops/detail/operands.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/detail/dynamic_axis.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+// Tensors joined along an axis, and views of the two parts of a tensor.
+
+namespace devplace::detail {
+
+/// Whether all sizes except that of axis N agree, as far as the types know them.
+template <std::size_t N, class First, class Other> constexpr bool joins_along() {
+  bool fits = First::rank == Other::rank;
+  for (std::size_t k = 0; fits && k < First::rank; ++k)
+    fits = k == N || First::static_extent(k) == dyn || Other::static_extent(k) == dyn ||
+           First::static_extent(k) == Other::static_extent(k);
+  return fits;
+}
+
+/// Whether tensors can be joined along axis N, of which there are `Axes`; if not, an assertion fails.
+template <std::size_t N, std::size_t Axes, class First, class... Rest> constexpr bool can_join() {
+  if constexpr (takes_on_one_place<First, Rest...>()) {
+    constexpr bool exists = N < Axes, together = on_one_device<First, Rest...>,
+                   same = (std::is_same_v<operand_element_t<First>, operand_element_t<Rest>> && ...),
+                   fits = (joins_along<Axes == operand_extents_t<First>::rank ? N : dyn, operand_extents_t<First>,
+                                       operand_extents_t<Rest>>() &&
+                           ...);
+    static_assert(exists, "devplace: the operands have no such axis; axes are numbered from 0.");
+    static_assert(
+        together,
+        "devplace: concat, stack: the operands live on different places; move them to one with to<on<...>>(x).");
+    static_assert(same,
+                  "devplace: concat, stack: the operands have different element types; convert with cast<T>(x) first.");
+    static_assert(!exists || fits,
+                  "devplace: concat, stack: the operands must have equal extents along all other axes.");
+    return exists && together && same && fits;
+  } else {
+    return false;
+  }
+}
+
+/// The size of an axis of several arrays one after the other: dyn if any of them is dynamic.
+template <std::size_t N, class... Extents>
+inline constexpr std::size_t joined_extent =
+    ((Extents::static_extent(N) == dyn) || ...) ? dyn : (Extents::static_extent(N) + ...);
+
+}  // namespace devplace::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
+/// The operands one after the other along an axis: `concat(axis<0>{}, a, b)`, as numpy.concatenate. The operands are
+/// tensors or views on one place with equal extents along the other axes (shape_error); static extents stay static.
+/// Returns a new tensor. Enqueued on the place's current stream.
+template <std::size_t N, class First, class... Rest>
+  requires(detail::accepted_argument<const First&> && (detail::accepted_argument<const Rest&> && ...))
+auto concat(axis<N>, const First& first, const Rest&... rest) {
+  if constexpr (detail::can_join<N, detail::operand_extents_t<First>::rank, First, Rest...>()) {
+    using joined = detail::with_axis<
+        detail::operand_extents_t<First>, N,
+        detail::joined_extent<N, detail::operand_extents_t<First>, detail::operand_extents_t<Rest>...>>;
+    detail::result_beside_t<First, detail::operand_element_t<First>, typename joined::type> result(
+        joined::with((first.extents().extent(N) + ... + rest.extents().extent(N)), first.extents()));
+    detail::require_one_device("concat", detail::as_any_view(first), detail::as_any_view(rest)...);
+    std::size_t position = 0;
+    const auto append = [&](const auto& part) {
+      const std::size_t begin = std::exchange(position, position + part.extents().extent(N));
+      copy(result.slice(axis<N>{}, begin, position), part);
+    };
+    append(first);
+    (append(rest), ...);
+    return result;
+  } else {
+    return detail::refusal{};
+  }
+}
+
+/// The operands along a new axis: `stack(axis<0>{}, a, b)` of two vectors of 3 is 2x3, as numpy.stack. Otherwise as
+/// concat.
+template <std::size_t N, class First, class... Rest>
+  requires(detail::accepted_argument<const First&> && (detail::accepted_argument<const Rest&> && ...))
+auto stack(axis<N>, const First& first, const Rest&... rest) {
+  if constexpr (detail::can_join<N, detail::operand_extents_t<First>::rank + 1, First, Rest...>()) {
+    const auto stacked = [&]<std::size_t... K>(std::index_sequence<K...>) {
+      using from = detail::operand_extents_t<First>;
+      return extents<(K == N ? 1 + sizeof...(Rest) : from::static_extent(K < N ? K : K - 1))...>(
+          (K == N ? 1 + sizeof...(Rest) : first.extents().extent(K < N ? K : K - 1))...);
+    }(std::make_index_sequence<detail::operand_extents_t<First>::rank + 1>{});
+    detail::result_beside_t<First, detail::operand_element_t<First>, std::remove_const_t<decltype(stacked)>> result(
+        stacked);
+    detail::require_one_device("stack", detail::as_any_view(first), detail::as_any_view(rest)...);
+    std::size_t position = 0;
+    copy(result.select(axis<N>{}, position++), first);
+    (copy(result.select(axis<N>{}, position++), rest), ...);
+    return result;
+  } else {
+    return detail::refusal{};
+  }
+}
+
+/// The parts of x before and from an index of an axis: `auto [head, tail] = split_at(x, axis<1>{}, 3)`, as numpy.split.
+/// Returns views. Throws argument_error for an index beyond the end.
+template <class X, std::size_t N>
+  requires detail::accepted_argument<const X&>
+constexpr auto split_at(X&& x, axis<N>, std::size_t index) {
+  constexpr bool is_viewed = tensor_like<X> && !(detail::is_tensor<X> && std::is_rvalue_reference_v<X&&>);
+  static_assert(
+      is_viewed,
+      "devplace: split_at returns views, so it takes tensors with a name, and views; store an expression or a "
+      "temporary tensor first.");
+  if constexpr (is_viewed) {
+    const auto window = detail::as_any_view(x);
+    return std::pair(window.slice(axis<N>{}, 0, index), window.slice(axis<N>{}, index, window.extents().extent(N)));
+  } else {
+    return detail::refusal{};
+  }
+}
+
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

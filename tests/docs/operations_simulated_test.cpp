@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The right columns of docs/operations.md.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <devplace/core.hpp>
+#include <devplace/ops/permutation.hpp>
+#include <devplace/sorting.hpp>
+
+#include "support/catch.hpp"
+#include "support/host_values.hpp"
+
+namespace dp = devplace;
+using dp::axis;
+using dp::cpu;
+using support::values_of;
+
+namespace {
+
+template <class X> std::vector<double> numbers_of(const X& x) {
+  const auto values = values_of(x);
+  return {values.begin(), values.end()};
+}
+using numbers = std::vector<double>;
+
+const dp::tensor<float, dp::extents<2, 3>, cpu> a{{1, 2, 3}, {4, 5, 6}};
+const dp::tensor<float, dp::extents<2, 3>, cpu> b{{0, 1, 0}, {1, 0, 1}};
+
+struct cube {
+  DEVPLACE_HD float operator()(float x) const { return x * x * x; }
+};
+struct set_element {
+  float* to;
+  DEVPLACE_HD void operator()(std::size_t i, std::size_t j) const { to[3 * i + j] = static_cast<float>(10 * i + j); }
+};
+struct element {
+  const float* from;
+  DEVPLACE_HD float operator()(std::size_t i, std::size_t j) const { return from[3 * i + j]; }
+};
+
+}  // namespace
+
+TEST_CASE("docs/operations.md: your own functions", "[docs]") {
+  dp::tensor cubes = dp::map(cube{}, a);
+  auto x = dp::zeros<float, cpu>(2, 3);
+  float* const to = x.data();
+  dp::parallel_for(cpu{}, a.extents(), set_element{to});
+  const float* const from = a.data();
+  auto total = dp::parallel_reduce(cpu{}, a.extents(), element{from});
+  auto largest = dp::parallel_reduce(cpu{}, a.extents(), element{from}, dp::by_max{});
+  CHECK(numbers_of(cubes) == numbers{1, 8, 27, 64, 125, 216});
+  CHECK(numbers_of(x) == numbers{0, 1, 2, 10, 11, 12});
+  CHECK(dp::item(total) == 21);
+  CHECK(dp::item(largest) == 6);
+}
+
+TEST_CASE("docs/operations.md: making tensors", "[docs]") {
+  auto zeros = dp::zeros<float, cpu>(2, 3);
+  auto ones = dp::ones<float, cpu>(2, 3);
+  auto halves = dp::full<float, cpu>(dp::extents<2, 3>{}, 0.5f);
+  auto like = dp::zeros_like(a);
+  auto range = dp::arange<float, cpu>(0, 1, 0.25f);
+  auto line = dp::linspace<float, cpu>(0, 1, 5);
+  auto unit = dp::eye<float, cpu>(2);
+  auto uniform = dp::uniform<float, cpu>(dp::extents<2, 3>{}, dp::seed{1});
+  auto normal = dp::normal<float, cpu>(dp::extents<2, 3>{}, dp::seed{1});
+  auto drawn = dp::categorical(a, dp::seed{1}, {.temperature = 0.8, .top_k = 2});
+  auto order = dp::permutation(5, dp::seed{1});
+  CHECK(numbers_of(zeros) == numbers(6));
+  CHECK(numbers_of(like) == numbers(6));
+  CHECK(numbers_of(ones) == numbers(6, 1));
+  CHECK(numbers_of(halves) == numbers(6, 0.5));
+  CHECK(numbers_of(range) == numbers{0, 0.25, 0.5, 0.75});
+  CHECK(numbers_of(line) == numbers{0, 0.25, 0.5, 0.75, 1});
+  CHECK(numbers_of(unit) == numbers{1, 0, 0, 1});
+  CHECK((dp::item(dp::min(uniform)) >= 0 && dp::item(dp::max(uniform)) < 1));
+  CHECK(normal.size() == 6);
+  CHECK((drawn(0) >= 1 && drawn(1) >= 1));
+  CHECK(numbers_of(dp::sort(order)) == numbers{0, 1, 2, 3, 4});
+}
+
+TEST_CASE("docs/operations.md: joining and rearranging", "[docs]") {
+  auto rows = dp::concat(axis<0>{}, a, b);
+  auto layers = dp::stack(axis<0>{}, a, b);
+  auto [head, tail] = dp::split_at(a, axis<1>{}, 1);
+  auto mirrored = dp::flip(a, axis<1>{});
+  auto shifted = dp::roll(a, axis<1>{}, 1);
+  auto doubled = dp::repeat(a, axis<1>{}, 2);
+  auto tiled = dp::tile(a, axis<1>{}, 2);
+  auto bordered = dp::pad(a, axis<1>{}, {.before = 1, .after = 1});
+  auto edges = dp::pad(a, axis<1>{}, {.before = 1, .mode = dp::padding_mode::edge});
+  auto reflected = dp::pad(a, axis<1>{}, {.after = 2, .mode = dp::padding_mode::reflect});
+  CHECK(numbers_of(rows) == numbers{1, 2, 3, 4, 5, 6, 0, 1, 0, 1, 0, 1});
+  CHECK(layers.extents() == dp::extents<2, 2, 3>{});
+  CHECK((head.extent(1) == 1 && tail(1, 1) == 6));
+  CHECK(numbers_of(mirrored) == numbers{3, 2, 1, 6, 5, 4});
+  CHECK(numbers_of(shifted) == numbers{3, 1, 2, 6, 4, 5});
+  CHECK(numbers_of(doubled) == numbers{1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6});
+  CHECK(numbers_of(tiled) == numbers{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6});
+  CHECK(numbers_of(bordered) == numbers{0, 1, 2, 3, 0, 0, 4, 5, 6, 0});
+  CHECK(numbers_of(edges) == numbers{1, 1, 2, 3, 4, 4, 5, 6});
+  CHECK(numbers_of(reflected) == numbers{1, 2, 3, 2, 1, 4, 5, 6, 5, 4});
+}
+
+TEST_CASE("docs/operations.md: choosing elements", "[docs]") {
+  const dp::tensor<std::int64_t, dp::extents<3>, cpu> indices{1, 0, 1};
+  const dp::tensor<std::int64_t, dp::extents<2, 1>, cpu> columns{{2}, {0}};
+  auto chosen = dp::take_rows(a, indices);
+  auto picked = dp::take_along(a, columns, axis<1>{});
+  auto sums = dp::zeros<float, cpu>(2, 3);
+  dp::add_along(sums, columns, picked, axis<1>{});
+  auto sorted = dp::sort(a, dp::sort_order::descending);
+  auto positions = dp::argsort(a);
+  const auto [values, where] = dp::top_k(a, 2);
+  CHECK(numbers_of(chosen) == numbers{4, 5, 6, 1, 2, 3, 4, 5, 6});
+  CHECK(numbers_of(picked) == numbers{3, 4});
+  CHECK(numbers_of(sums) == numbers{0, 0, 3, 4, 0, 0});
+  CHECK(numbers_of(sorted) == numbers{3, 2, 1, 6, 5, 4});
+  CHECK(numbers_of(positions) == numbers{0, 1, 2, 0, 1, 2});
+  CHECK(numbers_of(values) == numbers{3, 2, 6, 5});
+  CHECK(numbers_of(where) == numbers{2, 1, 2, 1});
+}
+
+TEST_CASE("docs/operations.md: matrices", "[docs]") {
+  auto product = dp::matmul(a, dp::transposed(b));
+  auto products = dp::outer(a[0], b[0]);
+  auto inner = dp::sum(a * b);
+  auto lower = dp::tril(a);
+  auto upper = dp::triu(a, 1);
+  auto diagonal = dp::diag(a);
+  auto turned = dp::transposed(a);
+  CHECK(numbers_of(product) == numbers{2, 4, 5, 10});
+  CHECK(numbers_of(products) == numbers{0, 1, 0, 0, 2, 0, 0, 3, 0});
+  CHECK(dp::item(inner) == 12);
+  CHECK(numbers_of(lower) == numbers{1, 0, 0, 4, 5, 0});
+  CHECK(numbers_of(upper) == numbers{0, 2, 3, 0, 0, 6});
+  CHECK(numbers_of(diagonal) == numbers{1, 5});
+  CHECK(turned(2, 0) == 3);
+}

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <devplace/ops/concat.hpp>
+#include <devplace/ops/matrix_parts.hpp>
+#include <devplace/ops/rearrange.hpp>
+#include <devplace/ops/take_along.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/transposed.hpp>
+
+#include "support/catch.hpp"
+#include "support/host_values.hpp"
+
+// Functions that move, repeat, join and choose elements, on a place, against index formulas on the host.
+namespace devplace::test {
+
+/// The elements of [outer, count, inner] whose values are f(outer index, index along the axis, inner index).
+template <class T, class F>
+std::vector<T> elements_along(std::size_t outer, std::size_t count, std::size_t inner, const F& f) {
+  std::vector<T> values;
+  for (std::size_t o = 0; o < outer; ++o)
+    for (std::size_t j = 0; j < count; ++j)
+      for (std::size_t i = 0; i < inner; ++i) values.push_back(static_cast<T>(f(o, j, i)));
+  return values;
+}
+
+/// Compares every function along axis N of a 3x4x5 array with numbers 0, 1, 2, ...
+template <class T, class Where, std::size_t N> void test_functions_along() {
+  const auto x = to<Where>(support::counted<T>(extents<3, 4, 5>{}));
+  const detail::sizes_around_axis s = detail::around_axis<N>(x.extents());
+  const std::size_t n = s.size;
+  const auto number = [&](std::size_t o, std::size_t j, std::size_t i) { return (o * n + j) * s.inner + i; };
+  const auto all = [&](std::size_t count, const auto& f) { return elements_along<T>(s.outer, count, s.inner, f); };
+  const axis<N> along{};
+
+  CHECK(support::values_of(flip(x, along)) == all(n, [&](auto o, auto j, auto i) { return number(o, n - 1 - j, i); }));
+  for (const std::int64_t shift : {-9, -1, 0, 1, 2, 17})
+    CHECK(support::values_of(roll(x, along, shift)) == all(n, [&](auto o, auto j, auto i) {
+            std::int64_t from = static_cast<std::int64_t>(j) - shift;
+            while (from < 0) from += static_cast<std::int64_t>(n);
+            return number(o, static_cast<std::size_t>(from) % n, i);
+          }));
+  for (const std::size_t times : {0U, 1U, 3U}) {
+    CHECK(support::values_of(repeat(x, along, times)) ==
+          all(n * times, [&](auto o, auto j, auto i) { return number(o, j / times, i); }));
+    CHECK(support::values_of(tile(x, along, times)) ==
+          all(n * times, [&](auto o, auto j, auto i) { return number(o, j % n, i); }));
+  }
+  CHECK(support::values_of(pad(x, along, {.before = 2, .after = 1, .value = 7})) ==
+        all(n + 3, [&](auto o, auto j, auto i) { return j < 2 || j >= n + 2 ? std::size_t{7} : number(o, j - 2, i); }));
+  CHECK(support::values_of(pad(x, along, {.before = 2, .after = 3, .mode = padding_mode::edge})) ==
+        all(n + 5, [&](auto o, auto j, auto i) { return number(o, j < 2 ? 0 : std::min(j - 2, n - 1), i); }));
+  CHECK(support::values_of(pad(x, along, {.before = 2, .after = 2, .mode = padding_mode::reflect})) ==
+        all(n + 4, [&](auto o, auto j, auto i) {
+          return number(o, j < 2 ? 2 - j : j < n + 2 ? j - 2 : n - 2 - (j - n - 2), i);
+        }));
+
+  const auto wider = concat(along, x, flip(x, along), x);
+  static_assert(decltype(wider)::extents_type::static_extent(N) == 3 * decltype(x)::extents_type::static_extent(N));
+  CHECK(support::values_of(wider) ==
+        all(3 * n, [&](auto o, auto j, auto i) { return number(o, j / n == 1 ? 2 * n - 1 - j : j % n, i); }));
+  const auto [head, tail] = split_at(wider, along, 1);
+  CHECK(head.extent(N) == 1);
+  CHECK(tail.extent(N) == 3 * n - 1);
+  CHECK(support::values_of(concat(along, head, tail)) == support::values_of(wider));
+
+  // Indices 1, n - 1, 0, 1, 1, ... that differ between lanes.
+  const auto index = [&](std::size_t o, std::size_t j, std::size_t i) { return (o + 2 * j * j + i + 1) % n; };
+  using indices_type = typename detail::with_axis<extents<3, 4, 5>, N, 6>::type;
+  tensor<std::int64_t, indices_type, on<cpu>> chosen(indices_type{});
+  const auto lanes = elements_along<std::int64_t>(s.outer, 6, s.inner, index);
+  std::copy(lanes.begin(), lanes.end(), chosen.data());
+  const auto indices = to<Where>(chosen);
+  const auto taken = take_along(x, indices, along);
+  CHECK(support::values_of(taken) == all(6, [&](auto o, auto j, auto i) { return number(o, index(o, j, i), i); }));
+  auto sums = to<Where>(support::counted<T>(extents<3, 4, 5>{}));
+  add_along(sums, indices, taken, along);
+  CHECK(support::values_of(sums) == all(n, [&](auto o, auto k, auto i) {
+          std::size_t times = 1;
+          for (std::size_t j = 0; j < 6; ++j) times += static_cast<std::size_t>(index(o, j, i) == k);
+          return times * number(o, k, i);
+        }));
+}
+
+template <class T, class Where> void test_rearrangements() {
+  test_functions_along<T, Where, 0>();
+  test_functions_along<T, Where, 1>();
+  test_functions_along<T, Where, 2>();
+  const auto x = to<Where>(support::counted<T>(extents<2, 3>{}));
+  CHECK(support::values_of(stack(axis<0>{}, x, x)) == std::vector<T>{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
+  CHECK(support::values_of(stack(axis<1>{}, x, x)) == std::vector<T>{0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
+  CHECK(support::values_of(stack(axis<2>{}, x, x)) == std::vector<T>{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5});
+  CHECK(support::values_of(flip(transposed(x), axis<0>{})) == std::vector<T>{2, 5, 1, 4, 0, 3});
+  CHECK(support::values_of(concat(axis<1>{}, transposed(x), transposed(x))) ==
+        std::vector<T>{0, 3, 0, 3, 1, 4, 1, 4, 2, 5, 2, 5});
+}
+
+template <class T, class Where> void test_parts_of_matrices() {
+  const auto x = to<Where>(support::counted<T>(extents<3, 4>{}));  // 0 to 11
+  CHECK(support::values_of(tril(x)) == std::vector<T>{0, 0, 0, 0, 4, 5, 0, 0, 8, 9, 10, 0});
+  CHECK(support::values_of(tril(x, 1)) == std::vector<T>{0, 1, 0, 0, 4, 5, 6, 0, 8, 9, 10, 11});
+  CHECK(support::values_of(tril(x, -1)) == std::vector<T>{0, 0, 0, 0, 4, 0, 0, 0, 8, 9, 0, 0});
+  CHECK(support::values_of(triu(x)) == std::vector<T>{0, 1, 2, 3, 0, 5, 6, 7, 0, 0, 10, 11});
+  CHECK(support::values_of(triu(x, 2)) == std::vector<T>{0, 0, 2, 3, 0, 0, 0, 7, 0, 0, 0, 0});
+  CHECK(support::values_of(triu(x, -1)) == std::vector<T>{0, 1, 2, 3, 4, 5, 6, 7, 0, 9, 10, 11});
+  const auto matrices = to<Where>(support::counted<T>(extents<2, 2, 2>{}));
+  CHECK(support::values_of(tril(matrices)) == std::vector<T>{0, 0, 2, 3, 4, 0, 6, 7});
+  CHECK(support::values_of(diag(x)) == std::vector<T>{0, 5, 10});
+  CHECK(support::values_of(diag(transposed(x))) == std::vector<T>{0, 5, 10});
+  CHECK(support::values_of(diag(x[1].slice(1, 3))) == std::vector<T>{5, 0, 0, 6});
+  CHECK(support::values_of(outer(x[1].slice(0, 2), x[0].slice(1, 4))) == std::vector<T>{4, 8, 12, 5, 10, 15});
+}
+
+}  // namespace devplace::test
