@@ -87,7 +87,7 @@ void operations(matrix& a, const labels& classes) {
 #if defined(CONCAT_OTHER_ELEMENTS)  // expect: devplace: concat, stack: the operands have different element types
   dp::concat(dp::axis<0>{}, a, dp::zeros<double, on_cpu>(2, 3));
 #endif
-#if defined(CONCAT_SUM)  // expect: devplace: this operation takes tensors and views on one place; store an expression
+#if defined(CONCAT_SUM)  // expect: devplace: this operation takes tensors and views on one place; give evaluated
   dp::concat(dp::axis<0>{}, a, a + a);
 #endif
 #if defined(SPLIT_TEMPORARY)  // expect: devplace: split_at returns views, so it takes tensors with a name, and views

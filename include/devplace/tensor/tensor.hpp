@@ -25,7 +25,8 @@ struct block_access;
 
 }  // namespace detail
 
-/// A tensor on one place.
+/// A tensor on one place. If the host can reach the elements, the tensor is a contiguous range of the standard library:
+/// begin() and end() go over the elements in row-major order.
 template <element T, extents_like Extents, single_place P>
 class DEVPLACE_NODISCARD tensor<T, Extents, P>
     : public element_range<tensor<T, Extents, P>, detail::element_iterator<T, Extents::rank, P, row_major>,

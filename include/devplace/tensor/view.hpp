@@ -26,7 +26,8 @@ namespace devplace {
 /// elements; assigning an expression assigns elements (ops/elementwise.hpp). Must not outlive the memory. Several
 /// threads may read the same elements through views at once; a thread that writes must be the only one. `Layout` is
 /// `row_major` (contiguous), `column_major` (in the last two axes) or `strided` (a stride for every axis).
-/// docs/views.md describes which operations return and accept which layout.
+/// docs/views.md describes which operations return and accept which layout. If the host can reach the elements, the
+/// view is a range of the standard library: begin() and end() go over the elements in row-major order.
 template <class T, extents_like Extents, view_placement Where, view_layout Layout>
   requires element<std::remove_const_t<T>>
 class DEVPLACE_NODISCARD view

@@ -153,6 +153,8 @@ template <class X, class Iterator, class ConstIterator = Iterator> class element
 
 }  // namespace devplace
 
-/// Iterators of a view stay valid after the view's end.
+/// @cond Doxygen cannot resolve this specialisation.
+// Iterators of a view stay valid after the view's end.
 template <class T, class Extents, class Where, class Layout>
 inline constexpr bool std::ranges::enable_borrowed_range<devplace::view<T, Extents, Where, Layout>> = true;
+/// @endcond
