@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The right columns of docs/operations.md.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -80,6 +81,63 @@ TEST_CASE("docs/operations.md: making tensors", "[docs]") {
   CHECK(normal.size() == 6);
   CHECK((drawn(0) >= 1 && drawn(1) >= 1));
   CHECK(numbers_of(dp::sort(order)) == numbers{0, 1, 2, 3, 4});
+}
+
+TEST_CASE("docs/operations.md: functions of elements", "[docs]") {
+  dp::tensor c = dp::exp(a) + 2.0f * b - a / 4.0f;
+  dp::tensor larger = a > b;
+  dp::tensor larger_ones = dp::maximum(a, b);
+  dp::tensor roots = dp::sqrt(dp::square(dp::abs(a)));
+  dp::tensor same = dp::log(dp::exp(a));
+  dp::tensor squares = dp::pow(a, 2.0f);
+  dp::tensor squashed = dp::tanh(a) + dp::sigmoid(a) + dp::erf(a) + dp::relu(a);
+  dp::tensor activated = dp::gelu(a) + dp::silu(a) + dp::softplus(a);
+  dp::tensor doubles = dp::cast<double>(a);
+  dp::tensor sines = dp::sin(a) + dp::cos(a) * dp::tan(a);
+  dp::tensor angles = dp::asin(b) + dp::acos(b) + dp::atan(b);
+  dp::tensor turned = dp::atan2(a, b);
+  dp::tensor hyperbolic = dp::sinh(a) + dp::cosh(a);
+  dp::tensor powers = dp::exp2(a) + dp::expm1(a);
+  dp::tensor logs = dp::log2(a) + dp::log10(a) + dp::log1p(a);
+  dp::tensor lengths = dp::hypot(a, b);
+  dp::tensor whole = dp::floor(a) + dp::ceil(a) + dp::trunc(a);
+  dp::tensor rounded = dp::round(a);
+  dp::tensor signs = dp::sign(a);
+  dp::tensor rest = dp::fmod(a, 2);
+  dp::tensor modulus = dp::remainder(a, 2);
+  dp::tensor clamped = dp::clamp(a, 0, 1);
+  dp::tensor usable = dp::isfinite(a);
+  dp::tensor both = dp::logical_and(a > 2, b != 0);
+  dp::tensor either = dp::logical_or(a > 2, dp::logical_xor(a, b));
+  dp::tensor none = dp::logical_not(a);
+  dp::tensor mask = dp::where(a > 3, 1.0f, 0.0f);
+  CHECK(c(0, 0) == Catch::Approx(std::exp(1.0F) - 0.25F));
+  CHECK(numbers_of(larger) == numbers{1, 1, 1, 1, 1, 1});
+  CHECK(numbers_of(larger_ones) == numbers_of(a));
+  CHECK(numbers_of(roots) == numbers_of(a));
+  CHECK(same(1, 2) == Catch::Approx(6));
+  CHECK(numbers_of(squares) == numbers{1, 4, 9, 16, 25, 36});
+  CHECK(squashed(0, 0) == Catch::Approx(std::tanh(1.0) + 1 / (1 + std::exp(-1.0)) + std::erf(1.0) + 1));
+  CHECK(activated.size() == 6);
+  CHECK(numbers_of(doubles) == numbers_of(a));
+  CHECK(sines(0, 1) == Catch::Approx(2 * std::sin(2.0)));
+  CHECK(angles(0, 1) == Catch::Approx(std::asin(1.0) + std::atan(1.0)));
+  CHECK(turned(0, 1) == Catch::Approx(std::atan2(2.0, 1.0)));
+  CHECK(hyperbolic(0, 0) == Catch::Approx(std::exp(1.0)));
+  CHECK(powers(0, 2) == Catch::Approx(8 + std::expm1(3.0)));
+  CHECK(logs(0, 1) == Catch::Approx(1 + std::log10(2.0) + std::log1p(2.0)));
+  CHECK(lengths(0, 1) == Catch::Approx(std::hypot(2.0, 1.0)));
+  CHECK(numbers_of(whole) == numbers{3, 6, 9, 12, 15, 18});
+  CHECK(numbers_of(rounded) == numbers_of(a));
+  CHECK(numbers_of(signs) == numbers(6, 1));
+  CHECK(numbers_of(rest) == numbers{1, 0, 1, 0, 1, 0});
+  CHECK(numbers_of(modulus) == numbers_of(rest));
+  CHECK(numbers_of(clamped) == numbers(6, 1));
+  CHECK(numbers_of(usable) == numbers(6, 1));
+  CHECK(numbers_of(both) == numbers{0, 0, 0, 1, 0, 1});
+  CHECK(numbers_of(either) == numbers{1, 0, 1, 1, 1, 1});
+  CHECK(numbers_of(none) == numbers(6));
+  CHECK(numbers_of(mask) == numbers{0, 0, 0, 1, 1, 1});
 }
 
 TEST_CASE("docs/operations.md: joining and rearranging", "[docs]") {
