@@ -63,6 +63,20 @@ template <reducible X> auto evaluated(const X& x) {
         x.borrowed());
 }
 
+/// Row-major elements with the axes of a view that remain first, then those that are true in `reduced`.
+template <class X> auto packed_with_reduced_last(const X& x, const std::array<bool, X::rank>& reduced) {
+  shape order;
+  std::array<std::size_t, X::rank> strides{};
+  for (const bool is_reduced : {false, true})
+    for (std::size_t axis = 0; axis != X::rank; ++axis)
+      if (reduced[axis] == is_reduced)
+        strides[order.rank] = x.stride(axis), order.extents[order.rank++] = x.extent(axis);
+  using all = dextents<X::rank>;
+  const view<const typename X::value_type, all, typename X::placement_type, strided> permuted(
+      raw_data(x), extents_from<all>(order), strides, x.device());
+  return packed(permuted);
+}
+
 /// Calls `carry_out(elements, outer, count, inner)` with row-major elements for the reduction of the axes of a view
 /// that are true in `reduced`. `MayBeScattered`: whether these axes may be non-adjacent.
 template <bool MayBeScattered, class X, class CarryOut>
@@ -70,16 +84,7 @@ void in_reduction_order(const X& x, const std::array<bool, X::rank>& reduced, co
   const reduction_extents extents = reduction_extents_of(sizes_of(x.extents()), reduced);
   if constexpr (MayBeScattered) {
     if (!extents.one_run) {
-      shape order;  // the axes that remain, then the reduced ones
-      std::array<std::size_t, X::rank> strides{};
-      for (const bool is_reduced : {false, true})
-        for (std::size_t axis = 0; axis != X::rank; ++axis)
-          if (reduced[axis] == is_reduced)
-            strides[order.rank] = x.stride(axis), order.extents[order.rank++] = x.extent(axis);
-      using all = dextents<X::rank>;
-      const view<const typename X::value_type, all, typename X::placement_type, strided> permuted(
-          raw_data(x), extents_from<all>(order), strides, x.device());
-      const auto copy = packed(permuted);
+      const auto copy = packed_with_reduced_last(x, reduced);
       carry_out(raw_data(copy.view), extents.outer * extents.inner, extents.count, std::size_t{1});
       return;
     }
