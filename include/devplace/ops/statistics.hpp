@@ -14,6 +14,7 @@
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/place/algebra.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 
 namespace devplace {
 
@@ -98,7 +99,7 @@ template <bool Root, std::size_t Correction> struct variance_operation {
 template <class T> struct shift_reducer : extremum_reducer<T, true> {
   using accumulator = typename extremum_reducer<T, true>::accumulator;
 
-  DEVPLACE_HD void store(std::size_t output, accumulator a) const { this->result[output] = T(a - a == 0 ? a : 0); }
+  DEVPLACE_HD void store(std::size_t output, accumulator a) const { this->result[output] = T(is_finite(a) ? a : 0); }
 };
 
 struct shifted_exponential {
