@@ -171,15 +171,53 @@ TEST_CASE("docs/operations.md: choosing elements", "[docs]") {
   auto sums = dp::zeros<float, cpu>(2, 3);
   dp::add_along(sums, columns, picked, axis<1>{});
   auto sorted = dp::sort(a, dp::sort_order::descending);
+  auto sorted_columns = dp::sort(a, axis<0>{});
   auto positions = dp::argsort(a);
   const auto [values, where] = dp::top_k(a, 2);
   CHECK(numbers_of(chosen) == numbers{4, 5, 6, 1, 2, 3, 4, 5, 6});
   CHECK(numbers_of(picked) == numbers{3, 4});
   CHECK(numbers_of(sums) == numbers{0, 0, 3, 4, 0, 0});
   CHECK(numbers_of(sorted) == numbers{3, 2, 1, 6, 5, 4});
+  CHECK(numbers_of(sorted_columns) == numbers{1, 2, 3, 4, 5, 6});
   CHECK(numbers_of(positions) == numbers{0, 1, 2, 0, 1, 2});
   CHECK(numbers_of(values) == numbers{3, 2, 6, 5});
   CHECK(numbers_of(where) == numbers{2, 1, 2, 1});
+}
+
+TEST_CASE("docs/operations.md: reductions and cumulative sums", "[docs]") {
+  auto total = dp::sum(a);
+  auto row_sums = dp::sum(a, axis<1>{});
+  auto means = dp::mean(a, axis<0>{});
+  auto largest = dp::max(a);
+  auto classes = dp::argmax(a, axis<1>{});
+  auto row_products = dp::prod(a, axis<1>{});
+  auto some = dp::any(a > 4);
+  auto every = dp::all(a > 4);
+  auto count = dp::count_nonzero(b);
+  auto length = dp::norm(a);
+  auto lengths = dp::norm<1>(a, axis<1>{});
+  auto most = dp::norm<dp::infinite_order>(a);
+  auto variances = dp::variance(a, axis<0>{});
+  auto deviation = dp::standard_deviation<0>(a);
+  auto logs = dp::logsumexp(a, axis<1>{});
+  auto running = dp::cumsum(a, axis<1>{});
+  auto running_products = dp::cumprod(a, axis<0>{});
+  CHECK((dp::item(total) == 21 && dp::item(dp::sum(a, axis<0>{}, axis<1>{})) == 21));
+  CHECK(numbers_of(row_sums) == numbers{6, 15});
+  CHECK(numbers_of(means) == numbers{2.5, 3.5, 4.5});
+  CHECK((dp::item(largest) == 6 && dp::item(dp::min(a)) == 1));
+  CHECK((numbers_of(classes) == numbers{2, 2} && dp::item(dp::argmin(a)) == 0));
+  CHECK(numbers_of(row_products) == numbers{6, 120});
+  CHECK((dp::item(some) == 1 && dp::item(every) == 0));
+  CHECK(dp::item(count) == 3);
+  CHECK(dp::item(length) == Catch::Approx(std::sqrt(91.0)));
+  CHECK(numbers_of(lengths) == numbers{6, 15});
+  CHECK(dp::item(most) == 6);
+  CHECK(numbers_of(variances) == numbers{4.5, 4.5, 4.5});
+  CHECK(dp::item(deviation) == Catch::Approx(std::sqrt(35.0 / 12)));
+  CHECK(logs(0) == Catch::Approx(3.40760596));
+  CHECK(numbers_of(running) == numbers{1, 3, 6, 4, 9, 15});
+  CHECK(numbers_of(running_products) == numbers{1, 2, 3, 4, 10, 18});
 }
 
 TEST_CASE("docs/operations.md: matrices", "[docs]") {
