@@ -31,6 +31,7 @@
 #include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/scale_bytes.hpp>
 #include <devplace/ops/softmax.hpp>
+#include <devplace/ops/statistics.hpp>
 #include <devplace/ops/take_along.hpp>
 #include <devplace/ops/take_rows.hpp>
 #include <devplace/place/availability.hpp>

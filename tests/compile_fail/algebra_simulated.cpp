@@ -6,6 +6,7 @@
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/softmax.hpp>
+#include <devplace/ops/statistics.hpp>
 #include <devplace/tensor/distributed.hpp>
 
 namespace dp = devplace;
@@ -196,6 +197,12 @@ void operations(matrix<dp::on<dp::cuda<0>>>& single, matrix<whole>& replica, mat
 #endif
 #if defined(MEAN_OF_ALL_SPLIT)  // expect: devplace: mean: the parts of the split axis can differ in size
   dp::mean(x + y);
+#endif
+#if defined(VARIANCE_OVER_SPLIT)  // expect: devplace: prod, norm, variance, standard_deviation, logsumexp: results of
+  dp::variance(x, dp::axis<0>{});
+#endif
+#if defined(ANY_OF_PARTIAL)  // expect: devplace: an operand is partial, and this operation on its summands
+  dp::any(p);
 #endif
 #if defined(ARGMAX_OVER_SPLIT)  // expect: devplace: argmax, argmin: a position in a part is not the position
   dp::argmax(x, dp::axis<0>{});

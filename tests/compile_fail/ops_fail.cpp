@@ -12,6 +12,7 @@
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/softmax.hpp>
+#include <devplace/ops/statistics.hpp>
 #include <devplace/ops/take_along.hpp>
 #include <devplace/ops/take_rows.hpp>
 #include <devplace/sorting.hpp>
@@ -205,20 +206,26 @@ void operations(matrix& a, const labels& classes) {
     dp::sort_into(row, a);
   }
 #endif
+#if defined(SORT_AXIS)  // expect: devplace: sort: the axis does not exist
+  dp::sort(a, dp::axis<2>{});
+#endif
 #if defined(SORT_SCALAR)  // expect: devplace: this operation works along an axis; a scalar has none
   {
     const dp::tensor<float, dp::extents<>, on_cpu> one(dp::extents<>{});
     dp::sort(one);
   }
 #endif
-#if defined(CUMSUM_RANK)  // expect: devplace: cumsum: the operand must have one axis: cumsum.x.i.. of a row
+#if defined(CUMSUM_RANK)  // expect: devplace: cumsum, cumprod: name one axis, as in cumsum.x, axis<0>
   dp::cumsum(a);
 #endif
-#if defined(CUMSUM_OF_INTEGERS)  // expect: devplace: cumsum: the result has the wrong element type
+#if defined(CUMSUM_OF_INTEGERS)  // expect: devplace: cumsum, cumprod: the result has the wrong element type
   {
     dp::tensor<std::int32_t, dp::extents<2>, on_cpu> x{1, 2};
     dp::cumsum_into(x, x);
   }
+#endif
+#if defined(CUMPROD_AXIS)  // expect: devplace: cumsum, cumprod: the axis does not exist
+  dp::cumprod(a, dp::axis<2>{});
 #endif
 #if defined(PERMUTATION_TYPE)  // expect: devplace: permutation: the numbers are int64
   dp::permutation_into(a.reshape(dp::extents<6>{}), dp::seed{1});
@@ -228,6 +235,12 @@ void operations(matrix& a, const labels& classes) {
 #endif
 #if defined(MEAN_OF_INTEGERS)  // expect: devplace: mean: the mean of integers is not an integer
   dp::mean(classes);
+#endif
+#if defined(NORM_OF_INTEGERS)  // expect: devplace: norm, variance, standard_deviation and logsumexp take floating-point
+  dp::norm(classes);
+#endif
+#if defined(NORM_ORDER)  // expect: devplace: norm: the order is 1, 2 or infinite_order
+  dp::norm<3>(a);
 #endif
 #if defined(REDUCTION_RESULT_TYPE)  // expect: devplace: a reduction's result has the wrong element type
   {

@@ -37,7 +37,7 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
 #if defined(SORT_INTO_ANOTHER_PLACE)  // expect: devplace: sort: result and operand live on different places
   dp::sort_into(a, b);
 #endif
-#if defined(CUMSUM_INTO_ANOTHER_DEVICE)  // expect: devplace: cumsum: result and operand live on different places
+#if defined(CUMSUM_INTO_ANOTHER_DEVICE)  // expect: devplace: cumsum, cumprod: result and operand live on different
   dp::cumsum_into(c.reshape(dp::extents<9>{}), b.reshape(dp::extents<9>{}));
 #endif
 #if defined(INDICES_ON_ANOTHER_PLACE)  // expect: devplace: take_rows: the operand and the indices live on different

@@ -20,6 +20,7 @@
 #include <devplace/ops/math.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/ops/softmax.hpp>
+#include <devplace/ops/statistics.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/option_range.hpp>
@@ -55,6 +56,26 @@ template <class X> std::vector<long double> log_softmax_of(const X& x, std::size
 }
 
 }  // namespace
+
+TEMPLATE_TEST_CASE("logsumexp and variance have full accuracy under -ffast-math", "[fast_math]", float, double) {
+  constexpr long double epsilon = std::numeric_limits<TestType>::epsilon();
+  auto x = logits<TestType>();
+  const auto sums = dp::logsumexp(x, dp::axis<1>{});
+  const auto variances = dp::variance<0>(x, dp::axis<1>{});
+  for (std::size_t row = 0; row != rows; ++row) {
+    const long double expected = static_cast<long double>(x(row, 0)) - log_softmax_of(x, row)[0];
+    CHECK(std::fabs(static_cast<long double>(sums(row)) - expected) <= 2 * epsilon * std::fabs(expected));
+    long double mean = 0, variance = 0;
+    for (std::size_t c = 0; c != classes; ++c) mean += static_cast<long double>(x(row, c)) / classes;
+    for (std::size_t c = 0; c != classes; ++c) {
+      const long double deviation = static_cast<long double>(x(row, c)) - mean;
+      variance += deviation * deviation / classes;
+    }
+    CHECK(std::fabs(static_cast<long double>(variances(row)) - variance) <= 4 * epsilon * variance);
+  }
+  for (std::size_t c = 0; c != classes; ++c) x(0, c) = -std::numeric_limits<TestType>::infinity();
+  CHECK(dp::logsumexp(x, dp::axis<1>{})(0) == -std::numeric_limits<TestType>::infinity());
+}
 
 TEMPLATE_TEST_CASE("softmax, log_softmax and cross_entropy have full accuracy under -ffast-math", "[fast_math]", float,
                    double) {

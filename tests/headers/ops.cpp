@@ -220,6 +220,13 @@ inline float smallest(const list& x) {
 
 constexpr dp::sort_order order = dp::sort_order::descending;
 
+#include <devplace/ops/statistics.hpp>
+
+using matrix = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>;
+inline float spread(const matrix& x) {
+  return dp::norm(x)() + dp::variance(x)() + dp::standard_deviation(x)() + dp::logsumexp(x, dp::axis<0>{})(0);
+}
+
 #include <devplace/ops/take_along.hpp>
 
 using elements = dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>;

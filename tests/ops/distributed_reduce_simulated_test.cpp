@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -8,6 +9,7 @@
 
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/reduce.hpp>
+#include <devplace/ops/statistics.hpp>
 #include <devplace/tensor/distributed.hpp>
 
 #include "ops/distributed_tensors.hpp"
@@ -124,6 +126,58 @@ TEST_CASE("along another axis the result is split like the operand", "[ops][alge
             for (std::size_t k = 0; k < 3; ++k) sum += small_number(i * 6 + j * 3 + k, 1);
           return sum;
         }));
+}
+
+TEST_CASE("counts, any, all and norms over the split axis are partial", "[ops][algebra]") {
+  for (const std::size_t n : std::vector<std::size_t>{0, 1, 2, 3, 20}) {
+    const auto x = distributed_numbers<rows>(matrix(n), 1);
+    const auto of_x = small_numbers(matrix(n), 1);
+    const auto column = [&](std::size_t j, auto first, auto combine) {
+      for (std::size_t i = j; i < of_x.size(); i += 3) first = combine(first, of_x[i]);
+      return first;
+    };
+    const auto count = dp::count_nonzero(x, dp::axis<0>{});
+    STATIC_REQUIRE(std::same_as<decltype(count), const dp::tensor<std::int64_t, dp::extents<3>, sums>>);
+    CHECK(value_of(count) == values_by_index(3, [&](std::size_t j) {
+            return column(j, std::int64_t{0}, [](std::int64_t a, float b) { return a + (b != 0); });
+          }));
+    const auto any = dp::any(x > 4, dp::axis<0>{});
+    STATIC_REQUIRE(std::same_as<decltype(any), const dp::tensor<std::uint8_t, dp::extents<3>, maxima>>);
+    CHECK(value_of(any, larger) == values_by_index(3, [&](std::size_t j) {
+            return column(j, std::uint8_t{0}, [](std::uint8_t a, float b) -> std::uint8_t { return a != 0 || b > 4; });
+          }));
+    const auto all = dp::all(x > -4, dp::axis<0>{});
+    STATIC_REQUIRE(std::same_as<decltype(all), const dp::tensor<std::uint8_t, dp::extents<3>, minima>>);
+    CHECK(value_of(all, smaller) == values_by_index(3, [&](std::size_t j) {
+            return column(j, std::uint8_t{1}, [](std::uint8_t a, float b) -> std::uint8_t { return a != 0 && b > -4; });
+          }));
+    CHECK(value_of(dp::norm<1>(x, dp::axis<0>{})) == values_by_index(3, [&](std::size_t j) {
+            return column(j, 0.0F, [](float a, float b) { return a + std::abs(b); });
+          }));
+    CHECK(value_of(dp::norm<dp::infinite_order>(x, dp::axis<0>{}), larger) == values_by_index(3, [&](std::size_t j) {
+            return column(j, 0.0F, [](float a, float b) { return std::max(a, std::abs(b)); });
+          }));
+  }
+}
+
+TEST_CASE("products, variances and logsumexp along another axis are split like the operand", "[ops][algebra]") {
+  for (const std::size_t n : std::vector<std::size_t>{0, 1, 3, 20}) {
+    const auto x = distributed_numbers<rows>(matrix(n), 1);
+    const auto at = [](std::size_t i, std::size_t j) { return small_number(3 * i + j, 1); };
+    const auto products = dp::prod(x, dp::axis<1>{});
+    STATIC_REQUIRE(std::same_as<decltype(products), const dp::tensor<float, dp::extents<dp::dyn>, rows>>);
+    CHECK(value_of(products) == values_by_index(n, [&](std::size_t i) { return at(i, 0) * at(i, 1) * at(i, 2); }));
+    // Squares of sums and differences of small integers are exact.
+    const auto deviations = dp::variance<1>(x * 3.0F, dp::axis<1>{});
+    CHECK(value_of(deviations) == values_by_index(n, [&](std::size_t i) {
+            const float mean = at(i, 0) + at(i, 1) + at(i, 2);
+            const auto square = [&](std::size_t j) { return (3 * at(i, j) - mean) * (3 * at(i, j) - mean); };
+            return (square(0) + square(1) + square(2)) / 2;
+          }));
+    const auto largest = dp::logsumexp(x * 1000.0F, dp::axis<1>{});
+    STATIC_REQUIRE(std::same_as<decltype(largest), const dp::tensor<float, dp::extents<dp::dyn>, rows>>);
+    CHECK(largest.first_row(2) == x.first_row(2));
+  }
 }
 
 TEST_CASE("reductions of replicated tensors are replicated", "[ops][algebra]") {

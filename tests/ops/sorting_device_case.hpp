@@ -113,6 +113,41 @@ template <class Where, class T> void check_sorts(std::size_t rows, std::size_t c
   }
 }
 
+/// Checks sorts of outer x count x inner elements along `count`, which is axis 1.
+template <class Where, class T, class Axis>
+void check_sorts_along(std::size_t outer, std::size_t count, std::size_t inner, Axis axis) {
+  CAPTURE(outer, count, inner, dtype_name<T>());
+  const std::vector<T> values = mixed_values<T>(outer * count * inner);
+  tensor<T, dextents<3>, Where> x(dextents<3>(outer, count, inner));
+  support::set_values(x.view(), values);
+  const auto index = [&](std::size_t row, std::size_t k) { return (row / inner * count + k) * inner + row % inner; };
+  std::vector<T> rows;
+  for (std::size_t row = 0; row < outer * inner; ++row)
+    for (std::size_t k = 0; k < count; ++k) rows.push_back(values[index(row, k)]);
+  for (const sort_order order : {sort_order::ascending, sort_order::descending}) {
+    const auto positions_of_rows = sorted_positions(rows, count, order);
+    const std::vector<T> sorted_rows = taken(rows, count, count, positions_of_rows);
+    std::vector<std::int64_t> positions(values.size());
+    std::vector<T> sorted(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      positions[index(i / count, i % count)] = positions_of_rows[i];
+      sorted[index(i / count, i % count)] = sorted_rows[i];
+    }
+    CHECK(support::values_of(argsort(x, axis, order)) == positions);
+    CHECK(same_bits(support::values_of(sort(x, axis, order)), sorted));
+  }
+}
+
+template <class Where> void check_all_sorts_along_axes() {
+  check_sorts_along<Where, float>(1, 40, 3, 1);
+  check_sorts_along<Where, float>(4, 33, 5, axis<1>{});
+  check_sorts_along<Where, double>(4, 33, 1, -2);
+  check_sorts_along<Where, float>(1, 1, 50, axis<1>{});
+  check_sorts_along<Where, std::int32_t>(3, 20, 7, axis<1>{});
+  check_sorts_along<Where, std::uint8_t>(3, 0, 7, axis<1>{});
+  check_sorts_along<Where, std::int64_t>(0, 3, 7, axis<1>{});
+}
+
 template <class Where> void check_all_sorts() {
   const std::size_t shapes[][2] = {{1, 1}, {1, 7}, {1, 1000}, {3, 1}, {5, 33}, {257, 10}, {0, 4}, {4, 0}};
   for (const auto& shape : shapes) {

@@ -19,6 +19,18 @@ TEST_CASE("sort, argsort and top_k sort each row stably, NaN above all numbers",
   dp::test::check_all_sorts<host>();
 }
 
+TEST_CASE("sort and argsort along an axis sort each line stably", "[ops][sort]") {
+  dp::test::check_all_sorts_along_axes<host>();
+  const dp::tensor<float, dp::extents<3, 2>, host> x{{3, 1}, {1, 1}, {2, 0}};
+  CHECK(support::values_of(dp::sort(x, dp::axis<0>{})) == std::vector<float>{1, 0, 2, 1, 3, 1});
+  CHECK(support::values_of(dp::argsort(x, 0)) == std::vector<std::int64_t>{1, 2, 2, 0, 0, 1});
+  CHECK(support::values_of(dp::sort(x, dp::axis<1>{})) == support::values_of(dp::sort(x)));
+  CHECK_THROWS_AS(dp::sort(x, 2), dp::argument_error);
+  dp::tensor<float, dp::extents<3, 2>, host> y(dp::extents<3, 2>{});
+  dp::sort_into(y, x, dp::axis<0>{}, dp::sort_order::descending);
+  CHECK(support::values_of(y) == std::vector<float>{3, 1, 2, 1, 1, 0});
+}
+
 TEST_CASE("sorting rows does not depend on the number of threads", "[ops][sort]") {
   dp::test::check_sorts<host, float>(300, 400);
 }

@@ -165,6 +165,12 @@ TEST_CASE("reductions: whole and partial values", "[place][algebra]") {
   STATIC_REQUIRE(fails<reduced<reducing::min, all, maxima>, mismatch::nonlinear>);
   STATIC_REQUIRE(fails<reduced<reducing::sum, all, maxima>, mismatch::nonlinear>);
   STATIC_REQUIRE(fails<reduced<reducing::position, 0, sums>, mismatch::nonlinear>);
+  STATIC_REQUIRE(gives<reduced<reducing::function, all, whole>, whole>);
+  STATIC_REQUIRE(gives<reduced<reducing::sum_of_function, 0, one>, one>);
+  STATIC_REQUIRE(fails<reduced<reducing::sum_of_function, all, sums>, mismatch::nonlinear>);
+  STATIC_REQUIRE(fails<reduced<reducing::max_of_function, 0, maxima>, mismatch::nonlinear>);
+  STATIC_REQUIRE(fails<reduced<reducing::min_of_function, 0, minima>, mismatch::nonlinear>);
+  STATIC_REQUIRE(fails<reduced<reducing::function, 1, means>, mismatch::nonlinear>);
 }
 
 TEST_CASE("reductions: along the split axis and along other axes", "[place][algebra]") {
@@ -186,6 +192,13 @@ TEST_CASE("reductions: along the split axis and along other axes", "[place][alge
   STATIC_REQUIRE(fails<reduced<reducing::mean, 0, rows>, mismatch::mean_of_parts>);
   STATIC_REQUIRE(fails<reduced<reducing::mean, all, rows>, mismatch::mean_of_parts>);
   STATIC_REQUIRE(fails<reduced<reducing::position, 0, rows>, mismatch::position_in_parts>);
+  STATIC_REQUIRE(gives<reduced<reducing::sum_of_function, all, rows>, sums>);
+  STATIC_REQUIRE(gives<reduced<reducing::max_of_function, 0, rows>, maxima>);
+  STATIC_REQUIRE(gives<reduced<reducing::min_of_function, 1, columns>, minima>);
+  STATIC_REQUIRE(gives<reduced<reducing::min_of_function, 1, rows>, rows>);
+  STATIC_REQUIRE(gives<reduced<reducing::function, 1, rows>, rows>);
+  STATIC_REQUIRE(fails<reduced<reducing::function, 0, rows>, mismatch::parts_of_rows>);
+  STATIC_REQUIRE(fails<reduced<reducing::function, all, columns>, mismatch::parts_of_rows>);
 }
 
 TEST_CASE("row-wise functions need whole rows", "[place][algebra]") {

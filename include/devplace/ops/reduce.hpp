@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <devplace/base/refusal.hpp>
+#include <devplace/memory/block.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/expression.hpp>
@@ -23,26 +24,23 @@
 
 namespace devplace {
 
-// sum, mean, max, min over all elements, `sum(x)`, or along any set of axes, `sum(x, axis<0>{}, axis<2>{})`; argmax and
-// argmin over all elements or along one axis. Axes may also be numbers, `sum(x, 1)`; negative numbers count from the
-// end. All extents of the result are then dynamic: dextents<rank - 1>. Results are new tensors on x's place;
-// `item(sum(x))` is a number on the host. reduce_into.hpp adds column sums to existing memory. Sums are accumulated in
-// double (int64 for integers) in blocks of fixed size. Therefore the error of a sum grows with the logarithm of the
-// number of elements, and the bits depend neither on the number of threads nor on the run. Expressions, non-contiguous
-// views, and arrays whose reduced axes are not adjacent are first evaluated into a row-major temporary.
+// sum, mean, max, min, prod, any, all, count_nonzero over all elements, `sum(x)`, or along any set of axes, `sum(x,
+// axis<0>{}, axis<2>{})`; argmax and argmin over all elements or along one axis. statistics.hpp adds norms, variances
+// and logsumexp. Axes may also be numbers, `sum(x, 1)`; negative numbers count from the end. All extents of the result
+// are then dynamic: dextents<rank - 1>. Results are new tensors on x's place; `item(sum(x))` is a number on the host.
+// reduce_into.hpp adds column sums to existing memory. Sums and products are accumulated in double (int64 for integers)
+// in blocks of fixed size. Therefore the error of a sum grows with the logarithm of the number of elements, and the
+// bits depend neither on the number of threads nor on the run. Expressions, non-contiguous views, and arrays whose
+// reduced axes are not adjacent are first evaluated into a row-major temporary.
 //
 // For an operand over several places, each place reduces its local tensor, without communication and concurrently; axes
 // are given as types. The result of a replicated operand is replicated. The result of a split operand stays split if
-// the split axis remains; otherwise it is partial: partial<sum> for sum, partial<max> for max, partial<min> for min;
-// mean, argmax and argmin do not reduce a split axis. Sums and means of partial sums are partial.
+// the split axis remains; otherwise it is partial: partial<sum> for sum and count_nonzero, partial<max> for max and
+// any, partial<min> for min and all; the others do not reduce a split axis. Sums and means of partial sums are partial.
 
 /// An operand of a reduction: a tensor, a view, or an expression (ops/elementwise.hpp).
 template <class X>
 concept reducible = tensor_like<X> || detail::is_expression_type<std::remove_cvref_t<X>>;
-
-/// An axis to be reduced: `axis<1>{}`, or a number.
-template <class A>
-concept axis_argument = detail::is_axis<A> || std::integral<A>;
 
 }  // namespace devplace
 
@@ -57,33 +55,72 @@ concept reduction_call = (reducible<X> && ((axis_argument<Axes> || accepted_argu
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Reduces the axes of a view that are true in `reduced`. `MayBeScattered`: whether these axes may be non-adjacent.
-template <bool MayBeScattered, class X, class Reducer>
-void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Reducer& reducer) {
-  using source = element_source<typename X::value_type>;
-  const auto carry_out = [&](const auto& elements, std::size_t outer, std::size_t count, std::size_t inner) {
-    reduce<typename X::backend_type>(
-        x.ordinal(), reduction_plan<source, Reducer>{outer, count, inner, {raw_data(elements)}, reducer});
-  };
+/// Row-major elements with the axes of a view that remain first, then those that are true in `reduced`.
+template <class X> auto packed_with_reduced_last(const X& x, const std::array<bool, X::rank>& reduced) {
+  shape order;
+  std::array<std::size_t, X::rank> strides{};
+  for (const bool is_reduced : {false, true})
+    for (std::size_t axis = 0; axis != X::rank; ++axis)
+      if (reduced[axis] == is_reduced)
+        strides[order.rank] = x.stride(axis), order.extents[order.rank++] = x.extent(axis);
+  using all = dextents<X::rank>;
+  const view<const typename X::value_type, all, typename X::placement_type, strided> permuted(
+      raw_data(x), extents_from<all>(order), strides, x.device());
+  return packed(permuted);
+}
+
+/// Calls `carry_out(elements, outer, count, inner)` with row-major elements for the reduction of the axes of a view
+/// that are true in `reduced`. `MayBeScattered`: whether these axes may be non-adjacent.
+template <bool MayBeScattered, class X, class CarryOut>
+void in_reduction_order(const X& x, const std::array<bool, X::rank>& reduced, const CarryOut& carry_out) {
   const reduction_extents extents = reduction_extents_of(sizes_of(x.extents()), reduced);
   if constexpr (MayBeScattered) {
     if (!extents.one_run) {
-      shape order;  // the axes that remain, then the reduced ones
-      std::array<std::size_t, X::rank> strides{};
-      for (const bool is_reduced : {false, true})
-        for (std::size_t axis = 0; axis != X::rank; ++axis)
-          if (reduced[axis] == is_reduced)
-            strides[order.rank] = x.stride(axis), order.extents[order.rank++] = x.extent(axis);
-      using all = dextents<X::rank>;
-      const view<const typename X::value_type, all, typename X::placement_type, strided> permuted(
-          raw_data(x), extents_from<all>(order), strides, x.device());
-      const auto copy = packed(permuted);
-      carry_out(copy.view, extents.outer * extents.inner, extents.count, 1);
+      const auto copy = packed_with_reduced_last(x, reduced);
+      carry_out(raw_data(copy.view), extents.outer * extents.inner, extents.count, std::size_t{1});
       return;
     }
   }
   const auto in_order = packed(x);
-  carry_out(in_order.view, extents.outer, extents.count, extents.inner);
+  carry_out(raw_data(in_order.view), extents.outer, extents.count, extents.inner);
+}
+
+/// Reduces the axes of a view that are true in `reduced`.
+template <bool MayBeScattered, class X, class Reducer>
+void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Reducer& reducer) {
+  using source = element_source<typename X::value_type>;
+  in_reduction_order<MayBeScattered>(
+      x, reduced, [&](const auto* elements, std::size_t outer, std::size_t count, std::size_t inner) {
+        reduce<typename X::backend_type>(x.ordinal(),
+                                         reduction_plan<source, Reducer>{outer, count, inner, {elements}, reducer});
+      });
+}
+
+/// Reduces a view on one place. An operation with a `statistic` first computes the statistic of each result's elements,
+/// and then adds a function of each element and the statistic.
+template <class Operation, bool MayBeScattered, class X, class Result>
+void reduce_by(const X& x, const std::array<bool, X::rank>& reduced, Result* result) {
+  using T = typename X::value_type;
+  if constexpr (requires { typename Operation::template statistic<T>; }) {
+    using statistic = typename Operation::template statistic<T>;
+    using backend_type = typename X::backend_type;
+    using source = statistic_source<T, statistic, typename Operation::function>;
+    in_reduction_order<MayBeScattered>(
+        x, reduced, [&](const auto* elements, std::size_t outer, std::size_t count, std::size_t inner) {
+          const memory_block memory =
+              allocate<backend_type>(x.ordinal(), outer * inner * sizeof(statistic), memory_purpose::workspace);
+          auto* const statistics = static_cast<statistic*>(memory.data());
+          const auto first = Operation::template first_reducer<T>(statistics, count);
+          reduce<backend_type>(x.ordinal(), reduction_plan<element_source<T>, std::remove_const_t<decltype(first)>>{
+                                                outer, count, inner, {elements}, first});
+          const auto second = Operation::template reducer<T>(result, statistics, count);
+          reduce<backend_type>(x.ordinal(), reduction_plan<source, std::remove_const_t<decltype(second)>>{
+                                                outer, count, inner, {elements, statistics}, second});
+        });
+  } else {
+    const std::size_t count = reduction_extents_of(sizes_of(x.extents()), reduced).count;
+    reduce_axes<MayBeScattered>(x, reduced, Operation::template reducer<T>(result, count));
+  }
 }
 
 /// Reduces on one place, into a new tensor.
@@ -97,9 +134,7 @@ template <class Operation, class X, class... Axes> auto reduced_on_place(const X
   using remaining = decltype(remaining_extents(x.extents(), reduced, axes...));
   result_beside_t<view_type, typename Operation::template result<value>, remaining> result(
       remaining_extents(x.extents(), reduced, axes...));
-  const std::size_t count = reduction_extents_of(sizes_of(x.extents()), reduced).count;
-  reduce_axes<may_be_scattered<rank, Axes...>()>(window, reduced,
-                                                 Operation::template reducer<value>(raw_data(result), count));
+  reduce_by<Operation, may_be_scattered<rank, Axes...>()>(window, reduced, raw_data(result));
   return result;
 }
 
@@ -119,8 +154,7 @@ auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
     if ((largest || Operation::kind == reducing::min) && count == 0 && has_elements)
       fill(to, static_cast<result_element>(extremum_of_nothing<T, largest>()));
     else
-      reduce_axes<may_be_scattered<E::rank, axis<N>...>()>(from, reduced,
-                                                           Operation::template reducer<T>(raw_data(to), count));
+      reduce_by<Operation, may_be_scattered<E::rank, axis<N>...>()>(from, reduced, raw_data(to));
   }
   return result;
 }
@@ -145,11 +179,12 @@ template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axe
                    named = types || !distributed, exist = axes_exist<rank, Axes...>, differ = axes_differ<Axes...>,
                    enough = types || sizeof...(Axes) <= rank,
                    floating = !std::is_same_v<Operation, mean_operation> || !std::is_integral_v<value_type_of<X>>,
+                   of_reals = !requires { Operation::floating_only; } || !std::is_integral_v<value_type_of<X>>,
                    one_axis = Operation::kind != reducing::position || sizeof...(Axes) <= 1;
     constexpr mismatch why =
         why_not_reduced<Operation, std::conditional_t<distributed, placement_type_of<X>, void>, Axes...>;
     constexpr bool linear = why != mismatch::nonlinear, mean_of_whole = why != mismatch::mean_of_parts,
-                   position_in_whole = why != mismatch::position_in_parts;
+                   position_in_whole = why != mismatch::position_in_parts, whole_rows = why != mismatch::parts_of_rows;
     static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
     static_assert(one_kind, "devplace: a reduction takes its axes either as axis<N>{} or as numbers.");
     static_assert(named,
@@ -160,6 +195,9 @@ template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axe
     static_assert(enough, "devplace: more axes are reduced than the array has.");
     static_assert(floating,
                   "devplace: mean: the mean of integers is not an integer; convert with cast<float>(x) first.");
+    static_assert(of_reals,
+                  "devplace: norm, variance, standard_deviation and logsumexp take floating-point elements; convert "
+                  "integers first with cast<float>(x).");
     static_assert(one_axis,
                   "devplace: argmax and argmin: a position is a number along one axis, or in the whole array; name one "
                   "axis, or reshape several to one.");
@@ -170,7 +208,11 @@ template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axe
     static_assert(position_in_whole,
                   "devplace: argmax, argmin: a position in a part is not the position in the whole; gather<on<P>>(x) "
                   "first, or work along an axis that is not split.");
-    if constexpr (!(stored && one_kind && named && exist && differ && enough && one_axis && why == mismatch::none))
+    static_assert(whole_rows,
+                  "devplace: prod, norm, variance, standard_deviation, logsumexp: results of the parts of the split "
+                  "axis do not combine; gather<on<P>>(x) first, or reduce along an axis that is not split.");
+    if constexpr (!(stored && one_kind && named && exist && differ && enough && of_reals && one_axis &&
+                    why == mismatch::none))
       return refusal{};
     else if constexpr (!distributed)
       return reduced_on_place<Operation>(x, axes...);
@@ -211,6 +253,34 @@ template <class X, class... Axes>
   requires detail::reduction_call<X, Axes...>
 auto min(X&& x, const Axes&... axes) {
   return detail::reduced<detail::extremum_operation<false>>(std::forward<X>(x), axes...);
+}
+
+/// Products, in x's element type or, for integers, in int64. 1 without elements. Accumulates in double.
+template <class X, class... Axes>
+  requires detail::reduction_call<X, Axes...>
+auto prod(X&& x, const Axes&... axes) {
+  return detail::reduced<detail::product_operation>(std::forward<X>(x), axes...);
+}
+
+/// Whether any element differs from 0: 1 or 0, as uint8. NaN differs from 0. 0 without elements.
+template <class X, class... Axes>
+  requires detail::reduction_call<X, Axes...>
+auto any(X&& x, const Axes&... axes) {
+  return detail::reduced<detail::nonzero_operation<detail::nonzero::any>>(std::forward<X>(x), axes...);
+}
+
+/// Whether all elements differ from 0, otherwise as any. 1 without elements.
+template <class X, class... Axes>
+  requires detail::reduction_call<X, Axes...>
+auto all(X&& x, const Axes&... axes) {
+  return detail::reduced<detail::nonzero_operation<detail::nonzero::all>>(std::forward<X>(x), axes...);
+}
+
+/// The number of elements that differ from 0, as int64: `count_nonzero(x > 0)`.
+template <class X, class... Axes>
+  requires detail::reduction_call<X, Axes...>
+auto count_nonzero(X&& x, const Axes&... axes) {
+  return detail::reduced<detail::nonzero_operation<detail::nonzero::number>>(std::forward<X>(x), axes...);
 }
 
 /// Position of the largest element, as int64: in the whole array in row-major order, or along one axis, as in

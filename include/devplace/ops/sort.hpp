@@ -12,42 +12,44 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/ops/detail/sort_plan.hpp>
 #include <devplace/ops/for_each.hpp>
+#include <devplace/ops/reduce.hpp>
 #include <devplace/ops/sorted_elements.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
 
-// Sorting along the last axis, as torch.sort and torch.topk: stable, with -0 equal to 0 and NaN above all numbers. The
-// order is the same on every place. CUDA devices sort all rows at once with CUB. all.hpp does not include these
-// operations, because they include CUB's headers. Scratch memory is allocated on the place and counted as workspace.
+// Sorting along the last axis or another one, as torch.sort and torch.topk: stable, with -0 equal to 0 and NaN above
+// all numbers. The order is the same on every place. CUDA devices sort all rows at once with CUB. all.hpp does not
+// include these operations, because they include CUB's headers. Scratch memory is allocated on the place and counted as
+// workspace.
 
 }  // namespace devplace
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Sorts each row of x and stores the first `kept` elements, the positions of these elements, or both; a null pointer
-/// omits a result.
+/// Sorts each row of x and stores the first `kept` elements, the positions of these elements, or both, as outer x kept
+/// x inner elements with outer * inner rows; a null pointer omits a result.
 template <class X>
-void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value_type* values,
-               std::int64_t* positions) {
+void sort_rows(const X& x, const row_shape& shape, std::size_t inner, std::size_t kept, sort_order order,
+               typename X::value_type* values, std::int64_t* positions) {
   using T = typename X::value_type;
   using backend_type = typename X::backend_type;
-  const row_shape shape = rows_of(x.extents());
   if (shape.rows * kept == 0) return;
   if (shape.rows > 0xffffffff)
     throw shape_error(
         {"sort: ", shape.rows, " rows are more than can be sorted at once, 2^32 - 1; sort slices of them."});
-  const bool in_place = positions != nullptr && kept == shape.columns;
+  const bool in_place = positions != nullptr && kept == shape.columns && inner == 1;
   const memory_block memory =
       allocate<backend_type>(x.ordinal(), in_place ? 0 : x.size() * sizeof(std::int64_t), memory_purpose::workspace);
   std::int64_t* const indices = in_place ? positions : static_cast<std::int64_t*>(memory.data());
   dispatch<op::sort, backend_type>(x.ordinal(), sort_plan<T>{raw_data(x), shape.rows, shape.columns, kept,
                                                              order == sort_order::descending, indices});
   for_each_index<backend_type>(x.ordinal(), shape.rows * kept, 4096,
-                               take_sorted<T>{raw_data(x), indices, shape.columns, kept, values, positions});
+                               take_sorted<T>{raw_data(x), indices, shape.columns, kept, inner, values, positions});
 }
 
 [[noreturn]] inline void throw_sort_in_place() {
@@ -59,13 +61,15 @@ void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value
       {"top_k: ", k, " elements were asked for and a row has ", columns, "; ask for at most that many."});
 }
 
-/// Sorts the rows of x. Writes the elements or their positions to y.
+/// Sorts x along its last or the given axis. Writes the elements or their positions to y.
 /// Returns `auto` to be instantiated at the call, so that the compiler shows the user's line.
-template <bool Positions, class Y, class X> auto sort_into(const char* operation, Y& y, const X& x, sort_order order) {
+template <bool Positions, class Y, class X, class... Axis>
+auto sort_into(const char* operation, Y& y, const X& x, sort_order order, Axis... axis) {
   if constexpr (takes_on_one_place<Y, X>()) {
     using result = std::conditional_t<Positions, std::int64_t, operand_element_t<X>>;
     constexpr bool together = on_one_device<Y, X>, written = writable<Y>,
                    same = std::is_same_v<operand_element_t<Y>, result>,
+                   exists = axes_exist<operand_extents_t<X>::rank, Axis...>,
                    fits = compatible<operand_extents_t<Y>, operand_extents_t<X>>;
     static_assert(together,
                   "devplace: sort: result and operand live on different places; move one with to<on<...>>(x).");
@@ -73,19 +77,41 @@ template <bool Positions, class Y, class X> auto sort_into(const char* operation
     static_assert(same,
                   "devplace: sort: the result has the wrong element type: values have the operand's type, "
                   "positions are int64.");
+    static_assert(exists, "devplace: sort: the axis does not exist; axes count from 0 to rank - 1.");
     static_assert(fits, "devplace: sort: result and operand must have the same extents.");
-    if constexpr (together && written && same && fits) {
+    if constexpr (together && written && same && exists && fits) {
       const auto to = as_view(y);
       const auto from = as_view(x);
       require_one_device(operation, to, from);
       require_same_extents(operation, "the result", to, "the operand", from);
       if (static_cast<const void*>(raw_data(to)) == raw_data(from) && to.size() != 0) throw_sort_in_place();
-      const std::size_t columns = rows_of(from.extents()).columns;
-      if constexpr (Positions)
-        sort_rows(from, columns, order, nullptr, raw_data(to));
-      else
-        sort_rows(from, columns, order, raw_data(to), nullptr);
+      const auto sort = [&](const auto& rows, const row_shape& shape, std::size_t inner) {
+        if constexpr (Positions)
+          sort_rows(rows, shape, inner, shape.columns, order, nullptr, raw_data(to));
+        else
+          sort_rows(rows, shape, inner, shape.columns, order, raw_data(to), nullptr);
+      };
+      if constexpr (sizeof...(Axis) == 0) {
+        sort(from, rows_of(from.extents()), 1);
+      } else {
+        const auto along = reduced_axes<operand_extents_t<X>::rank>(axis...);
+        const reduction_extents e = reduction_extents_of(sizes_of(from.extents()), along);
+        sort(packed_with_reduced_last(from, along).view, {e.outer * e.inner, e.count}, e.inner);
+      }
     }
+  }
+}
+
+/// Makes a tensor of the elements of x sorted along its last or the given axis, or of the positions of these elements.
+template <bool Positions, class X, class... Axis>
+auto sorted(const char* operation, const X& x, sort_order order, Axis... axis) {
+  if constexpr (takes_on_one_place<X>()) {
+    using value = std::conditional_t<Positions, std::int64_t, operand_element_t<X>>;
+    result_beside_t<X, value, operand_extents_t<X>> y(x.extents());
+    sort_into<Positions>(operation, y, x, order, axis...);
+    return y;
+  } else {
+    return refusal{};
   }
 }
 
@@ -101,6 +127,13 @@ void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
   detail::sort_into<false>("sort", y, x, order);
 }
 
+/// y = x sorted along an axis, given as `axis<0>{}` or as a number; otherwise as sort_into of rows.
+template <class Y, class X, axis_argument Axis>
+  requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
+void sort_into(Y&& y, const X& x, Axis axis, sort_order order = sort_order::ascending) {
+  detail::sort_into<false>("sort", y, x, order, axis);
+}
+
 /// positions[i] = the position, in the original row, of element i of the sorted row, counted from 0. Type int64, with
 /// x's extents. Equal elements keep their order, in descending sorts too.
 template <class Y, class X>
@@ -109,30 +142,39 @@ void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::asce
   detail::sort_into<true>("argsort", positions, x, order);
 }
 
+/// The positions along an axis; otherwise as argsort_into of rows.
+template <class Y, class X, axis_argument Axis>
+  requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
+void argsort_into(Y&& positions, const X& x, Axis axis, sort_order order = sort_order::ascending) {
+  detail::sort_into<true>("argsort", positions, x, order, axis);
+}
+
 /// x with each row sorted, as a new tensor on x's place. See sort_into.
 template <class X>
   requires detail::accepted_argument<const X&>
 auto sort(const X& x, sort_order order = sort_order::ascending) {
-  if constexpr (detail::takes_on_one_place<X>()) {
-    detail::result_like_t<X> y(x.extents());
-    detail::sort_into<false>("sort", y, x, order);
-    return y;
-  } else {
-    return detail::refusal{};
-  }
+  return detail::sorted<false>("sort", x, order);
+}
+
+/// x sorted along an axis, `sort(x, axis<0>{})`, as a new tensor on x's place. See sort_into.
+template <class X, axis_argument Axis>
+  requires detail::accepted_argument<const X&>
+auto sort(const X& x, Axis axis, sort_order order = sort_order::ascending) {
+  return detail::sorted<false>("sort", x, order, axis);
 }
 
 /// The positions of the sorted elements, as a new tensor on x's place. See argsort_into.
 template <class X>
   requires detail::accepted_argument<const X&>
 auto argsort(const X& x, sort_order order = sort_order::ascending) {
-  if constexpr (detail::takes_on_one_place<X>()) {
-    detail::result_beside_t<X, std::int64_t, detail::operand_extents_t<X>> positions(x.extents());
-    detail::sort_into<true>("argsort", positions, x, order);
-    return positions;
-  } else {
-    return detail::refusal{};
-  }
+  return detail::sorted<true>("argsort", x, order);
+}
+
+/// The positions along an axis, `argsort(x, axis<0>{})`, as a new tensor on x's place. See argsort_into.
+template <class X, axis_argument Axis>
+  requires detail::accepted_argument<const X&>
+auto argsort(const X& x, Axis axis, sort_order order = sort_order::ascending) {
+  return detail::sorted<true>("argsort", x, order, axis);
 }
 
 /// The k largest elements of each row, largest first, and their positions: `auto [values, positions] = top_k(x, 5)`, as
@@ -144,14 +186,14 @@ auto top_k(const X& x, std::size_t k) {
   if constexpr (detail::takes_on_one_place<X>()) {
     const auto from = detail::as_view(x);
     using from_extents = detail::operand_extents_t<X>;
-    const std::size_t columns = detail::rows_of(from.extents()).columns;
-    if (k > columns) detail::throw_too_many_kept(k, columns);
+    const detail::row_shape shape = detail::rows_of(from.extents());
+    if (k > shape.columns) detail::throw_too_many_kept(k, shape.columns);
     using last_axis = detail::with_dynamic_axis<from_extents, from_extents::rank - 1>;
     using kept_extents = typename last_axis::type;
     const kept_extents kept = last_axis::with(k, from.extents());
     detail::result_beside_t<X, detail::operand_element_t<X>, kept_extents> values(kept);
     detail::result_beside_t<X, std::int64_t, kept_extents> positions(kept);
-    detail::sort_rows(from, k, sort_order::descending, detail::raw_data(values), detail::raw_data(positions));
+    detail::sort_rows(from, shape, 1, k, sort_order::descending, detail::raw_data(values), detail::raw_data(positions));
     return sorted_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};
   } else {
     return detail::refusal{};

@@ -15,8 +15,19 @@ namespace devplace::detail {
 /// How an elementwise operation acts on summands. `pointwise` stands for all functions without an own enumerator.
 enum class arithmetic : unsigned char { pointwise, additive, product, quotient, negation, larger, smaller };
 
-/// Kinds of reductions along axes; `position` stands for argmax and argmin.
-enum class reducing : unsigned char { sum, mean, max, min, position };
+/// Kinds of reductions along axes. `position` stands for argmax and argmin. The kinds of functions stand for sums and
+/// extrema of a nonlinear function of the elements, and `function` for results of parts that cannot be combined.
+enum class reducing : unsigned char {
+  sum,
+  mean,
+  max,
+  min,
+  position,
+  sum_of_function,
+  max_of_function,
+  min_of_function,
+  function
+};
 
 /// The reason why an operation rejects its operands.
 enum class mismatch : unsigned char {
@@ -31,7 +42,7 @@ enum class mismatch : unsigned char {
   contraction,         ///< matmul: the contracted axis is split in one operand only
   mean_of_parts,       ///< parts may differ in size, so their means have different weights
   position_in_parts,   ///< a position in a part is not a position in the whole
-  parts_of_rows,       ///< the axis of a row function is split
+  parts_of_rows,       ///< the axis of a row function, or of a reduction whose parts do not combine, is split
 };
 
 /// The placement of a result.
@@ -151,10 +162,11 @@ template <reducing Op, class Where, std::size_t... Axis> constexpr auto reductio
   } else {
     constexpr mismatch why = Op == reducing::mean       ? mismatch::mean_of_parts
                              : Op == reducing::position ? mismatch::position_in_parts
+                             : Op == reducing::function ? mismatch::parts_of_rows
                                                         : mismatch::none;
-    constexpr reduction op = Op == reducing::max   ? reduction::max
-                             : Op == reducing::min ? reduction::min
-                                                   : reduction::sum;
+    constexpr reduction op = Op == reducing::max || Op == reducing::max_of_function   ? reduction::max
+                             : Op == reducing::min || Op == reducing::min_of_function ? reduction::min
+                                                                                      : reduction::sum;
     return result_unless<why, with_kind_t<Where, summands<op>>>{};
   }
 }

@@ -29,12 +29,36 @@ inline constexpr bool reduces_all = requires { Reducer::reduces_all; } || requir
 template <class Source, class Reducer>
 inline constexpr bool reduces_only_along = reduces_all<Source, Reducer> || requires { Source::has_only_runs; };
 
+/// Returns the functor for the elements that are reduced to one result.
+template <class Source> DEVPLACE_HD constexpr auto elements_of_result(const Source& source, std::size_t result) {
+  if constexpr (requires { source.of_result(result); })
+    return source.of_result(result);
+  else
+    return source;
+}
+
 /// Elements in memory.
 template <class T> struct element_source {
   const T* data;
   DEVPLACE_HD T operator()(std::size_t i) const { return data[i]; }
   DEVPLACE_HD one_input<T> inputs() const { return {data}; }
   DEVPLACE_HD static T from_inputs(T x) { return x; }
+};
+
+/// Function of each element in memory and a statistic of all elements of its result, such as the mean.
+template <class T, class Statistic, class Function> struct statistic_source {
+  struct elements {
+    const T* data;
+    Statistic statistic;
+
+    DEVPLACE_HD auto operator()(std::size_t i) const { return Function{}(data[i], statistic); }
+    DEVPLACE_HD one_input<T> inputs() const { return {data}; }
+    DEVPLACE_HD auto from_inputs(T x) const { return Function{}(x, statistic); }
+  };
+  const T* data;
+  const Statistic* statistics;
+
+  DEVPLACE_HD elements of_result(std::size_t result) const { return {data, statistics[result]}; }
 };
 
 }  // namespace devplace::detail

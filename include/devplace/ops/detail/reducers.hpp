@@ -30,6 +30,12 @@ DEVPLACE_HD constexpr std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) 
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
+/// a * b; integers wrap around.
+DEVPLACE_HD constexpr double wrapping_product(double a, double b) { return a * b; }
+DEVPLACE_HD constexpr std::int64_t wrapping_product(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
 template <class T, class Result = sum_result_t<T>> struct sum_reducer {
   static constexpr bool adds_values = true;
   using accumulator = sum_accumulator_t<T>;
@@ -47,16 +53,16 @@ template <class T, class Result = sum_result_t<T>> struct sum_reducer {
   }
 };
 
-template <class T> struct mean_reducer {
+template <class T, class Result = T> struct mean_reducer {
   static constexpr bool adds_values = true;
   using accumulator = double;
-  T* result;
+  Result* result;
   double count;
 
   DEVPLACE_HD static constexpr accumulator identity() { return 0; }
   DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) { a += static_cast<double>(x); }
   DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a += b; }
-  DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = static_cast<T>(a / count); }
+  DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = static_cast<Result>(a / count); }
 };
 
 template <class T> struct square_sum_reducer {
@@ -69,6 +75,38 @@ template <class T> struct square_sum_reducer {
   }
   DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a += b; }
   DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = static_cast<T>(a); }
+};
+
+template <class T> struct product_reducer {
+  using accumulator = sum_accumulator_t<T>;
+  sum_result_t<T>* result;
+
+  DEVPLACE_HD static constexpr accumulator identity() { return 1; }
+  DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) {
+    a = wrapping_product(a, static_cast<accumulator>(x));
+  }
+  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a = wrapping_product(a, b); }
+  DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = static_cast<sum_result_t<T>>(a); }
+};
+
+/// What a nonzero_reducer stores: the number of elements that are not 0, or whether some or all elements are not 0.
+enum class nonzero : unsigned char { number, any, all };
+
+/// Counts the elements that are not 0; NaN is not 0.
+template <class T, nonzero Wanted> struct nonzero_reducer {
+  using accumulator = std::int64_t;
+  using result_type = std::conditional_t<Wanted == nonzero::number, std::int64_t, std::uint8_t>;
+  result_type* result;
+  std::int64_t count;  ///< of all elements
+
+  DEVPLACE_HD static constexpr accumulator identity() { return 0; }
+  DEVPLACE_HD static constexpr void add(accumulator& a, computed_t<T> x, std::size_t) { a += x != 0 ? 1 : 0; }
+  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a += b; }
+  DEVPLACE_HD void store(std::size_t output, accumulator a) const {
+    result[output] = static_cast<result_type>(Wanted == nonzero::number ? a
+                                              : Wanted == nonzero::any  ? a != 0
+                                                                        : a == count);
+  }
 };
 
 /// The largest or smallest element; NaN if any element is NaN.

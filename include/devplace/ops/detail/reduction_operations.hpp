@@ -53,6 +53,21 @@ template <bool Largest> struct position_operation {
   }
 };
 
+struct product_operation {
+  static constexpr reducing kind = reducing::function;
+  template <class T> using result = sum_result_t<T>;
+  template <class T> static auto reducer(sum_result_t<T>* result, std::size_t) { return product_reducer<T>{result}; }
+};
+template <nonzero Wanted> struct nonzero_operation {
+  static constexpr reducing kind = Wanted == nonzero::number ? reducing::sum_of_function
+                                   : Wanted == nonzero::any  ? reducing::max_of_function
+                                                             : reducing::min_of_function;
+  template <class T> using result = typename nonzero_reducer<T, Wanted>::result_type;
+  template <class T> static auto reducer(result<T>* result, std::size_t count) {
+    return nonzero_reducer<T, Wanted>{result, static_cast<std::int64_t>(count)};
+  }
+};
+
 /// The extremum of an empty set: the neutral element, which does not affect other places' results.
 template <class T, bool Largest> constexpr T extremum_of_nothing() {
   if constexpr (std::is_integral_v<T>)

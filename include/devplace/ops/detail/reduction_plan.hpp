@@ -22,7 +22,7 @@ namespace detail {
 /// Elements outer x count x inner, reduced along `count` to outer x inner results. Element (o, k, i) is `source((o *
 /// count + k) * inner + i)`, result (o, i) goes to `reducer.store(o * inner + i, accumulator)`.
 ///
-/// On GPUs a source may provide `of_result(o * inner + i)`, a functor for the elements of one result. With inner 1, the
+/// A source may provide `of_result(o * inner + i)`, a functor for the elements of one result. On GPUs with inner 1, the
 /// source's elements may be in runs of n = `run_length()`: element k of result o then has the index (k / n * outer + o)
 /// * n + k % n.
 ///

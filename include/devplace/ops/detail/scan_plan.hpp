@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/quotient.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/tensor/dtype.hpp>
@@ -30,38 +32,60 @@ template <element T> struct scan_plan {
 
 // Floating-point sums depend on the order of summation, and CUB's order may vary from run to run. The order is fixed
 // here, on every place: sums of chunks, then cumulative sums of these sums, then a second pass over the chunks.
+// Products and other axes than that of an array of rank 1 work in the same way.
 
 /// Elements per thread: a cache line of a GPU.
 inline constexpr std::size_t scan_chunk = 32;
 
-template <class T> struct chunk_sums {
-  const T* x;
-  std::size_t size;
-  double* sums;
+/// Row-major elements outer x count x inner, scanned along `count`. Chunks are numbered like the elements of an array
+/// outer x chunks x inner, so that adjacent threads read adjacent elements if inner is not 1.
+struct scan_extents {
+  std::size_t outer, count, inner;
+  std::size_t chunks = count / scan_chunk + (count % scan_chunk != 0 ? 1 : 0);
 
-  DEVPLACE_HD void operator()(std::size_t chunk) const {
-    const std::size_t begin = chunk * scan_chunk, end = size - begin < scan_chunk ? size : begin + scan_chunk;
-    double sum = 0;
-    for (std::size_t i = begin; i != end; ++i) sum += static_cast<double>(x[i]);
-    sums[chunk] = sum;
+  constexpr std::size_t all_chunks() const { return outer * chunks * inner; }
+  constexpr scan_extents of_chunks() const { return {outer, chunks, inner}; }
+
+  /// Calls f with the index of each element of a chunk, in order.
+  template <class F> DEVPLACE_HD void each_element(std::size_t chunk, const F& f) const {
+    const std::size_t tile = quotient(chunk, inner), first = quotient(tile, chunks), begin = tile % chunks * scan_chunk;
+    const std::size_t length = count - begin < scan_chunk ? count - begin : scan_chunk;
+    std::size_t i = (first * count + begin) * inner + (chunk - tile * inner);
+    for (std::size_t k = 0; k != length; ++k, i += inner) f(i);
   }
 };
 
-/// Cumulative sums of each chunk, starting from the sum of all previous chunks; inclusive or exclusive scans.
-template <class T, bool Inclusive> struct chunk_scan {
+template <bool Product, class T> using scan_reducer_t = std::conditional_t<Product, product_reducer<T>, sum_reducer<T>>;
+
+/// The sum or product of each chunk.
+template <class T, bool Product> struct chunk_totals {
+  using reducer = scan_reducer_t<Product, T>;
   const T* x;
-  std::size_t size;
-  const double* before;  ///< null if there is only one chunk
-  T* y;
+  scan_extents extents;
+  typename reducer::accumulator* totals;
 
   DEVPLACE_HD void operator()(std::size_t chunk) const {
-    const std::size_t begin = chunk * scan_chunk, end = size - begin < scan_chunk ? size : begin + scan_chunk;
-    double sum = before == nullptr ? 0 : before[chunk];
-    for (std::size_t i = begin; i != end; ++i) {
-      const double next = sum + static_cast<double>(x[i]);
-      y[i] = static_cast<T>(Inclusive ? next : sum);
-      sum = next;
-    }
+    auto total = reducer::identity();
+    extents.each_element(chunk, [&](std::size_t i) { reducer::add(total, x[i], 0); });
+    totals[chunk] = total;
+  }
+};
+
+/// Cumulative sums or products of each chunk, starting from that of all previous chunks; inclusive or exclusive scans.
+template <class T, bool Product, bool Inclusive> struct chunk_scan {
+  using reducer = scan_reducer_t<Product, T>;
+  const T* x;
+  scan_extents extents;
+  const typename reducer::accumulator* before;  ///< null if there is only one chunk
+  sum_result_t<T>* y;
+
+  DEVPLACE_HD void operator()(std::size_t chunk) const {
+    auto total = before == nullptr ? reducer::identity() : before[chunk];
+    extents.each_element(chunk, [&](std::size_t i) {
+      const auto exclusive = total;
+      reducer::add(total, x[i], 0);
+      y[i] = static_cast<sum_result_t<T>>(Inclusive ? total : exclusive);
+    });
   }
 };
 

@@ -65,19 +65,21 @@ template <element T> struct sort_plan {
   std::int64_t* order;
 };
 
-/// Extracts the results of a sort from its order: the elements, their positions in the row, or both. `positions` may be
-/// `order` if whole rows are kept.
+/// Extracts the results of a sort from its order: the elements, their positions in the row, or both. Rows are lines of
+/// the results, which are row-major, outer x kept x inner. `positions` may be `order` if whole rows are kept and inner
+/// is 1.
 template <element T> struct take_sorted {
   const T* x;
   const std::int64_t* order;
   std::size_t columns;
   std::size_t kept;
+  std::size_t inner;
   T* values;                ///< null if not wanted
   std::int64_t* positions;  ///< null if not wanted
 
   DEVPLACE_HD void operator()(std::size_t i) const {
-    const std::size_t first = i / kept * columns;
-    const std::int64_t from = order[first + i % kept];
+    const std::size_t tile = i / inner, row = tile / kept * inner + i % inner, first = row * columns;
+    const std::int64_t from = order[first + tile % kept];
     if (values != nullptr) values[i] = x[from];
     if (positions != nullptr) positions[i] = from - static_cast<std::int64_t>(first);
   }

@@ -12,6 +12,7 @@
 #include <devplace/backend/cpu/detail/vector_loops.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/ops/statistics.hpp>
 
 #include "support/catch.hpp"
 
@@ -69,6 +70,36 @@ TEST_CASE("sums of a block have the same bits by every instruction set, for ever
     if (count >= 64) CHECK(sum == sum_by_lanes(x));
     CHECK(sum == Catch::Approx(expected).epsilon(1e-7).margin(1e-12));
     reduced<float>(x, [](float* to) { return detail::square_sum_reducer<float>{to}; });
+    reduced<float>(x, [](float* to) { return detail::product_reducer<float>{to}; });
+    reduced<float>(x, [](float* to) { return detail::norm_reducer<float, 2>{to}; });
+  }
+}
+
+TEST_CASE("functions of a block's elements and a statistic have the same bits by every instruction set", "[backend]") {
+  for (std::size_t count = 1; count <= most; ++count) {
+    const std::vector<float> x = numbers(2 * count);
+    const std::vector<float> shifts{0.5F, 0.25F};
+    using source = detail::statistic_source<float, float, detail::shifted_exponential>;
+    using reducer = detail::logsumexp_reducer<float>;
+    const auto by = [&](std::size_t outer, std::size_t inner, const auto& run) {
+      std::vector<float> result(2);
+      const detail::reduction_plan<source, reducer> plan{
+          outer, count, inner, {x.data(), shifts.data()}, {result.data(), shifts.data()}};
+      const detail::reduced_groups groups{outer, inner};
+      run(detail::reduced_block<source, reducer>{plan, groups, 0, count, nullptr}, groups.count());
+      return result;
+    };
+    for (const bool along : {false, true}) {
+      const std::size_t outer = along ? 2 : 1, inner = along ? 1 : 2;
+      const auto best = by(outer, inner, [](const auto& block, std::size_t n) { detail::run_range(block, 0, n); });
+      CHECK(best == by(outer, inner, [](const auto& block, std::size_t n) { detail::range_for_target(block, 0, n); }));
+      for (std::size_t r = 0; r != 2; ++r) {
+        double sum = 0;
+        for (std::size_t k = 0; k != count; ++k)
+          sum += std::exp(static_cast<double>(x[along ? r * count + k : k * 2 + r]));
+        CHECK(static_cast<double>(best[r]) == Catch::Approx(std::log(sum)).epsilon(1e-6).margin(1e-6));
+      }
+    }
   }
 }
 

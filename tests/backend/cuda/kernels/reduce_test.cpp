@@ -13,6 +13,7 @@
 
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/ops/statistics.hpp>
 
 #include "support/catch.hpp"
 #include "support/simt/emulator.hpp"
@@ -32,10 +33,10 @@ struct scratch {
 };
 
 /// Runs a reduction as a GPU would, in at most `most` blocks.
-template <class T, class Reducer>
-void reduce(scratch& memory, std::size_t outer, std::size_t count, std::size_t inner, const T* data,
-            const Reducer& reducer, std::uint32_t seed = 1, std::size_t most = 1000) {
-  const dp::detail::reduction_plan<dp::detail::element_source<T>, Reducer> plan{outer, count, inner, {data}, reducer};
+template <class Source, class Reducer>
+void reduce_source(scratch& memory, std::size_t outer, std::size_t count, std::size_t inner, const Source& source,
+                   const Reducer& reducer, std::uint32_t seed = 1, std::size_t most = 1000) {
+  const dp::detail::reduction_plan<Source, Reducer> plan{outer, count, inner, source, reducer};
   const auto run = [&](auto kernel) {
     kernel.tickets = memory.tickets.data();
     kernel.partials = reinterpret_cast<typename Reducer::accumulator*>(memory.room.data());
@@ -45,6 +46,13 @@ void reduce(scratch& memory, std::size_t outer, std::size_t count, std::size_t i
     dp::detail::with_reduce_kernel<true>(plan, run);
   else
     dp::detail::with_reduce_kernel<false>(plan, run);
+}
+
+/// Runs a reduction of elements in memory.
+template <class T, class Reducer>
+void reduce(scratch& memory, std::size_t outer, std::size_t count, std::size_t inner, const T* data,
+            const Reducer& reducer, std::uint32_t seed = 1, std::size_t most = 1000) {
+  reduce_source(memory, outer, count, inner, dp::detail::element_source<T>{data}, reducer, seed, most);
 }
 
 /// Returns small integers, whose sums are exact in any order.
@@ -262,4 +270,46 @@ TEST_CASE("positions along columns, split over blocks, and bytes four at a time"
   std::int64_t sum = 0;
   reduce(memory, 1, bytes.size(), 1, bytes.data(), dp::detail::sum_reducer<std::uint8_t>{&sum, 0});
   CHECK(sum == 200 * 9001);
+}
+
+TEST_CASE("products, counts and functions of a statistic of each result's elements", "[cuda]") {
+  scratch memory;
+  for (const auto& [o, c, i] : {shape{1, 1, 1}, {3, 5, 1}, {4, 0, 2}, {70, 10, 1}, {1, 20'001, 1}, {2, 300, 10}}) {
+    INFO(o << " x " << c << " x " << i);
+    const std::vector<float> x = small_integers(o * c * i);
+    std::vector<double> signs(x.size()), means(o * i);
+    for (std::size_t r = 0; r < means.size(); ++r) means[r] = static_cast<double>(r % 7) - 3;
+    std::vector<float> products(o * i, 1.0F), deviations(o * i);
+    std::vector<std::int64_t> counts(o * i);
+    std::vector<std::uint8_t> all(o * i, 1);
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const std::size_t r = k / (c * i) * i + k % i;
+      signs[k] = x[k] < 0 ? -1 : x[k] == 0 ? 1.5 : 1;
+      if (k / i % c < 40 || signs[k] != 1.5)
+        products[r] *= static_cast<float>(signs[k]);
+      else
+        signs[k] = 1;
+      counts[r] += x[k] != 0 ? 1 : 0;
+      all[r] = all[r] != 0 && x[k] != 0;
+      const double deviation = static_cast<double>(x[k]) - means[r];
+      deviations[r] += static_cast<float>(deviation * deviation);
+    }
+    std::vector<double> found_products(o * i);
+    reduce(memory, o, c, i, signs.data(), dp::detail::product_reducer<double>{found_products.data()}, 2);
+    for (std::size_t r = 0; r < products.size(); ++r) CHECK(found_products[r] == static_cast<double>(products[r]));
+    std::vector<std::int64_t> found_counts(o * i);
+    using dp::detail::nonzero;
+    const auto elements = static_cast<std::int64_t>(c);
+    reduce(memory, o, c, i, x.data(),
+           dp::detail::nonzero_reducer<float, nonzero::number>{found_counts.data(), elements}, 3);
+    CHECK(found_counts == counts);
+    std::vector<std::uint8_t> found_all(o * i);
+    reduce(memory, o, c, i, x.data(), dp::detail::nonzero_reducer<float, nonzero::all>{found_all.data(), elements}, 4);
+    CHECK(found_all == all);
+    std::vector<float> found(o * i);
+    reduce_source(memory, o, c, i,
+                  dp::detail::statistic_source<float, double, dp::detail::squared_deviation>{x.data(), means.data()},
+                  dp::detail::variance_reducer<float, false>{found.data(), 1}, 5);
+    CHECK(found == deviations);
+  }
 }

@@ -63,7 +63,7 @@ template <class Source, class Reducer> struct reduced_block {
       accumulator stored[tile];
       accumulator* const to = results == nullptr ? stored : results;
       if (reduces_only_along<Source, Reducer> || plan.inner == 1)
-        *to = along_memory(source, group * plan.count);
+        *to = along_memory(elements_of_result(source, group), group * plan.count);
       else if constexpr (!reduces_only_along<Source, Reducer>)
         across_memory(source, to, group);
       if (results == nullptr) groups.store(plan.reducer, to, group);
@@ -78,28 +78,30 @@ template <class Source, class Reducer> struct reduced_block {
       n = last - first < tile ? last - first : tile;
       for (std::size_t i = 0; i < n; ++i) sums[i] = Reducer::identity();
       for (std::size_t k = 0; k != plan.count; ++k)
-        for (std::size_t i = 0; i < n; ++i) Reducer::add(sums[i], source((first + i) * plan.count + k), k);
+        for (std::size_t i = 0; i < n; ++i)
+          Reducer::add(sums[i], elements_of_result(source, first + i)((first + i) * plan.count + k), k);
       for (std::size_t i = 0; i < n; ++i) plan.reducer.store(first + i, sums[i]);
     }
   }
 
-  accumulator along_memory(const Source& source, std::size_t base) const {
+  template <class Elements> accumulator along_memory(const Elements& source, std::size_t base) const {
     if constexpr (requires { typename Reducer::value_reducer; })
       return position_of(source, base, in_lanes<typename Reducer::value_reducer>(source, base));
     else
       return in_lanes<Reducer>(source, base);
   }
 
-  template <class Of> typename Of::accumulator in_lanes(const Source& source, std::size_t base) const {
+  template <class Of, class Elements>
+  typename Of::accumulator in_lanes(const Elements& source, std::size_t base) const {
     return end - begin < 2 * lanes ? in_lanes<Of, short_lanes>(source, base) : in_lanes<Of, lanes>(source, base);
   }
 
-  template <class Of, std::size_t Lanes>
-  typename Of::accumulator in_lanes(const Source& source, std::size_t base) const {
+  template <class Of, std::size_t Lanes, class Elements>
+  typename Of::accumulator in_lanes(const Elements& source, std::size_t base) const {
     typename Of::accumulator sums[Lanes];
     for (std::size_t lane = 0; lane < Lanes; ++lane) sums[lane] = Of::identity();
     std::size_t k = begin;
-    if constexpr (Lanes == lanes && adds_floats<Source, Of>)
+    if constexpr (Lanes == lanes && adds_floats<Elements, Of>)
       k += Lanes * added_float_groups(sums, source.data + base + k, (end - k) / Lanes);
     for (; k + Lanes <= end; k += Lanes) {
       for (std::size_t lane = 0; lane < Lanes; ++lane) Of::add(sums[lane], source(base + k + lane), k + lane);
@@ -118,7 +120,8 @@ template <class Source, class Reducer> struct reduced_block {
   }
 
   /// Returns the first position of a value, which may be NaN.
-  template <class Value> accumulator position_of(const Source& source, std::size_t base, Value value) const {
+  template <class Elements, class Value>
+  accumulator position_of(const Elements& source, std::size_t base, Value value) const {
     const auto is_it = [&](std::size_t k) {
       const auto x = static_cast<Value>(source(base + k));
       return static_cast<unsigned>(x == value) | static_cast<unsigned>(x != x);
@@ -136,16 +139,19 @@ template <class Source, class Reducer> struct reduced_block {
 
   void across_memory(const Source& source, accumulator* to, std::size_t group) const {
     const std::size_t n = groups.columns(group), first = groups.first_column(group);
-    const std::size_t base = group / groups.tiles() * plan.count * plan.inner + first;
+    const std::size_t outer = group / groups.tiles(), base = outer * plan.count * plan.inner + first;
+    const auto element = [&](std::size_t k, std::size_t i) {
+      return elements_of_result(source, outer * plan.inner + first + i)(base + k * plan.inner + i);
+    };
     accumulator sums[tile];
     for (std::size_t i = 0; i < tile; ++i) sums[i] = Reducer::identity();
     if (n == tile) {
       for (std::size_t k = begin; k != end; ++k) {
-        for (std::size_t i = 0; i < tile; ++i) Reducer::add(sums[i], source(base + k * plan.inner + i), k);
+        for (std::size_t i = 0; i < tile; ++i) Reducer::add(sums[i], element(k, i), k);
       }
     } else {
       for (std::size_t k = begin; k != end; ++k) {
-        for (std::size_t i = 0; i < n; ++i) Reducer::add(sums[i], source(base + k * plan.inner + i), k);
+        for (std::size_t i = 0; i < n; ++i) Reducer::add(sums[i], element(k, i), k);
       }
     }
     for (std::size_t i = 0; i < n; ++i) to[i] = sums[i];

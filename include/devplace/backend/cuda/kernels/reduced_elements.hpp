@@ -47,14 +47,6 @@ template <class A, class B, unsigned N> struct read_packs {
 };
 ///@}
 
-/// Returns the elements that are reduced to one result.
-template <class Source> DEVPLACE_HD auto elements_of_result(const Source& source, std::size_t result) {
-  if constexpr (requires { source.of_result(result); })
-    return source.of_result(result);
-  else
-    return source;
-}
-
 /// Describes a source's arrays: how many elements a thread takes (16 bytes of the smallest type, but 4 elements of 1
 /// byte), whether such accesses are aligned, and how to read a pack. Other sources are read one element at a time.
 template <class Inputs> struct reduced_inputs {
