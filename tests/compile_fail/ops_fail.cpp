@@ -67,8 +67,9 @@ void operations(matrix& a, const labels& classes) {
 #if defined(COPY_OF_A_VECTOR)  // expect: GIVE_TENSORS_OR_VIEWS_COPY|copy: give tensors or views on one place
   dp::copy(a, std::vector<float>(6));
 #endif
-#if defined(SORT_OF_AN_EXPRESSION)  // expect: devplace: this operation takes tensors and views on one place
-  dp::sort(a + a);
+#if defined(SORT_OF_A_NAMED_EXPRESSION)  // expect: devplace: an expression with a name would be computed at each use
+  auto twice = a + a;
+  dp::sort(twice);
 #endif
 #if defined(REFUSED_AND_STORED)  // expect: devplace: matmul: the columns of the first operand
   dp::tensor product = dp::matmul(a, a);

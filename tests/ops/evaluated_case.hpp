@@ -69,10 +69,14 @@ template <class Where> void check_operations_on_expressions() {
     CHECK(dp::nn::cross_entropy{}(a + b, labels).item() == dp::nn::cross_entropy{}(sum, labels).item());
     CHECK(dp::nn::l1{}(a + b, a).item() == 2);
   }
-  SECTION("other operations, by evaluated()") {
-    CHECK(equal_elements(dp::sort(dp::evaluated(a + b)), dp::sort(sum)));
-    CHECK(equal_elements(dp::cumsum(dp::evaluated(a[0] + b[0])), dp::cumsum(sum[0])));
+  SECTION("sorting and cumulative sums") {
+    CHECK(equal_elements(dp::sort(a + b), dp::sort(sum)));
+    CHECK(equal_elements(dp::argsort(a + b, dp::axis<0>{}), dp::argsort(sum, dp::axis<0>{})));
+    CHECK(equal_elements(dp::top_k(a + b, 2).values, dp::top_k(sum, 2).values));
+    CHECK(equal_elements(dp::cumsum(a[0] + b[0]), dp::cumsum(sum[0])));
+    CHECK(equal_elements(dp::cumprod(a + b, 1), dp::cumprod(sum, 1)));
   }
+  SECTION("other operations, by evaluated()") { CHECK(equal_elements(dp::sort(dp::evaluated(a + b)), dp::sort(sum))); }
   SECTION("to") {
     CHECK(equal_elements(dp::to<dp::cpu>(a + b), sum));
     CHECK(equal_elements(dp::to<Where>(a + b), sum));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include <devplace/base/refusal.hpp>
 #include <devplace/memory/block.hpp>
@@ -12,6 +13,7 @@
 #include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/ops/detail/scan_plan.hpp>
 #include <devplace/ops/for_each.hpp>
+#include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::detail {
@@ -95,9 +97,12 @@ auto scan_into(const char* operation, Y& y, const X& x, Axis... axis) {
   }
 }
 
-/// Makes a tensor of cumulative sums or products of x along an axis.
-template <bool Product, class X, class... Axis> auto scanned(const char* operation, const X& x, Axis... axis) {
-  if constexpr (takes_on_one_place<X>()) {
+/// Makes a tensor of cumulative sums or products of x along an axis. `Operand` is deduced from a forwarding reference.
+template <bool Product, class Operand, class... Axis>
+auto scanned(const char* operation, Operand&& operand, Axis... axis) {
+  using X = evaluated_value_t<Operand>;
+  if constexpr (check_unnamed<Operand>() && takes_on_one_place<X>()) {
+    const auto& x = evaluated(operand);
     using result = result_beside_t<X, sum_result_t<operand_element_t<X>>, operand_extents_t<X>>;
     if constexpr (can_scan<result&, X, Axis...>()) {
       result y(x.extents());
@@ -137,16 +142,16 @@ void cumprod_into(Y&& y, const X& x, Axis... axis) {
 
 /// Cumulative sums of x along an axis as a new tensor on x's place. See cumsum_into.
 template <class X, axis_argument... Axis>
-  requires detail::accepted_argument<const X&>
-auto cumsum(const X& x, Axis... axis) {
-  return detail::scanned<false>("cumsum", x, axis...);
+  requires detail::accepted_argument<X>
+auto cumsum(X&& x, Axis... axis) {
+  return detail::scanned<false>("cumsum", std::forward<X>(x), axis...);
 }
 
 /// Cumulative products of x along an axis as a new tensor on x's place. See cumprod_into.
 template <class X, axis_argument... Axis>
-  requires detail::accepted_argument<const X&>
-auto cumprod(const X& x, Axis... axis) {
-  return detail::scanned<true>("cumprod", x, axis...);
+  requires detail::accepted_argument<X>
+auto cumprod(X&& x, Axis... axis) {
+  return detail::scanned<true>("cumprod", std::forward<X>(x), axis...);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

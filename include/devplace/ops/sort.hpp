@@ -18,6 +18,7 @@
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/sorted_elements.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
+#include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
@@ -103,9 +104,12 @@ auto sort_into(const char* operation, Y& y, const X& x, sort_order order, Axis..
 }
 
 /// Makes a tensor of the elements of x sorted along its last or the given axis, or of the positions of these elements.
-template <bool Positions, class X, class... Axis>
-auto sorted(const char* operation, const X& x, sort_order order, Axis... axis) {
-  if constexpr (takes_on_one_place<X>()) {
+/// `Operand` is deduced from a forwarding reference.
+template <bool Positions, class Operand, class... Axis>
+auto sorted(const char* operation, Operand&& operand, sort_order order, Axis... axis) {
+  using X = evaluated_value_t<Operand>;
+  if constexpr (check_unnamed<Operand>() && takes_on_one_place<X>()) {
+    const auto& x = evaluated(operand);
     using value = std::conditional_t<Positions, std::int64_t, operand_element_t<X>>;
     result_beside_t<X, value, operand_extents_t<X>> y(x.extents());
     sort_into<Positions>(operation, y, x, order, axis...);
@@ -151,39 +155,41 @@ void argsort_into(Y&& positions, const X& x, Axis axis, sort_order order = sort_
 
 /// x with each row sorted, as a new tensor on x's place. See sort_into.
 template <class X>
-  requires detail::accepted_argument<const X&>
-auto sort(const X& x, sort_order order = sort_order::ascending) {
-  return detail::sorted<false>("sort", x, order);
+  requires detail::accepted_argument<X>
+auto sort(X&& x, sort_order order = sort_order::ascending) {
+  return detail::sorted<false>("sort", std::forward<X>(x), order);
 }
 
 /// x sorted along an axis, `sort(x, axis<0>{})`, as a new tensor on x's place. See sort_into.
 template <class X, axis_argument Axis>
-  requires detail::accepted_argument<const X&>
-auto sort(const X& x, Axis axis, sort_order order = sort_order::ascending) {
-  return detail::sorted<false>("sort", x, order, axis);
+  requires detail::accepted_argument<X>
+auto sort(X&& x, Axis axis, sort_order order = sort_order::ascending) {
+  return detail::sorted<false>("sort", std::forward<X>(x), order, axis);
 }
 
 /// The positions of the sorted elements, as a new tensor on x's place. See argsort_into.
 template <class X>
-  requires detail::accepted_argument<const X&>
-auto argsort(const X& x, sort_order order = sort_order::ascending) {
-  return detail::sorted<true>("argsort", x, order);
+  requires detail::accepted_argument<X>
+auto argsort(X&& x, sort_order order = sort_order::ascending) {
+  return detail::sorted<true>("argsort", std::forward<X>(x), order);
 }
 
 /// The positions along an axis, `argsort(x, axis<0>{})`, as a new tensor on x's place. See argsort_into.
 template <class X, axis_argument Axis>
-  requires detail::accepted_argument<const X&>
-auto argsort(const X& x, Axis axis, sort_order order = sort_order::ascending) {
-  return detail::sorted<true>("argsort", x, order, axis);
+  requires detail::accepted_argument<X>
+auto argsort(X&& x, Axis axis, sort_order order = sort_order::ascending) {
+  return detail::sorted<true>("argsort", std::forward<X>(x), order, axis);
 }
 
 /// The k largest elements of each row, largest first, and their positions: `auto [values, positions] = top_k(x, 5)`, as
 /// new tensors on x's place with last extent k. Equal elements keep their order; NaN counts as largest. Throws
 /// argument_error if a row has fewer than k elements.
-template <class X>
-  requires detail::accepted_argument<const X&>
-auto top_k(const X& x, std::size_t k) {
-  if constexpr (detail::takes_on_one_place<X>()) {
+template <class Operand>
+  requires detail::accepted_argument<Operand>
+auto top_k(Operand&& operand, std::size_t k) {
+  using X = detail::evaluated_value_t<Operand>;
+  if constexpr (detail::check_unnamed<Operand>() && detail::takes_on_one_place<X>()) {
+    const auto& x = evaluated(operand);
     const auto from = detail::as_view(x);
     using from_extents = detail::operand_extents_t<X>;
     const detail::row_shape shape = detail::rows_of(from.extents());
