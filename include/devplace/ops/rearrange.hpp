@@ -75,9 +75,8 @@ struct sizes_around_axis {
 };
 template <std::size_t N, class Extents> sizes_around_axis around_axis(const Extents& extents) {
   sizes_around_axis sizes;
-  const std::size_t along = N;  // nvcc warns about comparisons with a constant 0
   for (std::size_t k = 0; k < Extents::rank; ++k)
-    (k < along ? sizes.outer : k == along ? sizes.size : sizes.inner) *= extents.extent(k);
+    (k == N ? sizes.size : k + 1 <= N ? sizes.outer : sizes.inner) *= extents.extent(k);
   return sizes;
 }
 
