@@ -23,7 +23,7 @@
 namespace devplace {
 
 /// The elements that pad() adds: a constant, copies of the first and last element, or the elements next to the border
-/// in reversed order, without the border itself (`b c | a b c | b a`).
+/// in reversed order, without the border itself (`c b | a b c | b a`).
 enum class padding_mode { constant, edge, reflect };
 
 /// Options of pad(): `pad(x, axis<1>{}, {.before = 2, .after = 1})`.
