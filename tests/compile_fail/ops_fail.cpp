@@ -120,6 +120,9 @@ void operations(matrix& a, const labels& classes) {
 #if defined(REDUCE_INTO_OTHER_TYPE)  // expect: devplace: parallel_reduce_into: the result must have the element type
   dp::parallel_reduce_into(a, dp::extents<2>{}, [](std::size_t) { return 1; });
 #endif
+#if defined(MEAN_OF_INTEGERS_IN_A_LOOP)  // expect: devplace: parallel_reduce: the mean of integers is not an integer
+  dp::parallel_reduce<dp::reduction::mean>(dp::cpu{}, dp::extents<2>{}, [](std::size_t) { return 1; });
+#endif
 #if defined(REDUCE_TEXTS)  // expect: devplace: parallel_reduce: the functor must return an element
   dp::parallel_reduce(dp::cpu{}, dp::extents<2>{}, [](std::size_t) { return "text"; });
 #endif

@@ -51,7 +51,7 @@ TEST_CASE("docs/operations.md: your own functions", "[docs]") {
   dp::parallel_for(cpu{}, a.extents(), set_element{to});
   const float* const from = a.data();
   auto total = dp::parallel_reduce(cpu{}, a.extents(), element{from});
-  auto largest = dp::parallel_reduce(cpu{}, a.extents(), element{from}, dp::by_max{});
+  auto largest = dp::parallel_reduce<dp::reduction::max>(cpu{}, a.extents(), element{from});
   CHECK(numbers_of(cubes) == numbers{1, 8, 27, 64, 125, 216});
   CHECK(numbers_of(x) == numbers{0, 1, 2, 10, 11, 12});
   CHECK(dp::item(total) == 21);

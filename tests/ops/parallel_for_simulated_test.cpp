@@ -40,7 +40,7 @@ TEST_CASE("parallel_for and parallel_reduce on a simulated device", "[ops]") {
   CHECK(support::values_of(y) == support::values_of(x));
   const read_element element{std::to_address(x.data())};
   CHECK(dp::item(dp::parallel_reduce(dp::cuda<1>{}, dp::extents<6>{}, element)) == 63);
-  CHECK(dp::item(dp::parallel_reduce(dp::cuda<1>{}, dp::extents<6>{}, element, dp::by_max{})) == 21);
+  CHECK(dp::item(dp::parallel_reduce<dp::reduction::max>(dp::cuda<1>{}, dp::extents<6>{}, element)) == 21);
 }
 
 TEST_CASE("a loop on a device that does not exist is an error", "[ops]") {

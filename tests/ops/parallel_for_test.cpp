@@ -58,10 +58,12 @@ TEST_CASE("parallel_reduce adds and compares the values of a functor", "[ops]") 
   const auto product = [](std::size_t i, std::size_t j) { return static_cast<std::int64_t>((i + 1) * (j + 2)); };
   const dp::extents<30, 40> extents;
   CHECK(dp::item(dp::parallel_reduce(dp::cpu{}, extents, product)) == 30 * 31 / 2 * (41 * 42 / 2 - 1));
-  CHECK(dp::item(dp::parallel_reduce(dp::cpu{}, extents, product, dp::by_max{})) == 30 * 41);
-  CHECK(dp::item(dp::parallel_reduce(dp::cpu{}, extents, product, dp::by_min{})) == 2);
+  CHECK(dp::item(dp::parallel_reduce<dp::reduction::max>(dp::cpu{}, extents, product)) == 30 * 41);
+  CHECK(dp::item(dp::parallel_reduce<dp::reduction::min>(dp::cpu{}, extents, product)) == 2);
+  const auto half = [](std::size_t i) { return static_cast<double>(i) / 2; };
+  CHECK(dp::item(dp::parallel_reduce<dp::reduction::mean>(dp::cpu{}, dp::extents<5>{}, half)) == 1);
   const auto nan_at_7 = [](std::size_t i) { return i == 7 ? std::numeric_limits<float>::quiet_NaN() : 1.0F; };
-  CHECK(std::isnan(dp::item(dp::parallel_reduce(dp::cpu{}, dp::extents<9>{}, nan_at_7, dp::by_max{}))));
+  CHECK(std::isnan(dp::item(dp::parallel_reduce<dp::reduction::max>(dp::cpu{}, dp::extents<9>{}, nan_at_7))));
   CHECK(dp::item(dp::parallel_reduce(dp::cpu{}, dp::dextents<1>{0}, nan_at_7)) == 0);
 }
 

@@ -33,8 +33,8 @@ std::vector<T> elements_along(std::size_t outer, std::size_t count, std::size_t 
 /// Compares every function along axis N of a 3x4x5 array with numbers 0, 1, 2, ...
 template <class T, class Where, std::size_t N> void test_functions_along() {
   const auto x = to<Where>(support::counted<T>(extents<3, 4, 5>{}));
-  const detail::sizes_around_axis s = detail::around_axis<N>(x.extents());
-  const std::size_t n = s.size;
+  const detail::reduction_extents s = detail::around_axis<N>(x.extents());
+  const std::size_t n = s.count;
   const auto number = [&](std::size_t o, std::size_t j, std::size_t i) { return (o * n + j) * s.inner + i; };
   const auto all = [&](std::size_t count, const auto& f) { return elements_along<T>(s.outer, count, s.inner, f); };
   const axis<N> along{};

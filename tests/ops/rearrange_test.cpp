@@ -10,6 +10,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/ops/creation.hpp>
+#include <devplace/ops/elementwise.hpp>
 
 #include "ops/rearrange_case.hpp"
 
@@ -32,6 +33,15 @@ TEST_CASE("16-bit elements and bytes are moved like others", "[ops]") {
   CHECK(static_cast<float>(dp::flip(x, axis<0>{})(0, 1)) == 3);
   const auto bytes = support::counted<std::uint8_t>(dp::extents<3>{});
   CHECK(support::values_of(dp::roll(bytes, axis<0>{}, 1)) == std::vector<std::uint8_t>{2, 0, 1});
+}
+
+TEST_CASE("expressions are rearranged, and their diagonals taken", "[ops]") {
+  const auto x = support::counted<float>(dp::extents<2, 2>{});
+  CHECK(support::values_of(dp::flip(x + 1.0F, axis<1>{})) == std::vector<float>{2, 1, 4, 3});
+  CHECK(support::values_of(dp::pad(x * 2.0F, axis<0>{}, {.after = 1})) == std::vector<float>{0, 2, 4, 6, 0, 0});
+  CHECK(support::values_of(dp::tril(x + x)) == std::vector<float>{0, 0, 4, 6});
+  CHECK(support::values_of(dp::diag(x + x)) == std::vector<float>{0, 6});
+  CHECK(support::values_of(dp::outer(x[0] + 1.0F, x[1])) == std::vector<float>{2, 3, 4, 6});
 }
 
 TEST_CASE("arrays without elements are moved and joined", "[ops]") {

@@ -64,15 +64,12 @@ auto categorical(const Logits& logits, seed start, const categorical_options& op
       if (!detail::is_finite(options.temperature) || options.temperature < 0)
         throw argument_error({"categorical: the temperature is ", detail::format_number(options.temperature),
                               "; give a finite number, 0 for the likeliest category."});
-      using result = decltype(detail::drawn_positions(logits, start, options));
       if (options.top_k == 0) return detail::drawn_positions(logits, start, options);
       const auto largest = top_k(logits, options.top_k);
       const auto chosen = detail::drawn_positions(largest.values, start, options);
       const auto one = detail::with_axis<detail::operand_extents_t<Logits>, rank - 1, 1>::with(1, logits.extents());
       const auto drawn = take_along(largest.positions, chosen.view().reshape(one), axis<rank - 1>{});
-      result positions(chosen.extents());
-      copy(positions, drawn.view().reshape(chosen.extents()));
-      return positions;
+      return to<detail::operand_placement_t<Logits>>(drawn.view().reshape(chosen.extents()));
     } else {
       return detail::refusal{};
     }

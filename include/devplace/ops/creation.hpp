@@ -172,26 +172,6 @@ template <class T> struct arange_body {
   }
 };
 
-/// Index functor: element i is first + i * step, and the last element is `last`.
-template <class T> struct linspace_body {
-  T* destination;
-  computed_t<T> first, last, step;
-  std::size_t final;
-
-  DEVPLACE_HD void operator()(std::size_t i) const {
-    destination[i] = T(i == final && i != 0 ? last : std::fma(static_cast<computed_t<T>>(i), step, first));
-  }
-};
-
-/// Index functor: makes a unit matrix.
-template <class T> struct eye_body {
-  T* destination;
-  std::size_t size;
-  DEVPLACE_HD void operator()(std::size_t i) const {
-    destination[i] = static_cast<T>(i / size == i % size ? 1.0F : 0.0F);
-  }
-};
-
 /// Number of elements start + i step that lie before stop.
 template <class T> std::size_t arange_size(T start, T stop, T step) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -253,24 +233,8 @@ auto linspace(detail::computed_t<T> first, detail::computed_t<T> last, std::size
     const computed step = count < 2 ? computed{0} : (last - first) / static_cast<computed>(count - 1);
     detail::for_each_index<typename result_type::backend_type>(
         result.view().ordinal(), count, detail::elementwise_grain,
-        detail::linspace_body<T>{detail::raw_data(result), first, last, step, count - 1});
-    return result;
-  } else {
-    return detail::refusal{};
-  }
-}
-
-/// The n x n matrix with ones on its diagonal and zeros elsewhere, as numpy.eye: `eye<float, cpu>(3)`.
-template <class T, class Where = void> auto eye(std::size_t n) {
-  constexpr bool of_elements = element<T>, on_one_place = single_place<Where>;
-  static_assert(
-      of_elements && on_one_place,
-      "devplace: eye: the template arguments must be an element type and one place, as in eye<float, cpu>(3).");
-  if constexpr (of_elements && on_one_place) {
-    using result_type = tensor<T, extents<dyn, dyn>, Where>;
-    result_type result(extents<dyn, dyn>(n, n));
-    detail::for_each_index<typename result_type::backend_type>(
-        result.view().ordinal(), n * n, detail::elementwise_grain, detail::eye_body<T>{detail::raw_data(result), n});
+        detail::arange_body<T>{detail::raw_data(result), first, step});
+    if (count > 1) fill(result.view().slice(count - 1, count), T(last));
     return result;
   } else {
     return detail::refusal{};

@@ -3,26 +3,29 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <utility>
 
 #include <devplace/base/refusal.hpp>
 #include <devplace/ops/assign.hpp>
+#include <devplace/ops/creation.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/for_each.hpp>
+#include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/packed.hpp>
+#include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-// Triangles, diagonals and outer products. Operands are tensors or views on one place, of any layout. Results are new
-// tensors on that place; all is enqueued on the place's current stream.
+// Triangles, diagonals, unit matrices and outer products. Operands are tensors, views or expressions on one place.
+// Results are new tensors on that place, enqueued on the place's current stream.
 
 namespace devplace::detail {
 
-/// Index functor: keeps elements with column - row at most `diagonal` (lower) or at least (upper), and sets others to
-/// 0.
+/// Index functor: keeps elements with column - row at most `diagonal` (lower) or at least (upper), sets others to 0.
 template <class T> struct triangle_of_matrices {
   T* result;
   const T* x;
@@ -37,47 +40,61 @@ template <class T> struct triangle_of_matrices {
   }
 };
 
-/// Index functor: makes a diagonal matrix of `size` elements, or the diagonal of a matrix with `columns` columns.
-template <class T> struct diagonal_matrix {
-  T* result;
-  const T* x;
-  std::size_t size;
-  DEVPLACE_HD void operator()(std::size_t i) const { result[i] = i / size == i % size ? x[i % size] : T{0}; }
-};
-template <class T> struct diagonal_of_matrix {
-  T* result;
-  const T* x;
-  std::size_t columns;
-  DEVPLACE_HD void operator()(std::size_t i) const { result[i] = x[i * columns + i]; }
-};
+/// Returns a view of the diagonal of a matrix.
+template <class T, std::size_t M, std::size_t N, class Where, class Layout>
+auto diagonal_of(const view<T, extents<M, N>, Where, Layout>& x) {
+  using diagonal = extents<M == dyn || N == dyn ? dyn : std::min(M, N)>;
+  return view<T, diagonal, Where, strided>(raw_data(x), diagonal{std::min(x.extent(0), x.extent(1))},
+                                           std::array{x.stride(0) + x.stride(1)}, x.device());
+}
 
-/// The number of elements of a matrix's diagonal.
-template <class Extents>
-inline constexpr std::size_t static_diagonal = Extents::static_extent(0) == dyn || Extents::static_extent(1) == dyn
-                                                   ? dyn
-                                                   : std::min(Extents::static_extent(0), Extents::static_extent(1));
+/// Whether these operands on one place have a triangle, a diagonal or an outer product; if not, an assertion fails.
+///@{
+template <class X> constexpr bool has_triangles() {
+  if constexpr (takes_on_one_place<X>()) {
+    constexpr bool has_matrices = operand_extents_t<X>::rank >= 2;
+    static_assert(has_matrices, "devplace: tril, triu: the operand must have two axes or more, rows and columns last.");
+    return has_matrices;
+  } else {
+    return false;
+  }
+}
+template <class X> constexpr bool has_diagonal() {
+  if constexpr (takes_on_one_place<X>()) {
+    constexpr bool fits = operand_extents_t<X>::rank == 1 || operand_extents_t<X>::rank == 2;
+    static_assert(fits, "devplace: diag: the operand must be a vector or a matrix.");
+    return fits;
+  } else {
+    return false;
+  }
+}
+template <class A, class B> constexpr bool have_outer_product() {
+  if constexpr (takes_on_one_place<A, B>()) {
+    constexpr bool are_vectors = operand_extents_t<A>::rank == 1 && operand_extents_t<B>::rank == 1;
+    static_assert(are_vectors, "devplace: outer: the operands must be vectors; reshape them to one axis first.");
+    return are_vectors;
+  } else {
+    return false;
+  }
+}
+///@}
 
 }  // namespace devplace::detail
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-template <class X> auto triangle(const X& x, std::int64_t diagonal, bool lower) {
-  if constexpr (takes_on_one_place<X>()) {
-    using value = operand_element_t<X>;
+template <class Operand> auto triangle(Operand&& operand, std::int64_t diagonal, bool lower) {
+  using X = evaluated_value_t<Operand>;
+  if constexpr (check_unnamed<Operand>() && has_triangles<X>()) {
     constexpr std::size_t rank = operand_extents_t<X>::rank;
-    constexpr bool has_matrices = rank >= 2;
-    static_assert(has_matrices, "devplace: tril, triu: the operand must have two axes or more, rows and columns last.");
-    if constexpr (has_matrices) {
-      result_like_t<X> result(x.extents());
-      const auto from = packed(as_any_view(x));
-      for_each_index<operand_backend_t<X>>(
-          from.view.ordinal(), result.size(), elementwise_grain,
-          triangle_of_matrices<value>{raw_data(result), raw_data(from.view), from.view.extent(rank - 2),
-                                      from.view.extent(rank - 1), diagonal, lower});
-      return result;
-    } else {
-      return refusal{};
-    }
+    const auto& x = evaluated(operand);
+    result_like_t<X> result(x.extents());
+    const auto from = packed(as_any_view(x));
+    for_each_index<operand_backend_t<X>>(
+        from.view.ordinal(), result.size(), elementwise_grain,
+        triangle_of_matrices<operand_element_t<X>>{raw_data(result), raw_data(from.view), from.view.extent(rank - 2),
+                                                   from.view.extent(rank - 1), diagonal, lower});
+    return result;
   } else {
     return refusal{};
   }
@@ -91,76 +108,78 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// numpy.triu. `diagonal` moves the boundary: 1 is one above the main diagonal, -1 one below.
 ///@{
 template <class X>
-  requires detail::accepted_argument<const X&>
-auto tril(const X& x, std::int64_t diagonal = 0) {
-  return detail::triangle(x, diagonal, true);
+  requires detail::accepted_argument<X>
+auto tril(X&& x, std::int64_t diagonal = 0) {
+  return detail::triangle(std::forward<X>(x), diagonal, true);
 }
 template <class X>
-  requires detail::accepted_argument<const X&>
-auto triu(const X& x, std::int64_t diagonal = 0) {
-  return detail::triangle(x, diagonal, false);
+  requires detail::accepted_argument<X>
+auto triu(X&& x, std::int64_t diagonal = 0) {
+  return detail::triangle(std::forward<X>(x), diagonal, false);
 }
 ///@}
 
 /// The diagonal matrix of a vector, or the diagonal of a matrix, as numpy.diag.
-template <class X>
-  requires detail::accepted_argument<const X&>
-auto diag(const X& x) {
-  if constexpr (detail::takes_on_one_place<X>()) {
+template <class Operand>
+  requires detail::accepted_argument<Operand>
+auto diag(Operand&& operand) {
+  using X = detail::evaluated_value_t<Operand>;
+  if constexpr (detail::check_unnamed<Operand>() && detail::has_diagonal<X>()) {
     using value = detail::operand_element_t<X>;
-    using from_extents = detail::operand_extents_t<X>;
-    using backend_type = detail::operand_backend_t<X>;
-    constexpr bool fits = from_extents::rank == 1 || from_extents::rank == 2;
-    static_assert(fits, "devplace: diag: the operand must be a vector or a matrix.");
-    if constexpr (fits) {
-      const auto from = detail::packed(detail::as_any_view(x));
-      const std::size_t rows = from.view.extent(0);
-      if constexpr (from_extents::rank == 1) {
-        constexpr std::size_t n = from_extents::static_extent(0);
-        detail::result_beside_t<X, value, extents<n, n>> result(extents<n, n>(rows, rows));
-        detail::for_each_index<backend_type>(
-            from.view.ordinal(), rows * rows, detail::elementwise_grain,
-            detail::diagonal_matrix<value>{detail::raw_data(result), detail::raw_data(from.view), rows});
-        return result;
-      } else {
-        using result_extents = extents<detail::static_diagonal<from_extents>>;
-        const std::size_t columns = from.view.extent(1), size = std::min(rows, columns);
-        detail::result_beside_t<X, value, result_extents> result(result_extents{size});
-        detail::for_each_index<backend_type>(
-            from.view.ordinal(), size, detail::elementwise_grain,
-            detail::diagonal_of_matrix<value>{detail::raw_data(result), detail::raw_data(from.view), columns});
-        return result;
-      }
+    const auto& x = evaluated(operand);
+    const auto from = detail::as_any_view(x);
+    if constexpr (detail::operand_extents_t<X>::rank == 1) {
+      constexpr std::size_t n = detail::operand_extents_t<X>::static_extent(0);
+      detail::result_beside_t<X, value, extents<n, n>> result(extents<n, n>(from.extent(0), from.extent(0)));
+      fill(result, value{0});
+      copy(detail::diagonal_of(result.view()), from);
+      return result;
     } else {
-      return detail::refusal{};
+      const auto diagonal = detail::diagonal_of(from);
+      using result_extents = typename decltype(diagonal)::extents_type;
+      detail::result_beside_t<X, value, result_extents> result(diagonal.extents());
+      copy(result, diagonal);
+      return result;
     }
   } else {
     return detail::refusal{};
   }
 }
 
+/// The n x n matrix with ones on its diagonal and zeros elsewhere, as numpy.eye: `eye<float, cpu>(3)`.
+template <class T, class Where = void> auto eye(std::size_t n) {
+  constexpr bool of_elements = element<T>, on_one_place = single_place<Where>;
+  static_assert(
+      of_elements && on_one_place,
+      "devplace: eye: the template arguments must be an element type and one place, as in eye<float, cpu>(3).");
+  if constexpr (of_elements && on_one_place) {
+    auto result = zeros<T, Where>(n, n);
+    fill(detail::diagonal_of(result.view()), T(1));
+    return result;
+  } else {
+    return detail::refusal{};
+  }
+}
+
 /// The products a[i] * b[j] of two vectors, as numpy.outer.
-template <class A, class B>
-  requires(detail::accepted_argument<const A&> && detail::accepted_argument<const B&>)
-auto outer(const A& a, const B& b) {
-  if constexpr (detail::takes_on_one_place<A, B>()) {
-    using rows = detail::operand_extents_t<A>;
-    using columns = detail::operand_extents_t<B>;
-    constexpr bool are_vectors = rows::rank == 1 && columns::rank == 1;
-    static_assert(are_vectors, "devplace: outer: the operands must be vectors; reshape them to one axis first.");
-    if constexpr (are_vectors) {
-      constexpr std::size_t m = rows::static_extent(0), n = columns::static_extent(0);
-      const auto left = detail::as_any_view(a);
-      const auto right = detail::as_any_view(b);
-      detail::require_one_device("outer", left, right);
-      detail::result_beside_t<A, detail::operand_element_t<A>, extents<m, n>> result(
-          extents<m, n>(left.extent(0), right.extent(0)));
-      result = left.reshape(extents<m, 1>(left.extent(0), std::size_t{1})) *
-               right.reshape(extents<1, n>(std::size_t{1}, right.extent(0)));
-      return result;
-    } else {
-      return detail::refusal{};
-    }
+template <class Left, class Right>
+  requires(detail::accepted_argument<Left> && detail::accepted_argument<Right>)
+auto outer(Left&& left, Right&& right) {
+  using A = detail::evaluated_value_t<Left>;
+  using B = detail::evaluated_value_t<Right>;
+  if constexpr (detail::check_unnamed<Left, Right>() && detail::have_outer_product<A, B>()) {
+    constexpr std::size_t m = detail::operand_extents_t<A>::static_extent(0),
+                          n = detail::operand_extents_t<B>::static_extent(0);
+    const auto& a = evaluated(left);
+    const auto& b = evaluated(right);
+    const auto rows = detail::as_any_view(a);
+    const auto columns = detail::as_any_view(b);
+    detail::require_one_device("outer", rows, columns);
+    detail::result_beside_t<A, detail::operand_element_t<A>, extents<m, n>> result(
+        extents<m, n>(rows.extent(0), columns.extent(0)));
+    result = rows.reshape(extents<m, 1>(rows.extent(0), std::size_t{1})) *
+             columns.reshape(extents<1, n>(std::size_t{1}, columns.extent(0)));
+    return result;
   } else {
     return detail::refusal{};
   }

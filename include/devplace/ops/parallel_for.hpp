@@ -13,6 +13,7 @@
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/place/availability.hpp>
+#include <devplace/place/kind.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/layout.hpp>
@@ -26,13 +27,6 @@ namespace devplace {
 /// Where a loop runs: a place, as `cpu{}` or `cuda<0>{}`, or the device of a tensor or view on one place.
 template <class Where>
 concept loop_location = place<std::remove_cvref_t<Where>> || tensor_like<Where>;
-
-/// What parallel_reduce() makes of the functor's values: their sum, the largest or the smallest one.
-///@{
-struct by_sum {};
-struct by_max {};
-struct by_min {};
-///@}
 
 }  // namespace devplace
 
@@ -121,11 +115,13 @@ template <class F, class Extents> constexpr bool is_loop_functor() {
   return copied && called;
 }
 
-template <class By, class T> auto loop_reducer(T* result) {
-  if constexpr (std::is_same_v<By, by_sum>)
+template <reduction By, class T> auto loop_reducer(T* result, [[maybe_unused]] std::size_t count) {
+  if constexpr (By == reduction::sum)
     return sum_reducer<T, T>{result, T{0}};
+  else if constexpr (By == reduction::mean)
+    return mean_reducer<T>{result, static_cast<double>(count)};
   else
-    return extremum_reducer<T, std::is_same_v<By, by_max>>{result};
+    return extremum_reducer<T, By == reduction::max>{result};
 }
 
 }  // namespace devplace::detail
@@ -147,24 +143,27 @@ void parallel_for(const Where& where, const Extents& extents, const F& f, std::s
   }
 }
 
-/// result = the sum, or the largest or smallest, of `f(i, j, ...)` over all indices of `extents`, on the device of
+/// result = the sum, mean, largest or smallest of `f(i, j, ...)` over all indices of `extents`, on the device of
 /// `result`, a tensor or view of one element of f's return type. The bits do not depend on the number of threads; sums
-/// of floating-point values are accumulated in double. Without indices, a sum is 0, and an extremum the infinity or
-/// limit that every value replaces. Otherwise as parallel_for.
-template <tensor_like Y, extents_like Extents, class F, class By = by_sum>
-void parallel_reduce_into(Y&& result, const Extents& extents, const F& f, By = {}) {
+/// of floating-point values are accumulated in double. Without indices, a sum is 0, a mean NaN, and an extremum the
+/// infinity or limit that every value replaces. Otherwise as parallel_for.
+template <reduction By = reduction::sum, tensor_like Y, extents_like Extents, class F>
+void parallel_reduce_into(Y&& result, const Extents& extents, const F& f) {
   if constexpr (detail::is_loop_functor<F, Extents>()) {
     using value = std::remove_cvref_t<typename detail::result_of_indices_t<F, Extents>::type>;
     constexpr bool same = std::is_same_v<detail::operand_element_t<Y>, value>, written = detail::writable<Y>;
     static_assert(same,
                   "devplace: parallel_reduce_into: the result must have the element type that the functor returns.");
     static_assert(written, "devplace: parallel_reduce_into: the result's element is const.");
-    if constexpr (same && written) {
+    constexpr bool divides = By != reduction::mean || !std::is_integral_v<value>;
+    static_assert(divides,
+                  "devplace: parallel_reduce: the mean of integers is not an integer; return float or double.");
+    if constexpr (same && written && divides) {
       const auto to = detail::as_any_view(result);
       if (to.size() != 1)
         throw shape_error({"parallel_reduce_into: the result has ", to.size(), " elements; give it one."});
       const auto source = detail::with_indices_of(f, extents);
-      const auto reducer = detail::loop_reducer<By, value>(detail::raw_data(to));
+      const auto reducer = detail::loop_reducer<By, value>(detail::raw_data(to), extents.size());
       using plan =
           detail::reduction_plan<std::remove_const_t<decltype(source)>, std::remove_const_t<decltype(reducer)>>;
       const auto device = detail::device_of_loop(to);
@@ -174,10 +173,10 @@ void parallel_reduce_into(Y&& result, const Extents& extents, const F& f, By = {
   }
 }
 
-/// The sum, or by_max{} or by_min{} of `f(i, j, ...)` over all indices of `extents`, as a tensor without axes on a
-/// place: `item(parallel_reduce(cpu{}, extents<3, 4>{}, f, by_max{}))`. See parallel_reduce_into.
-template <place Where, extents_like Extents, class F, class By = by_sum>
-auto parallel_reduce(Where, const Extents& extents, const F& f, By by = {}) {
+/// The sum of `f(i, j, ...)` over all indices of `extents`, as a tensor without axes on a place, or the mean, largest
+/// or smallest: `item(parallel_reduce<reduction::max>(cpu{}, extents<3, 4>{}, f))`. See parallel_reduce_into.
+template <reduction By = reduction::sum, place Where, extents_like Extents, class F>
+auto parallel_reduce(Where, const Extents& extents, const F& f) {
   if constexpr (detail::is_loop_functor<F, Extents>()) {
     using value = std::remove_cvref_t<typename detail::result_of_indices_t<F, Extents>::type>;
     constexpr bool of_elements = detail::is_element<value>;
@@ -185,7 +184,7 @@ auto parallel_reduce(Where, const Extents& extents, const F& f, By by = {}) {
                   "devplace: parallel_reduce: the functor must return an element, such as float or int64.");
     if constexpr (of_elements) {
       tensor<value, devplace::extents<>, Where> result(devplace::extents<>{});
-      parallel_reduce_into(result, extents, f, by);
+      parallel_reduce_into<By>(result, extents, f);
       return result;
     } else {
       return detail::refusal{};

@@ -5,20 +5,24 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/refusal.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/packed.hpp>
+#include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-// Functions that move, repeat or pad the elements along one axis, as NumPy's functions of these names. `x` is a tensor
-// or view on one place, of any layout. The result is a new tensor on x's place. Enqueued on the place's current stream;
-// a view that is not contiguous is copied to a workspace first.
+// Functions that move, repeat or pad the elements along one axis, as NumPy's functions of these names. `x` is a tensor,
+// view on one place, of any layout, or an expression. The result is a new tensor on x's place. Enqueued on the place's
+// current stream; a view that is not contiguous is copied to a workspace first.
 
 namespace devplace {
 
@@ -39,28 +43,39 @@ template <element T> struct pad_options {
 namespace devplace::detail {
 
 // Maps: functors that return the index, along the axis, of the element of x for an index of the result, or no_index.
+// `count()` is the extent of the result along the axis; `keeps_extent` says that the extent is that of x.
 
 inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 
 struct reversed_index {
+  static constexpr bool keeps_extent = true;
   std::size_t size;
+  std::size_t count() const { return size; }
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return size - 1 - i; }
 };
 struct rotated_index {
+  static constexpr bool keeps_extent = true;
   std::size_t size, first;  // the element that becomes the first one
+  std::size_t count() const { return size; }
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return i < size - first ? i + first : i + first - size; }
 };
 struct repeated_index {
-  std::size_t times;
+  static constexpr bool keeps_extent = false;
+  std::size_t size, times;
+  std::size_t count() const { return size * times; }
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return i / times; }
 };
 struct tiled_index {
-  std::size_t size;
+  static constexpr bool keeps_extent = false;
+  std::size_t size, times;
+  std::size_t count() const { return size * times; }
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return i % size; }
 };
 struct padded_index {
-  std::size_t size, before;
+  static constexpr bool keeps_extent = false;
+  std::size_t size, before, after;
   padding_mode mode;
+  std::size_t count() const { return before + size + after; }
   DEVPLACE_HD std::size_t operator()(std::size_t i) const {
     if (i >= before && i - before < size) return i - before;
     if (mode == padding_mode::constant) return no_index;
@@ -69,15 +84,9 @@ struct padded_index {
   }
 };
 
-/// The sizes of an array [outer, size, inner] around an axis.
-struct sizes_around_axis {
-  std::size_t outer = 1, size = 1, inner = 1;
-};
-template <std::size_t N, class Extents> sizes_around_axis around_axis(const Extents& extents) {
-  sizes_around_axis sizes;
-  for (std::size_t k = 0; k < Extents::rank; ++k)
-    (k == N ? sizes.size : k + 1 <= N ? sizes.outer : sizes.inner) *= extents.extent(k);
-  return sizes;
+/// The sizes outer x count x inner of an array around axis N.
+template <std::size_t N, class Extents> reduction_extents around_axis(const Extents& extents) {
+  return reduction_extents_of(sizes_of(extents), reduced_axes<Extents::rank>(axis<N>{}));
 }
 
 /// Index functor: element (outer, i, inner) of the result is element (outer, map(i), inner) of x, or `otherwise`.
@@ -117,27 +126,41 @@ template <class X, std::size_t N> constexpr bool has_axis() {
   }
 }
 
+[[noreturn]] inline void throw_no_element_to_pad(const char* mode, std::size_t least, std::size_t size) {
+  throw argument_error({"pad: the mode ", mode, " needs ", least, " or more elements along the axis, and there are ",
+                        size, "; add fewer elements or pad with a constant."});
+}
+
 }  // namespace devplace::detail
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Returns the tensor of extents `extents` whose index i along axis N is index map(i) of x.
-template <std::size_t N, class X, class Extents, class Map>
-auto mapped_along(const X& x, const Extents& extents, const Map& map, computed_t<operand_element_t<X>> otherwise = {}) {
-  using value = operand_element_t<X>;
-  result_beside_t<X, value, Extents> result(extents);
-  const auto from = packed(as_any_view(x));
-  const sizes_around_axis sizes = around_axis<N>(from.view.extents());
-  for_each_index<operand_backend_t<X>>(
-      from.view.ordinal(), result.size(), elementwise_grain,
-      mapped_elements<value, Map>{raw_data(result), raw_data(from.view), extents.extent(N), sizes.size, sizes.inner,
-                                  map, static_cast<value>(otherwise)});
-  return result;
-}
-
-[[noreturn]] inline void throw_no_element_to_pad(const char* mode, std::size_t least, std::size_t size) {
-  throw argument_error({"pad: the mode ", mode, " needs ", least, " or more elements along the axis, and there are ",
-                        size, "; add fewer elements or pad with a constant."});
+/// Returns the tensor whose index i along axis N is index map(i) of the operand; `make_map` makes the map for the
+/// operand's extent along the axis.
+template <class Operand, std::size_t N, class MakeMap, class Value = char>
+auto mapped_along(Operand&& operand, axis<N>, const MakeMap& make_map, Value otherwise = {}) {
+  using X = evaluated_value_t<Operand>;
+  if constexpr (check_unnamed<Operand>() && has_axis<X, N>()) {
+    using value = operand_element_t<X>;
+    const auto& x = evaluated(operand);
+    const auto from = packed(as_any_view(x));
+    const reduction_extents sizes = around_axis<N>(from.view.extents());
+    const auto map = make_map(sizes.count);
+    const auto extents = [&] {
+      if constexpr (decltype(map)::keeps_extent)
+        return x.extents();
+      else
+        return with_dynamic_axis<operand_extents_t<X>, N>::with(map.count(), x.extents());
+    }();
+    result_beside_t<X, value, std::remove_const_t<decltype(extents)>> result(extents);
+    for_each_index<operand_backend_t<X>>(from.view.ordinal(), result.size(), elementwise_grain,
+                                         mapped_elements<value, std::remove_const_t<decltype(map)>>{
+                                             raw_data(result), raw_data(from.view), map.count(), sizes.count,
+                                             sizes.inner, map, static_cast<value>(otherwise)});
+    return result;
+  } else {
+    return refusal{};
+  }
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
@@ -146,72 +169,51 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// x with the elements along an axis in reversed order: `flip(x, axis<1>{})`, as numpy.flip.
 template <class X, std::size_t N>
-  requires detail::accepted_argument<const X&>
-auto flip(const X& x, axis<N>) {
-  if constexpr (detail::has_axis<X, N>())
-    return detail::mapped_along<N>(x, x.extents(), detail::reversed_index{x.extents().extent(N)});
-  else
-    return detail::refusal{};
+  requires detail::accepted_argument<X>
+auto flip(X&& x, axis<N> along) {
+  return detail::mapped_along(std::forward<X>(x), along, [](std::size_t size) { return detail::reversed_index{size}; });
 }
 
 /// x with the elements moved along an axis by `shift` positions, to higher indices if `shift` is positive; elements
 /// moved beyond an end enter at the other: `roll(x, axis<0>{}, 1)`, as numpy.roll.
 template <class X, std::size_t N>
-  requires detail::accepted_argument<const X&>
-auto roll(const X& x, axis<N>, std::int64_t shift) {
-  if constexpr (detail::has_axis<X, N>()) {
-    const std::size_t size = x.extents().extent(N);
+  requires detail::accepted_argument<X>
+auto roll(X&& x, axis<N> along, std::int64_t shift) {
+  return detail::mapped_along(std::forward<X>(x), along, [=](std::size_t size) {
     const auto distance = static_cast<std::int64_t>(size == 0 ? 1 : size);
-    const auto first = static_cast<std::size_t>((distance - shift % distance) % distance);
-    return detail::mapped_along<N>(x, x.extents(), detail::rotated_index{size, first});
-  } else {
-    return detail::refusal{};
-  }
+    return detail::rotated_index{size, static_cast<std::size_t>((distance - shift % distance) % distance)};
+  });
 }
 
 /// x with each element along an axis repeated `times` times: `a b` becomes `a a b b`, as numpy.repeat.
 template <class X, std::size_t N>
-  requires detail::accepted_argument<const X&>
-auto repeat(const X& x, axis<N>, std::size_t times) {
-  if constexpr (detail::has_axis<X, N>()) {
-    using result = detail::with_dynamic_axis<detail::operand_extents_t<X>, N>;
-    return detail::mapped_along<N>(x, result::with(x.extents().extent(N) * times, x.extents()),
-                                   detail::repeated_index{times});
-  } else {
-    return detail::refusal{};
-  }
+  requires detail::accepted_argument<X>
+auto repeat(X&& x, axis<N> along, std::size_t times) {
+  return detail::mapped_along(std::forward<X>(x), along,
+                              [=](std::size_t size) { return detail::repeated_index{size, times}; });
 }
 
 /// `times` copies of x one after the other along an axis: `a b` becomes `a b a b`, as numpy.tile.
 template <class X, std::size_t N>
-  requires detail::accepted_argument<const X&>
-auto tile(const X& x, axis<N>, std::size_t times) {
-  if constexpr (detail::has_axis<X, N>()) {
-    using result = detail::with_dynamic_axis<detail::operand_extents_t<X>, N>;
-    const std::size_t size = x.extents().extent(N);
-    return detail::mapped_along<N>(x, result::with(size * times, x.extents()), detail::tiled_index{size});
-  } else {
-    return detail::refusal{};
-  }
+  requires detail::accepted_argument<X>
+auto tile(X&& x, axis<N> along, std::size_t times) {
+  return detail::mapped_along(std::forward<X>(x), along,
+                              [=](std::size_t size) { return detail::tiled_index{size, times}; });
 }
 
 /// x with elements added before and after along an axis, as numpy.pad; see pad_options. Throws argument_error if an
 /// axis without elements is padded with its edge, or an axis of n elements with n or more reflected ones.
 template <class X, std::size_t N>
-  requires detail::accepted_argument<const X&>
-auto pad(const X& x, axis<N>, const pad_options<detail::operand_element_t<X>>& options) {
-  if constexpr (detail::has_axis<X, N>()) {
-    using result = detail::with_dynamic_axis<detail::operand_extents_t<X>, N>;
-    const std::size_t size = x.extents().extent(N), before = options.before, after = options.after;
-    if (options.mode == padding_mode::edge && size == 0 && before + after != 0)
-      detail::throw_no_element_to_pad("edge", 1, size);
-    if (options.mode == padding_mode::reflect && before + after != 0 && std::max(before, after) >= size)
-      detail::throw_no_element_to_pad("reflect", std::max(before, after) + 1, size);
-    return detail::mapped_along<N>(x, result::with(before + size + after, x.extents()),
-                                   detail::padded_index{size, before, options.mode}, options.value);
-  } else {
-    return detail::refusal{};
-  }
+  requires detail::accepted_argument<X>
+auto pad(X&& x, axis<N> along, const pad_options<typename detail::evaluated_value_t<X>::value_type>& options) {
+  const auto make_map = [&](std::size_t size) {
+    const std::size_t most = std::max(options.before, options.after);
+    if (options.mode == padding_mode::edge && size == 0 && most != 0) detail::throw_no_element_to_pad("edge", 1, size);
+    if (options.mode == padding_mode::reflect && most != 0 && most >= size)
+      detail::throw_no_element_to_pad("reflect", most + 1, size);
+    return detail::padded_index{size, options.before, options.after, options.mode};
+  };
+  return detail::mapped_along(std::forward<X>(x), along, make_map, options.value);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

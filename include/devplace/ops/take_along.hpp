@@ -115,11 +115,11 @@ auto take_along(const X& x, const I& indices, axis<N>) {
     detail::result_beside_t<X, value, detail::operand_extents_t<I>> result(indices.extents());
     const auto from = detail::packed(detail::as_any_view(x));
     const auto chosen = detail::packed(detail::as_any_view(indices));
-    const detail::sizes_around_axis sizes = detail::around_axis<N>(from.view.extents());
+    const detail::reduction_extents sizes = detail::around_axis<N>(from.view.extents());
     detail::for_each_index<detail::operand_backend_t<X>>(
         from.view.ordinal(), result.size(), detail::elementwise_grain,
         detail::taken_elements<value, index>{detail::raw_data(result), detail::raw_data(from.view),
-                                             detail::raw_data(chosen.view), indices.extents().extent(N), sizes.size,
+                                             detail::raw_data(chosen.view), indices.extents().extent(N), sizes.count,
                                              sizes.inner});
     return result;
   } else {
@@ -152,13 +152,13 @@ void add_along(Y&& y, const I& indices, const V& values, axis<N>) {
                                    detail::as_any_view(values));
       const auto chosen = detail::packed(detail::as_any_view(indices));
       const auto added = detail::packed(detail::as_any_view(values));
-      const detail::sizes_around_axis sizes = detail::around_axis<N>(to.extents());
+      const detail::reduction_extents sizes = detail::around_axis<N>(to.extents());
       const std::size_t count = indices.extents().extent(N);
-      if (sizes.size == 0 && count != 0) detail::throw_no_such_index("add_along", 0, 0);
+      if (sizes.count == 0 && count != 0) detail::throw_no_such_index("add_along", 0, 0);
       detail::for_each_index<detail::operand_backend_t<Y>>(
           to.ordinal(), sizes.outer * sizes.inner, 1 + detail::elementwise_grain / (count + 1),
           detail::added_elements<value, detail::operand_element_t<I>>{
-              detail::raw_data(to), detail::raw_data(chosen.view), detail::raw_data(added.view), count, sizes.size,
+              detail::raw_data(to), detail::raw_data(chosen.view), detail::raw_data(added.view), count, sizes.count,
               sizes.inner});
     }
   }

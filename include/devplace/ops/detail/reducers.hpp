@@ -89,7 +89,7 @@ template <class T> struct product_reducer {
   DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = static_cast<sum_result_t<T>>(a); }
 };
 
-/// What a nonzero_reducer stores: the number of elements that are not 0, or whether some or all elements are not 0.
+/// The result of a nonzero_reducer: how many elements are not 0, whether any is not 0, or whether all are not 0.
 enum class nonzero : unsigned char { number, any, all };
 
 /// Counts the elements that are not 0; NaN is not 0.

@@ -122,8 +122,8 @@ namespace devplace {
 
 /// The base of tensors and views, which makes them ranges of the standard library: a contiguous range for row-major
 /// elements, a random-access range otherwise. The order is row-major. A tensor on a device, or over several places, is
-/// no range, because the host cannot reach the elements; a loop over such a tensor does not compile. The iterators are
-/// not checked. They do not refer to the view that returned them.
+/// no range, because the host cannot reach the elements; a loop over such a tensor does not compile. Iterators are not
+/// checked. An iterator stays valid when the view from which it was taken is destroyed.
 template <class X, class Iterator, class ConstIterator = Iterator> class element_range {
  public:
   /// The first element, and the end behind the last element.
