@@ -156,8 +156,8 @@ TEST_CASE("batch_norm's bits do not depend on the number of threads", "[nn]") {
     p.saved = reinterpret_cast<std::byte*>(workspace.data());
     p.scratch = p.saved + run::saved_bytes(batch, nn::mode::train) + run::output_bytes(batch);
     run::forward(p, x.data());
-    plan::backward<dp::backend::cpu, float>(p, x.data(), run::output_of(p), dy.data(), dx.data(), gradients.data(),
-                                            false);
+    plan::backward<dp::backend::cpu, float>(
+        p, {x.data(), run::output_of(p), dy.data(), nullptr, dx.data(), gradients.data(), false, nullptr});
     buffers.insert(buffers.end(), gradients.begin(), gradients.end());
     buffers.insert(buffers.end(), dx.begin(), dx.end());
     return buffers;

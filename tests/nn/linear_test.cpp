@@ -102,7 +102,8 @@ template <class Precision> std::vector<dp::detail::product_math> products_of() {
   p.scratch = reinterpret_cast<std::byte*>(part(2));
   noted.clear();
   run::forward(p, part(3));
-  run::plan::template backward<noting, element>(p, part(3), part(4), part(5), part(6), part(7), false);
+  run::plan::template backward<noting, element>(p,
+                                                {part(3), part(4), part(5), nullptr, part(6), part(7), false, nullptr});
   return noted;
 }
 

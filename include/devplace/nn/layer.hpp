@@ -72,6 +72,7 @@ namespace detail {
 
 using devplace::detail::prepend_t;
 
+using runtime::backward_arguments;
 using runtime::element_sizes;
 using runtime::padded;
 using runtime::padded_bytes;

@@ -51,11 +51,20 @@ template <class Net, class Policy, class Communicator, class S> class bucket_red
   /// Whether finish() gives reduced gradients.
   bool active() const { return active_; }
 
-  /// The function that the backward pass of place `k` calls after each layer; see runtime::nothing_after.
-  auto after(std::size_t k) {
-    return [this, k](const T* complete) {
-      if (active_) advance(k, complete);
-    };
+  /// Called after each layer of the backward pass of place `k`; see runtime::after_layer.
+  void advance(std::size_t k, const void* complete) {
+    if (!active_) return;
+    if (k != place_) marked_ = 0;
+    place_ = k;
+    T* const gradients = state_.replicas[k].gradient_data();
+    for (; marked_ != plan::size && gradients + plan::at(marked_).first >= static_cast<const T*>(complete); ++marked_) {
+      const bucket b = plan::at(marked_);
+      if constexpr (rounds)
+        communicator_.round(k, static_cast<const T*>(gradients + b.first), b.first, detail::gradients_of(b, marked_));
+      communicator_.mark_ready(k);
+      if (only_place()) start(marked_);
+    }
+    communicator_.progress();
   }
 
   /// Orders later work of the places after the reduction of all buckets, and does the remaining work of
@@ -76,20 +85,6 @@ template <class Net, class Policy, class Communicator, class S> class bucket_red
 
  private:
   bool only_place() const { return state_.replicas.size() == 1; }
-
-  void advance(std::size_t k, const T* complete) {
-    if (k != place_) marked_ = 0;
-    place_ = k;
-    T* const gradients = state_.replicas[k].gradient_data();
-    for (; marked_ != plan::size && gradients + plan::at(marked_).first >= complete; ++marked_) {
-      const bucket b = plan::at(marked_);
-      if constexpr (rounds)
-        communicator_.round(k, static_cast<const T*>(gradients + b.first), b.first, detail::gradients_of(b, marked_));
-      communicator_.mark_ready(k);
-      if (only_place()) start(marked_);
-    }
-    communicator_.progress();
-  }
 
   void start(std::size_t i) {
     const bucket b = plan::at(i);
@@ -138,7 +133,7 @@ struct no_bucket_reduction {
   /// The interface of an inactive bucket_reduction.
   ///@{
   static constexpr bool active() { return false; }
-  static constexpr runtime::nothing_after after(std::size_t) { return {}; }
+  static constexpr void advance(std::size_t, const void*) {}
   static constexpr void finish() {}
   ///@}
 };

@@ -141,17 +141,18 @@ struct no_input_gradient {
 };
 
 /// Runs the backward pass of one replica: writes or accumulates the gradients, and writes the gradient of the input to
-/// `dx` unless it is null. The caller stores the loss's two sums. Calls `after` (see nothing_after); the last call is
-/// for the whole arena.
-template <class Net, class P, class Backend, class After = nothing_after>
+/// `dx` unless it is null. The caller stores the loss's two sums. Calls `after` unless it is null; the last call is for
+/// the whole arena.
+template <class Net, class P, class Backend>
 void run_backward(const pass<P>& p, const typename engine<Net, P, Backend>::replica_type& r, const void* x,
-                  const element_of_t<P>* dy, bool add, element_of_t<P>* dx = nullptr, After after = {}) {
+                  const element_of_t<P>* dy, bool add, element_of_t<P>* dx = nullptr,
+                  const after_layer* after = nullptr) {
   using run = engine<Net, P, Backend>;
   if (p.batch != 0)
     run::backward(p, r, static_cast<const typename run::input_element*>(x), dy, add, dx, after);
   else if (!add)
     run::clear_gradients(r);
-  after(r.gradient_data());
+  if (after != nullptr) (*after)(r.gradient_data());
 }
 
 }  // namespace devplace::runtime

@@ -92,22 +92,16 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
   }
 
   /// Writes (or adds) the gradients of the sum of the losses to the replica's arena, and writes the gradient of the
-  /// input unless `dx` is null. Calls `after` for the layers of a chain (see nothing_after).
-  template <class After = nothing_after>
+  /// input unless `dx` is null. Calls `after`, unless it is null, for the layers of a chain.
   static void backward(const pass<P>& p, const replica_type& r, const input_element* x, const activation* dy, bool add,
-                       activation* dx = nullptr, After after = {}) {
+                       activation* dx = nullptr, const after_layer* after = nullptr) {
     for_each_phase(p, [&](const pass<P>& q) { backward_phase(q, r, x, dy, add, dx, after); });
   }
   /// Runs one phase of a backward pass that the places synchronise.
-  template <class After = nothing_after>
   static void backward_phase(const pass<P>& p, const replica_type& r, const input_element* x, const activation* dy,
-                             bool add, activation* dx = nullptr, After after = {}) {
-    if constexpr (plan::reports_layers)
-      plan::template backward<Backend, first_element>(p, first_input(p, x), output_of(p), dy, dx, r.gradient_data(),
-                                                      add, after);
-    else
-      plan::template backward<Backend, first_element>(p, first_input(p, x), output_of(p), dy, dx, r.gradient_data(),
-                                                      add);
+                             bool add, activation* dx = nullptr, const after_layer* after = nullptr) {
+    plan::template backward<Backend, first_element>(
+        p, backward_arguments<P>{first_input(p, x), output_of(p), dy, nullptr, dx, r.gradient_data(), add, after});
   }
 
   template <class F> static void for_each_phase(const pass<P>& p, const F& f) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/function_view.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/precision.hpp>
 
@@ -77,10 +78,20 @@ template <class P> struct pass {
   bool planning = false;   ///< whether operations only make plans; layers without products are then skipped
 };
 
-/// The default callback of a backward pass, which does nothing. `after(gradients)` is called after each layer: the
-/// gradients from this address to the end of the arena are complete.
-struct nothing_after {
-  constexpr void operator()(const void*) const {}
+/// A function that a backward pass calls after each layer of a chain. Its argument is the address of the layer's
+/// gradients: the gradients from this address to the end of the arena are complete.
+using after_layer = devplace::detail::function_view<const void*>;
+
+/// What a backward pass reads and writes, besides the data of the pass.
+template <class P> struct backward_arguments {
+  const void* x = nullptr;   ///< the input
+  const void* y = nullptr;   ///< the output
+  const void* dy = nullptr;  ///< the gradient of the output
+  void* between = nullptr;   ///< of a layer that absorbs the next: receives the gradient of the value between the two
+  void* dx = nullptr;        ///< receives the gradient of the input; null if not needed
+  typename precision_traits<P>::gradient* gradients = nullptr;
+  bool add = false;                    ///< whether to add to existing parameter gradients
+  const after_layer* after = nullptr;  ///< called after each layer; null if there is nothing to call
 };
 
 }  // namespace devplace::runtime

@@ -104,11 +104,9 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
     }(std::make_index_sequence<n>{});
   }
 
-  template <class Backend, class X, class P, class After = runtime::nothing_after>
-  static void backward(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
-                       gradient_of<P>* gradients, bool add, After after = {}) {
+  template <class Backend, class X, class P> static void backward(const pass<P>& p, const backward_arguments<P>& a) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (backward_one<n - 1 - Index, Backend, X>(p, x, y, dy, dx, gradients, add, after), ...);
+      (backward_one<n - 1 - Index, Backend, X>(p, a), ...);
     }(std::make_index_sequence<n>{});
   }
 
@@ -160,14 +158,16 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
       add_into<Backend>(p, y, y, own, result_size[0]);
   }
 
-  template <std::size_t Index, class Backend, class X, class P, class After>
-  static void backward_one(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
-                           gradient_of<P>* gradients, bool add, After after) {
+  template <std::size_t Index, class Backend, class X, class P>
+  static void backward_one(const pass<P>& p, const backward_arguments<P>& a) {
     constexpr layer_phases phases = list::template phases<Index, true>();
     if (!phases.contain(p)) return;
     constexpr std::size_t inputs = sample_size<In>;
     const bool complete = phases.end_at(p.phase);
-    auto* const own = gradients + sum_before(plan_parameters, Index);
+    const void* const dy = a.dy;
+    void* const dx = a.dx;
+    backward_arguments<P> own = a;
+    own.gradients += sum_before(plan_parameters, Index);
     void* const more = p.scratch + scratch_result(p.batch, p.mode, sizes<X, P>);
     if constexpr (passes_on[Index]) {
       if (dx != nullptr) {
@@ -180,23 +180,18 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
         }
       }
     } else if (plan_parameters[Index] != 0 || dx != nullptr) {
-      const void* above = dy;
       if constexpr (!Join::adds) {
         take_gradient<Index, Backend>(p, p.scratch, dy);
-        above = p.scratch;
+        own.dy = p.scratch;
       }
-      void* const below = dx == nullptr || !adds_gradient(Index) ? dx : more;
-      const void* const result_of_pass = result<Index, X>(p, x, const_cast<void*>(y));
-      const auto inside = phases.in_layer(inner<Index, X>(p));
-      if constexpr (plan<Index>::reports_layers)
-        plan<Index>::template backward<Backend, X>(inside, x, result_of_pass, above, below, own, add, after);
-      else
-        plan<Index>::template backward<Backend, X>(inside, x, result_of_pass, above, below, own, add);
+      if (dx != nullptr && adds_gradient(Index)) own.dx = more;
+      own.y = result<Index, X>(p, a.x, const_cast<void*>(a.y));
+      plan<Index>::template backward<Backend, X>(phases.in_layer(inner<Index, X>(p)), own);
       if constexpr (Index + 1 != n)
-        if (dx != nullptr && complete) add_into<Backend>(p, dx, gradient_so_far<Index>(dy, dx), below, inputs);
+        if (dx != nullptr && complete) add_into<Backend>(p, dx, gradient_so_far<Index>(dy, dx), own.dx, inputs);
     }
     if constexpr (!plan<Index>::reports_layers)
-      if (complete) after(own);
+      if (a.after != nullptr && complete) (*a.after)(own.gradients);
   }
 
   /// The address of the gradient of the input from the branches after `Index`.

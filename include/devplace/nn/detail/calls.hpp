@@ -163,14 +163,13 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
   using typename base::out;
 
  public:
-  backward_call(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx, gradient_of<P>* gradients,
-                bool add)
-      : base(p, x, y),
-        output_gradient(base::template samples<const T, out>(p, dy)),
-        input_gradient(base::template samples<T, In>(p, dx)),
-        needs_input_gradient(dx != nullptr),
-        accumulate(add),
-        gradients_(gradients) {}
+  backward_call(const pass<P>& p, const backward_arguments<P>& a)
+      : base(p, a.x, a.y),
+        output_gradient(base::template samples<const T, out>(p, a.dy)),
+        input_gradient(base::template samples<T, In>(p, a.dx)),
+        needs_input_gradient(a.dx != nullptr),
+        accumulate(a.add),
+        gradients_(a.gradients) {}
 
   typename base::template samples_of<const T, out> output_gradient;     ///< gradient of the sum of losses
   typename base::template samples_of<T, In> input_gradient;             ///< null if not needed

@@ -19,17 +19,14 @@ template <std::size_t N> struct chain_facts {
   std::array<bool, N + 1> raw{};  ///< whether activation i has the input's element type
 };
 
-/// Assigns the activations of a chain to storages. Storage 0 is the caller's input, and the last storage is the
-/// caller's output; the other storages are in the workspace.
-template <std::size_t N> struct chain_layout {
-  std::array<std::size_t, N + 1> storage{};       ///< storage of activation i
-  std::array<std::size_t, N + 2> storage_size{};  ///< elements per sample
-  std::array<bool, N + 2> raw{};                  ///< whether the storage has the input's element type
-  std::array<bool, N + 2> kept{};                 ///< whether a backward pass reads the storage
-  std::size_t storages = 1;
-  std::array<std::size_t, N + 1> gradient_slot{};  ///< gradients of activations 1 to N-1: alternating slots
-
-  constexpr std::size_t output_storage() const { return storage[N]; }
+/// The storages of a chain's activations, as run-time values. Storage 0 is the caller's input, and the last storage is
+/// the caller's output; the other storages are in the workspace.
+struct chain_storages {
+  const std::size_t* of_activation;  ///< storage of activation i
+  const std::size_t* size;           ///< elements per sample of each storage
+  const bool* raw;                   ///< whether a storage has the input's element type
+  const std::size_t* gradient_slot;  ///< gradients of activations 1 to N-1: alternating slots
+  std::size_t count, output;         ///< number of storages, and the last one
 
   /// Offset of a storage between input and output in training.
   constexpr std::size_t offset(std::size_t id, std::size_t batch, const element_sizes& e) const {
@@ -40,18 +37,33 @@ template <std::size_t N> struct chain_layout {
 
   /// Bytes of all storages between input and output.
   constexpr std::size_t interior(std::size_t batch, const element_sizes& e) const {
-    return offset(storages - 1, batch, e);
+    return offset(count - 1, batch, e);
   }
 
   constexpr std::size_t sample_bytes(std::size_t id, const element_sizes& e) const {
-    return storage_size[id] * (raw[id] ? e.input : e.activation);
+    return size[id] * (raw[id] ? e.input : e.activation);
   }
 
   /// Bytes of one sample in the largest storage between input and output.
   constexpr std::size_t largest_interior(const element_sizes& e) const {
     std::size_t largest = 0;
-    for (std::size_t id = 1; id + 1 < storages; ++id) largest = std::max(largest, sample_bytes(id, e));
+    for (std::size_t id = 1; id + 1 < count; ++id) largest = std::max(largest, sample_bytes(id, e));
     return largest;
+  }
+};
+
+/// Assigns the activations of a chain of `N` layers to storages.
+template <std::size_t N> struct chain_layout {
+  std::array<std::size_t, N + 1> storage{};
+  std::array<std::size_t, N + 2> storage_size{};
+  std::array<bool, N + 2> raw{};
+  std::array<bool, N + 2> kept{};  ///< whether a backward pass reads the storage
+  std::size_t storages = 1;
+  std::array<std::size_t, N + 1> gradient_slot{};
+
+  constexpr std::size_t output_storage() const { return storage[N]; }
+  constexpr chain_storages values() const {
+    return {storage.data(), storage_size.data(), raw.data(), gradient_slot.data(), storages, storage[N]};
   }
 };
 

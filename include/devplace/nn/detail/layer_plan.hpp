@@ -88,7 +88,7 @@ template <class Layer, class In> struct layer_plan {
   static constexpr bool own_input_elements = takes_own_elements<Layer>;
   static constexpr bool keeps_elements = reshapes;
   static constexpr const char* own_name = by_position;  ///< replaces the position in the names of parameters
-  static constexpr bool reports_layers = false;         ///< whether backward takes `after` and calls it for each layer
+  static constexpr bool reports_layers = false;         ///< whether backward calls `after` for each layer
   static constexpr std::size_t layers = 1;
   static constexpr std::size_t reductions_per_pass = reductions_per_pass_of<Layer>();
   static constexpr std::size_t reduction_integers =
@@ -127,27 +127,20 @@ template <class Layer, class In> struct layer_plan {
     Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, X>(own(p), x, y));
   }
 
-  /// Runs backward. `dx` is null if not needed; `add` adds to existing parameter gradients.
-  template <class Backend, class X, class P>
-  static auto backward(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
-                       gradient_of<P>* gradients, bool add) {
+  template <class Backend, class X, class P> static auto backward(const pass<P>& p, const backward_arguments<P>& a) {
     if constexpr (parameters == 0) {
-      if (dx == nullptr) return;
+      if (a.dx == nullptr) return;
     }
     if (skipped(p)) return;
-    Layer::backward(
-        backward_call<Layer, In, P, Backend, X>(own(p), x, y, dy, dx, own_gradients(p, gradients), add && !frozen));
+    Layer::backward(backward_call<Layer, In, P, Backend, X>(own(p), own(p, a)));
   }
 
-  /// Runs backward of forward_absorbing: y and dy belong to `Next`; `between`, which may alias dy, receives the
-  /// gradient of the value between the two layers.
+  /// Runs backward of forward_absorbing: y and dy belong to `Next`; `between` may alias dy.
   template <class Next, class Backend, class X, class P>
-  static void backward_absorbing(const pass<P>& p, const void* x, const void* y, const void* dy, void* between,
-                                 void* dx, gradient_of<P>* gradients, bool add) {
+  static void backward_absorbing(const pass<P>& p, const backward_arguments<P>& a) {
     if (skipped(p)) return;
-    const backward_call<Layer, In, P, Backend, X> call(own(p), x, y, dy, dx, own_gradients(p, gradients),
-                                                       add && !frozen);
-    Layer::template backward_absorbing<Next>(call, call.output_like(y), call.output_like(between));
+    const backward_call<Layer, In, P, Backend, X> call(own(p), own(p, a));
+    Layer::template backward_absorbing<Next>(call, call.output_like(a.y), call.output_like(a.between));
   }
 
   /// The type list of the parameters if the layer's arenas start at `Base` and `Frozen`.
@@ -201,7 +194,7 @@ template <class Layer, class In> struct layer_plan {
 
   /// Whether the pass only makes plans and the layer does not declare plans_ahead.
   template <class P> static bool skipped(const pass<P>& p) { return p.planning && !plans_ahead_of<Layer>(); }
-  /// Return the pass with the addresses of the layer's parameters, and the address of the parameters' gradients.
+  /// Return the pass with the addresses of the layer's parameters, and the arguments with those of their gradients.
   ///@{
   template <class P> static pass<P> own(pass<P> p) {
     if constexpr (frozen) {
@@ -210,13 +203,14 @@ template <class Layer, class In> struct layer_plan {
     }
     return p;
   }
-  template <class P> static gradient_of<P>* own_gradients(const pass<P>& p, gradient_of<P>* gradients) {
+  template <class P> static backward_arguments<P> own(const pass<P>& p, backward_arguments<P> a) {
     static_assert(sizeof(gradient_of<P>) <= sizeof(accumulator_of<P>));
-    constexpr element_sizes e{0, sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
-    if constexpr (frozen)
-      return reinterpret_cast<gradient_of<P>*>(p.scratch + own_scratch_bytes(p.batch, e));
-    else
-      return gradients;
+    if constexpr (frozen) {
+      constexpr element_sizes e{0, sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
+      a.gradients = reinterpret_cast<gradient_of<P>*>(p.scratch + own_scratch_bytes(p.batch, e));
+      a.add = false;
+    }
+    return a;
   }
   ///@}
 };

@@ -253,17 +253,17 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
 
 /// Runs forward, loss and backward of one replica on its part of the batch. `add`: accumulates the gradients and sums.
 /// Writes the sums of the loss before backward: they lie behind the gradients, and the arena's end must be complete
-/// whenever backward calls `after` (runtime::nothing_after). `divisor`: see compute_loss.
-template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T, class After>
+/// whenever backward calls `after`. `divisor`: see compute_loss.
+template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T>
 void forward_and_backward(const typename runtime::engine<Net, P, Backend>::replica_type& r, step_memory<T>& memory,
                           const PlacedLoss& loss, std::size_t rows,
                           const typename runtime::engine<Net, P, Backend>::input_element* x, const Targets& targets,
-                          const nn::random_key& key, bool add, After after, std::size_t divisor) {
+                          const nn::random_key& key, bool add, const runtime::after_layer& after, std::size_t divisor) {
   using run = runtime::engine<Net, P, Backend>;
   const auto p = run::make_pass(r, memory.workspace.data(), rows, nn::mode::train, key);
   if (rows != 0) run::forward(p, x);
   compute_loss<Net, P, Backend>(p, r, memory, loss, targets, add, divisor);
-  runtime::run_backward<Net, P, Backend>(p, r, x, output_gradient_of<Net, P>(memory, rows), add, nullptr, after);
+  runtime::run_backward<Net, P, Backend>(p, r, x, output_gradient_of<Net, P>(memory, rows), add, nullptr, &after);
 }
 
 }  // namespace devplace::train::detail

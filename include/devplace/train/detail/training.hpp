@@ -114,9 +114,10 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
       runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
         const auto part = local_batch<input>(samples, targets, k);
         detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, part.rows);
+        auto advance = [&](const void* complete) { reduction_of_buckets.advance(k, complete); };
         forward_and_backward<Net, P, backend_type>(replica(k), memory_[k], *losses_[k], part.rows, part.x.data(),
                                                    part.y, runtime::key_of_part(key, samples, k), add,
-                                                   reduction_of_buckets.after(k), scaling_.divisor);
+                                                   runtime::after_layer(advance), scaling_.divisor);
       });
     }
     if (++accumulation_.batches == Batches) update(state, reduction_of_buckets);
