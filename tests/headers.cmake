@@ -106,6 +106,6 @@ if(TARGET devplace::cuda)
   devplace_add_header_tests(
     cuda_headers_alone
     COMPONENT cuda
-    PRECOMPILED devplace/tensor/tensor.hpp devplace/base/error.hpp
+    PRECOMPILED devplace/backend/cuda/memory.hpp devplace/backend/cuda/check.hpp devplace/base/error.hpp
     HEADERS ${headers})
 endif()
