@@ -39,7 +39,7 @@ template <std::size_t Features> struct swish {
     const auto s = dp::lazy(dp::sigmoid(beta * c.input));  // computed where it is used, never stored
     const auto terms = c.scratch();
     terms = c.output_gradient * dp::square(c.input) * s * (1 - s);
-    dp::column_sum_into(c.template parameter_gradient<0>(), terms, c.accumulate ? 1 : 0);
+    dp::sum_into(c.template parameter_gradient<0>(), terms, {.accumulate = c.accumulate}, dp::axis<0>{});
     if (c.needs_input_gradient) c.input_gradient = c.output_gradient * (s + beta * c.input * s * (1 - s));
   }
 };

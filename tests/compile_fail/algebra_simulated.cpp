@@ -4,7 +4,7 @@
 
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/matmul.hpp>
-#include <devplace/ops/reduce.hpp>
+#include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/ops/statistics.hpp>
 #include <devplace/tensor/distributed.hpp>
@@ -191,6 +191,10 @@ void operations(matrix<dp::on<dp::cuda<0>>>& single, matrix<whole>& replica, mat
 #if defined(DISTRIBUTED_SUM_ALONG_A_NUMBER)  // expect: devplace: the placement of a distributed operand's reduction
                                              // depends on the axis
   dp::sum(x, 1);
+#endif
+#if defined(SUM_INTO_WHOLE)  // expect: devplace: a reduction's result lies on another placement than the reduced
+                             // operand
+  dp::sum_into(replica, x);
 #endif
 #if defined(MEAN_OVER_SPLIT)  // expect: devplace: mean: the parts of the split axis can differ in size
   dp::mean(x, dp::axis<0>{});

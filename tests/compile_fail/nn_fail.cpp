@@ -36,6 +36,7 @@
 #include <devplace/nn/softmax.hpp>
 #include <devplace/nn/softplus.hpp>
 #include <devplace/nn/sum_of.hpp>
+#include <devplace/ops/math.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/decay_of_matrices.hpp>
 #include <devplace/optim/scheduled.hpp>
@@ -71,6 +72,16 @@ struct twice_without_a_call {
   template <class In> using output = In;
   static auto forward(const auto& x) { return 2.0f * x; }
   static auto backward(const auto& g) { return g * 2.0f; }
+};
+
+struct half_up {
+  template <class In> using output = In;
+  static void forward(const auto& c) { c.output = dp::floor(c.input + 0.5f); }
+};
+using without_backward = nn::sequential<nn::linear<6, 8>, nn::residual<nn::relu, half_up>, nn::linear<8, 3>>;
+
+struct returns_from_backward : half_up {
+  static int backward(const auto&) { return 0; }
 };
 
 struct rule_of_one_group {
@@ -495,6 +506,33 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(LAYER_THAT_RETURNS)  // expect: devplace: a type in this network is not a layer
   {
     dp::model<nn::sequential<nn::input<3>, twice_without_a_call>, on_cpu> wrong{dp::seed{1}};
+  }
+#endif
+
+#if defined(LAYER_WHOSE_BACKWARD_RETURNS)  // expect: devplace: a type in this network is not a layer
+  {
+    dp::model<nn::sequential<nn::input<3>, returns_from_backward>, on_cpu> wrong{dp::seed{1}};
+  }
+#endif
+
+#if defined(TRAINER_WITHOUT_BACKWARD)  // expect: devplace: a layer of this network has no backward
+  {
+    dp::model<without_backward, on_cpu> predicts{dp::seed{1}};
+    dp::trainer step{predicts, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
+    step(x, y);
+  }
+#endif
+
+#if defined(GRADIENTS_WITHOUT_BACKWARD)  // expect: devplace: a layer of this network has no backward
+  nn::check_gradients<without_backward>(dp::seed{1});
+#endif
+
+#if defined(MODEL_WITHOUT_BACKWARD)  // expect: devplace: a layer of this network has no backward
+  {
+    dp::model<without_backward, on_cpu> predicts{dp::seed{1}};
+    auto [output, kept] = predicts.forward(x);
+    auto [loss_of_it, its_gradient] = nn::cross_entropy{}(output, y);
+    predicts.backward_to_input(std::move(kept), its_gradient);
   }
 #endif
 

@@ -249,13 +249,25 @@ void operations(matrix& a, const labels& classes) {
 #if defined(REDUCTION_RESULT_TYPE)  // expect: devplace: a reduction's result has the wrong element type
   {
     dp::tensor<float, dp::extents<1>, on_cpu> result(dp::extents<1>{});
-    dp::column_sum_into(result, classes.reshape(dp::extents<2, 1>{}));
+    dp::sum_into(result, classes.reshape(dp::extents<2, 1>{}), dp::axis<0>{});
   }
 #endif
-#if defined(COLUMN_SUM_EXTENTS)  // expect: devplace: column_sum_into: the result must have one element for each column
+#if defined(REDUCTION_RESULT_EXTENTS)  // expect: devplace: a reduction's result must have the extents of the axes that
   {
     dp::tensor<float, dp::extents<2>, on_cpu> result(dp::extents<2>{});
-    dp::column_sum_into(result, a);
+    dp::sum_into(result, a, dp::axis<0>{});
+  }
+#endif
+#if defined(REDUCTION_RESULT_CONST)  // expect: devplace: the elements of a reduction's result are const
+  {
+    const dp::tensor<float, dp::extents<3>, on_cpu> result;
+    dp::mean_into(result, a, dp::axis<0>{});
+  }
+#endif
+#if defined(REDUCTION_RESULT_OF_INTEGERS)  // expect: devplace: mean: the mean of integers is not an integer
+  {
+    dp::tensor<std::int64_t, dp::extents<>, on_cpu> result;
+    dp::mean_into(result, classes);
   }
 #endif
 #if defined(SUM_WITHOUT_A_PLACE)  // expect: devplace: this operation makes a tensor, which needs a place in its type

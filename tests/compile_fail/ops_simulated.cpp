@@ -5,6 +5,7 @@
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/matmul.hpp>
+#include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/ops/take_rows.hpp>
 #include <devplace/sorting.hpp>
@@ -33,6 +34,10 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
 #endif
 #if defined(SOFTMAX_INTO_ANOTHER_PLACE)  // expect: devplace: softmax: the operands live on different places
   dp::softmax_into(a, b);
+#endif
+#if defined(SUM_INTO_ANOTHER_PLACE)  // expect: devplace: a reduction's result lies on another placement than the
+                                     // reduced
+  dp::sum_into(a.reshape(dp::extents<9>{}), b.reshape(dp::extents<1, 9>{}), dp::axis<0>{});
 #endif
 #if defined(SORT_INTO_ANOTHER_PLACE)  // expect: devplace: sort: result and operand live on different places
   dp::sort_into(a, b);

@@ -206,6 +206,17 @@ TEST_CASE("docs/operations.md: reductions and cumulative sums", "[docs]") {
   CHECK(numbers_of(row_sums) == numbers{6, 15});
   CHECK(numbers_of(means) == numbers{2.5, 3.5, 4.5});
   CHECK((dp::item(largest) == 6 && dp::item(dp::min(a)) == 1));
+  dp::tensor<float, dp::extents<3>, decltype(a)::placement_type> y;
+  dp::sum_into(y, a, axis<0>{});
+  CHECK(numbers_of(y) == numbers{5, 7, 9});
+  dp::sum_into(y, a, {.accumulate = true}, axis<0>{});
+  CHECK(numbers_of(y) == numbers{10, 14, 18});
+  dp::mean_into(y, a, axis<0>{});
+  CHECK(numbers_of(y) == numbers{2.5, 3.5, 4.5});
+  dp::max_into(y, a, axis<0>{});
+  CHECK(numbers_of(y) == numbers{4, 5, 6});
+  dp::min_into(y, a, axis<0>{});
+  CHECK(numbers_of(y) == numbers{1, 2, 3});
   CHECK((numbers_of(classes) == numbers{2, 2} && dp::item(dp::argmin(a)) == 0));
   CHECK(numbers_of(row_products) == numbers{6, 120});
   CHECK((dp::item(some) == 1 && dp::item(every) == 0));

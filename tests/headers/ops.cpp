@@ -188,7 +188,7 @@ inline float reduce(const matrix& x) {
 
 inline void sum_columns(dp::view<float, dp::extents<3>, dp::on<dp::cpu>> y,
                         dp::view<const float, dp::extents<2, 3>, dp::on<dp::cpu>> x) {
-  dp::column_sum_into(y, x);
+  dp::sum_into(y, x, dp::axis<0>{});
 }
 
 #include <devplace/ops/scale_bytes.hpp>

@@ -54,7 +54,7 @@ template <fixed_string Name, std::array<std::size_t, 1> Features> struct named_g
   static void backward(const auto& c) {
     const auto terms = c.scratch();
     terms = c.output_gradient * c.input;
-    dp::column_sum_into(c.template parameter_gradient<0>(), terms, c.accumulate ? 1 : 0);
+    dp::sum_into(c.template parameter_gradient<0>(), terms, {.accumulate = c.accumulate}, dp::axis<0>{});
     if (c.needs_input_gradient) c.input_gradient = c.output_gradient * c.template parameter<0>();
   }
 };

@@ -41,11 +41,10 @@ template <std::size_t N> struct affine {
     c.output = c.input * gain + shift;
   }
   static void backward(const auto& c) {
-    using T = typename std::remove_cvref_t<decltype(c)>::value_type;
     c.scratch() = c.output_gradient * c.input;
     const auto [gain, shift] = c.parameter_gradients();
-    dp::column_sum_into(gain, c.scratch(), c.accumulate ? T{1} : T{0});
-    dp::column_sum_into(shift, c.output_gradient, c.accumulate ? T{1} : T{0});
+    dp::sum_into(gain, c.scratch(), {.accumulate = c.accumulate}, dp::axis<0>{});
+    dp::sum_into(shift, c.output_gradient, {.accumulate = c.accumulate}, dp::axis<0>{});
     if (c.needs_input_gradient) c.input_gradient = c.output_gradient * c.template parameter<0>();
   }
 };

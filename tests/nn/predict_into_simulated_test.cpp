@@ -1,16 +1,23 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <devplace/io/parameters.hpp>
 #include <devplace/memory/statistics.hpp>
+#include <devplace/nn/frozen.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/predictor.hpp>
 #include <devplace/nn/relu.hpp>
+#include <devplace/nn/residual.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/ops/math.hpp>
+#include <devplace/ops/reduce_into.hpp>
 #include <devplace/parallel/gather.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/read_predictor.hpp>
@@ -47,7 +54,49 @@ std::uint64_t allocations_of_devices() {
          dp::memory_statistics<dp::cuda<2>>().allocations;
 }
 
+struct half_up {
+  template <class In> using output = In;
+  static void forward(const auto& c) { c.output = dp::floor(c.input + 0.5); }
+};
+
+/// The largest of a sample's numbers.
+struct largest {
+  template <class In> using output = dp::extents<1>;
+  static void forward(const auto& c) { dp::max_into(c.output.select(dp::axis<1>{}, 0), c.input, dp::axis<1>{}); }
+};
+using largest_rounded = nn::sequential<nn::linear<6, 3>, nn::residual<half_up>, nn::frozen<largest>>;
+
+/// Predictions of layers without backward, by a model, a predictor and predict_into.
+template <class Where> std::vector<double> predictions_without_backward(std::size_t rows) {
+  const dp::model<largest_rounded, Where, double> model{dp::seed{1}};
+  const auto x = distribute<Where>(samples(rows), dp::split::even);
+  const auto on_host = [](const auto& y) {
+    if constexpr (dp::single_place<Where>)
+      return values_of(y);
+    else
+      return values_of(dp::gather<host>(y));
+  };
+  const auto y = on_host(model.predict(x));
+  const dp::predictor p{model, dp::batch<4>{}};
+  CHECK(on_host(p.predict(x)) == y);
+  return y;
+}
+
 }  // namespace
+
+TEST_CASE("networks with layers that have no backward predict", "[nn]") {
+  constexpr std::size_t rows = 10;
+  const dp::model<nn::sequential<nn::linear<6, 3>>, host, double> linear{dp::seed{1}};
+  const auto of_linear = linear.predict(samples(rows));
+  std::vector<double> expected;
+  for (std::size_t i = 0; i != rows; ++i) {
+    const auto result = [&](std::size_t k) { return of_linear(i, k) + std::floor(of_linear(i, k) + 0.5); };
+    expected.push_back(std::max({result(0), result(1), result(2)}));
+  }
+  CHECK(predictions_without_backward<host>(rows) == expected);
+  CHECK(predictions_without_backward<dp::on<dp::cuda<1>>>(rows) == expected);
+  CHECK(predictions_without_backward<dp::replicated<2, 0, 1>>(rows) == expected);
+}
 
 TEST_CASE("predict_into on several places gives one place's outputs, split like the batch", "[nn]") {
   using where = dp::replicated<2, 0, 1>;

@@ -245,8 +245,8 @@ TEMPLATE_TEST_CASE("a GPU's reductions of fractions equal the CPU's", "[ops]", f
     CHECK(error(dp::mean(there, dp::axis<1>{}), dp::mean(x, dp::axis<1>{}), smallest) < few_roundings<T>);
     auto sums = random_values<T>(dp::extents<dp::dyn>{of.columns}, 2);
     auto sums_there = dp::to<gpu>(sums);
-    dp::column_sum_into(sums, x, 1);
-    dp::column_sum_into(sums_there, there, 1);
+    dp::sum_into(sums, x, {.accumulate = true}, dp::axis<0>{});
+    dp::sum_into(sums_there, there, {.accumulate = true}, dp::axis<0>{});
     CHECK(error(sums_there, sums, smallest) < few_roundings<T>);
     CHECK(error(dp::sum(dp::square(there)), dp::sum(dp::square(x)), 0) < few_roundings<T>);
     CHECK(support::values_of(dp::argmin(there, dp::axis<1>{})) == support::values_of(dp::argmin(x, dp::axis<1>{})));

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <devplace/ops/elementwise.hpp>
-#include <devplace/ops/reduce.hpp>
+#include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/statistics.hpp>
 #include <devplace/tensor/distributed.hpp>
 
@@ -83,6 +83,29 @@ TEST_CASE("extrema over the split axis are partial; a place without rows changes
   const auto nothing = distributed_numbers<rows>(matrix(0), 1);
   CHECK_THROWS_AS(dp::max(nothing, dp::axis<0>{}), dp::argument_error);
   CHECK_THROWS_AS(dp::min(nothing), dp::argument_error);
+}
+
+TEST_CASE("reductions over several places write to existing tensors", "[ops][algebra]") {
+  const auto x = distributed_numbers<rows>(fixed{}, 1);
+  const auto columns = over_columns(small_numbers(fixed{}, 1), 0, plus);
+  dp::tensor<float, dp::extents<3>, sums> y;
+  dp::sum_into(y, x, dp::axis<0>{});
+  CHECK(value_of(y) == columns);
+  dp::sum_into(y, x * 2.0f, {.accumulate = true}, dp::axis<0>{});
+  CHECK(value_of(y) == values_by_index(3, [&](std::size_t j) { return 3 * columns[j]; }));
+  dp::tensor<float, dp::extents<3>, maxima> most;
+  dp::max_into(most, x, dp::axis<0>{});
+  CHECK(value_of(most, larger) == value_of(dp::max(x, dp::axis<0>{}), larger));
+  dp::tensor<float, dp::extents<7>, rows> of_rows;
+  dp::mean_into(of_rows, x, dp::axis<1>{});
+  CHECK(value_of(of_rows) == value_of(dp::mean(x, dp::axis<1>{})));
+  dp::tensor<float, dp::extents<7>, rows> other(dp::extents<7>{}, dp::split::sizes(1, 2, 4));
+  CHECK_THROWS_AS(dp::mean_into(other, x, dp::axis<1>{}), dp::shape_error);
+  const auto copies = distributed_numbers<whole>(fixed{}, 1);
+  dp::tensor<float, dp::dextents<1>, whole> of_copies(dp::dextents<1>{3});
+  dp::sum_into(of_copies, copies, dp::axis<0>{});
+  CHECK(value_of(of_copies) == columns);
+  CHECK_THROWS_AS(dp::sum_into(of_copies, copies, dp::axis<1>{}), dp::shape_error);
 }
 
 TEST_CASE("along another axis the result is split like the operand", "[ops][algebra]") {

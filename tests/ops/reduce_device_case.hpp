@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <devplace/memory/statistics.hpp>
+#include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/workspaces.hpp>
@@ -47,10 +48,17 @@ template <class Place> void check_reductions_of(std::size_t rows, std::size_t co
   CHECK(values_of(argmin(there, axis<0>{})) == values_of(argmin(x, axis<0>{})));
   CHECK(values_of(argmax(there)) == values_of(argmax(x)));
   auto there_sums = to<where>(tensor<float, extents<dyn>, on<cpu>>(sum(x, axis<0>{})));
-  column_sum_into(there_sums, there, 0.5F);
+  sum_into(there_sums, there, {.accumulate = true}, axis<0>{});
   auto sums = sum(x, axis<0>{});
-  column_sum_into(sums, x, 0.5F);
+  sum_into(sums, x, {.accumulate = true}, axis<0>{});
   CHECK(values_of(there_sums) == values_of(sums));
+  const auto in_columns = [&](auto place, const auto& of) {
+    tensor<float, matrix_extents, on<decltype(place)>> both(matrix_extents{columns, 2});
+    sum_into(both.select(axis<1>{}, 0), of.view().erased() * 2.0F, axis<0>{});
+    max_into(both.select(axis<1>{}, 1), of, axis<0>{});
+    return values_of(both);
+  };
+  CHECK(in_columns(Place{}, there) == in_columns(cpu{}, x));
 }
 
 template <class Place> void check_reductions() {
@@ -80,8 +88,8 @@ template <class Place> void check_bits_of_sums() {
   tensor<float, extents<1>, on<Place>> total(extents<1>{});
   tensor<float, extents<dyn>, on<Place>> columns(extents<dyn>{513});
   const auto reduce = [&](const auto& of) {
-    column_sum_into(total, of.reshape(matrix_extents{of.size(), 1}));
-    column_sum_into(columns, of);
+    sum_into(total, of.reshape(matrix_extents{of.size(), 1}), axis<0>{});
+    sum_into(columns, of, axis<0>{});
     auto values = support::values_of(columns);
     values.push_back(support::values_of(total)[0]);
     return values;

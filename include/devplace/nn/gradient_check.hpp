@@ -70,6 +70,7 @@ template <class Net> gradient_check check_gradients(seed start, std::size_t samp
   using plan = runtime::network_plan<Net>;
   static_assert(detail::is_layer<typename plan::wrong_layer>, DEVPLACE_DETAIL_NOT_A_LAYER);
   static_assert(sizeof(detail::check_layers<typename plan::first_misfit>) != 0);
+  static_assert(runtime::is_trainable<typename plan::without_backward>, DEVPLACE_DETAIL_NO_BACKWARD);
   const std::size_t inputs = samples * detail::sample_size<typename run::input_extents>;
   const std::size_t outputs = samples * detail::sample_size<typename run::output_extents>;
   const auto random = [&](std::size_t n, const char* name) {

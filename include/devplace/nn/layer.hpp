@@ -27,7 +27,8 @@ using runtime::random_key;
 /// - `template <class In> using output`: the extents of one output sample, for input samples of extents `In`;
 /// - `static void forward(const auto& c)`: writes `c.output` from `c.input` (both [batch, sample extents...]);
 /// - `static void backward(const auto& c)`: writes `c.input_gradient` (unless `c.needs_input_gradient` is false) from
-///   `c.output_gradient`, and the parameters' gradients by `c.template add_gradient<I>(expression)`;
+///   `c.output_gradient`, and the parameters' gradients by `c.template add_gradient<I>(expression)`. A layer for
+///   prediction alone needs no backward; trainers reject it;
 ///
 /// and may have
 ///

@@ -38,7 +38,8 @@ template <std::size_t Length, std::size_t Width> struct positional_embedding {
   }
   static void backward(const auto& c) {
     const auto dy = samples(c.output_gradient);
-    column_sum_into(c.template parameter_gradient<0>().reshape(extents<Length * Width>{}), dy, c.accumulate ? 1 : 0);
+    sum_into(c.template parameter_gradient<0>().reshape(extents<Length * Width>{}), dy, {.accumulate = c.accumulate},
+             axis<0>{});
     if (c.needs_input_gradient && c.input_gradient.data() != c.output_gradient.data())
       copy(c.input_gradient, c.output_gradient);
   }

@@ -28,10 +28,10 @@ namespace devplace {
 // axis<0>{}, axis<2>{})`; argmax and argmin over all elements or along one axis. statistics.hpp adds norms, variances
 // and logsumexp. Axes may also be numbers, `sum(x, 1)`; negative numbers count from the end. All extents of the result
 // are then dynamic: dextents<rank - 1>. Results are new tensors on x's place; `item(sum(x))` is a number on the host.
-// reduce_into.hpp adds column sums to existing memory. Sums and products are accumulated in double (int64 for integers)
-// in blocks of fixed size. Therefore the error of a sum grows with the logarithm of the number of elements, and the
-// bits depend neither on the number of threads nor on the run. Expressions, non-contiguous views, and arrays whose
-// reduced axes are not adjacent are first evaluated into a row-major temporary.
+// sum_into, mean_into and max_into (reduce_into.hpp) write to existing memory. Sums and products are accumulated in
+// double (int64 for integers) in blocks of fixed size. Therefore the error of a sum grows with the logarithm of the
+// number of elements, and the bits depend neither on the number of threads nor on the run. Expressions, non-contiguous
+// views, and arrays whose reduced axes are not adjacent are first evaluated into a row-major temporary.
 //
 // For an operand over several places, each place reduces its local tensor, without communication and concurrently; axes
 // are given as types. The result of a replicated operand is replicated. The result of a split operand stays split if
@@ -96,10 +96,22 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
       });
 }
 
-/// Reduces a view on one place. An operation with a `statistic` first computes the statistic of each result's elements,
-/// and then adds a function of each element and the statistic.
-template <class Operation, bool MayBeScattered, class X, class Result>
-void reduce_by(const X& x, const std::array<bool, X::rank>& reduced, Result* result) {
+/// The reducer that stores results in the elements of a view; `reducer` stores them in row-major order.
+template <class To, class Reducer> auto stored_in([[maybe_unused]] const To& to, const Reducer& reducer) {
+  if constexpr (To::is_row_major) {
+    return reducer;
+  } else {
+    strided_reducer<Reducer, To::rank> strided{reducer, {}, {}};
+    for (std::size_t axis = 0; axis < To::rank; ++axis)
+      strided.extents[axis] = to.extent(axis), strided.strides[axis] = to.stride(axis);
+    return strided;
+  }
+}
+
+/// Reduces a view on one place to the elements of another. An operation with a `statistic` first computes the statistic
+/// of each result's elements, and then adds a function of each element and the statistic.
+template <bool MayBeScattered, class Operation, class X, class To>
+void reduce_by(const Operation& operation, const X& x, const std::array<bool, X::rank>& reduced, const To& to) {
   using T = typename X::value_type;
   if constexpr (requires { typename Operation::template statistic<T>; }) {
     using statistic = typename Operation::template statistic<T>;
@@ -113,50 +125,48 @@ void reduce_by(const X& x, const std::array<bool, X::rank>& reduced, Result* res
           const auto first = Operation::template first_reducer<T>(statistics, count);
           reduce<backend_type>(x.ordinal(), reduction_plan<element_source<T>, std::remove_const_t<decltype(first)>>{
                                                 outer, count, inner, {elements}, first});
-          const auto second = Operation::template reducer<T>(result, statistics, count);
+          const auto second = Operation::template reducer<T>(raw_data(to), statistics, count);
           reduce<backend_type>(x.ordinal(), reduction_plan<source, std::remove_const_t<decltype(second)>>{
                                                 outer, count, inner, {elements, statistics}, second});
         });
   } else {
     const std::size_t count = reduction_extents_of(sizes_of(x.extents()), reduced).count;
-    reduce_axes<MayBeScattered>(x, reduced, Operation::template reducer<T>(result, count));
+    reduce_axes<MayBeScattered>(x, reduced, stored_in(to, operation.template reducer<T>(raw_data(to), count)));
   }
 }
 
-/// Reduces on one place, into a new tensor.
-template <class Operation, class X, class... Axes> auto reduced_on_place(const X& operand, Axes... axes) {
-  const auto& x = evaluated(operand);
-  const auto window = as_any_view(x);
-  using view_type = std::remove_const_t<decltype(window)>;
-  using value = typename view_type::value_type;
-  constexpr std::size_t rank = view_type::rank;
-  const std::array<bool, rank> reduced = reduced_axes<rank>(axes...);
-  using remaining = decltype(remaining_extents(x.extents(), reduced, axes...));
-  result_beside_t<view_type, typename Operation::template result<value>, remaining> result(
-      remaining_extents(x.extents(), reduced, axes...));
-  reduce_by<Operation, may_be_scattered<rank, Axes...>()>(window, reduced, raw_data(result));
-  return result;
+/// Reduces an operand on one place to the elements of a view. Expressions are first evaluated in workspace.
+template <class Operation, class X, class To, class... Axes>
+void reduce_on_place(const Operation& operation, const X& operand, const To& to, const Axes&... axes) {
+  constexpr std::size_t rank = X::rank;
+  if constexpr (tensor_like<X>) {
+    reduce_by<may_be_scattered<rank, Axes...>()>(operation, as_any_view(operand), reduced_axes<rank>(axes...), to);
+  } else {
+    using value = typename X::value_type;
+    const memory_block memory =
+        allocate<typename To::backend_type>(to.ordinal(), operand.size() * sizeof(value), memory_purpose::workspace);
+    const view<value, typename X::extents_type, typename To::placement_type> elements(
+        static_cast<value*>(memory.data()), operand.extents(), to.device());
+    evaluate(elements, without_lazy(operand));
+    reduce_on_place(operation, elements, to, axes...);
+  }
 }
 
 /// Each place reduces its local tensor.
-template <class Operation, class T, class E, class Where, std::size_t... N>
-auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
-  using placement = typename reduction_result<Operation::kind, Where, N...>::type;
+template <class Operation, class T, class E, class Where, class To, std::size_t... N>
+void reduce_on_places(const Operation& operation, const tensor<T, E, Where>& x, To& to, axis<N>...) {
   constexpr std::array<bool, E::rank> reduced = reduced_axes<E::rank>(axis<N>{}...);
-  using result_element = typename Operation::template result<T>;
-  auto result = make_like<result_element, placement>(remaining_extents(x.extents(), reduced, axes...), x);
   const bool has_elements = reduction_extents_of(sizes_of(x.extents()), reduced).count != 0;
   for (std::size_t k = 0; k != x.places; ++k) {
     const auto from = x.only_on(k);
-    const auto to = result.only_on(k);
+    const auto result = to.only_on(k);
     const std::size_t count = reduction_extents_of(sizes_of(from.extents()), reduced).count;
     constexpr bool largest = Operation::kind == reducing::max;
     if ((largest || Operation::kind == reducing::min) && count == 0 && has_elements)
-      fill(to, static_cast<result_element>(extremum_of_nothing<T, largest>()));
+      fill(result, extremum_of_nothing<typename To::value_type, largest>());
     else
-      reduce_by<Operation, may_be_scattered<E::rank, axis<N>...>()>(from, reduced, raw_data(to));
+      reduce_by<may_be_scattered<E::rank, axis<N>...>()>(operation, from, reduced, result);
   }
-  return result;
 }
 
 /// The reason why the algebra of placements rejects a reduction; mismatch::none for axes given as numbers.
@@ -165,9 +175,16 @@ template <class Operation, placement Where, std::size_t... N>
 inline constexpr mismatch why_not_reduced<Operation, Where, axis<N>...> =
     reduction_result<Operation::kind, Where, N...>::why;
 
-/// Computes a reduction on one place or several. Asserts one call below the public functions, so that a compiler's
-/// message shows the user's line early. `X` is deduced from a forwarding reference.
-template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axes&... axes) {
+/// The placement of a reduction of a distributed operand.
+template <class Operation, class X, class... Axes> struct reduced_placement;
+template <class Operation, class X, std::size_t... N>
+struct reduced_placement<Operation, X, axis<N>...> : reduction_result<Operation::kind, placement_type_of<X>, N...> {};
+template <class Operation, class X, class... Axes>
+using reduced_placement_t = typename reduced_placement<Operation, X, Axes...>::type;
+
+/// Whether the algebra of placements and the types allow a reduction; if not, an assertion fails. Returns `auto` to be
+/// instantiated at the call, so that the compiler shows the user's line. `X` is deduced from a forwarding reference.
+template <class Operation, class X, class... Axes> constexpr auto can_reduce() {
   constexpr bool operand_and_axes = reducible<X> && (axis_argument<Axes> && ...);
   static_assert(operand_and_axes,
                 "devplace: a reduction takes one tensor, view or expression and the axes, as in sum(x, axis<0>{}); the "
@@ -211,13 +228,29 @@ template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axe
     static_assert(whole_rows,
                   "devplace: prod, norm, variance, standard_deviation, logsumexp: results of the parts of the split "
                   "axis do not combine; gather<on<P>>(x) first, or reduce along an axis that is not split.");
-    if constexpr (!(stored && one_kind && named && exist && differ && enough && of_reals && one_axis &&
-                    why == mismatch::none))
-      return refusal{};
-    else if constexpr (!distributed)
-      return reduced_on_place<Operation>(x, axes...);
-    else
-      return reduced_on_places<Operation>(evaluated(x), axes...);
+    return stored && one_kind && named && exist && differ && enough && of_reals && one_axis && why == mismatch::none;
+  } else {
+    return false;
+  }
+}
+
+/// Computes a reduction on one place or several into a new tensor.
+template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axes&... axes) {
+  if constexpr (can_reduce<Operation, X, Axes...>()) {
+    using plain = std::remove_cvref_t<X>;
+    using value = typename Operation::template result<typename plain::value_type>;
+    const auto extents = remaining_extents(x.extents(), reduced_axes<plain::rank>(axes...), axes...);
+    using extents_type = std::remove_const_t<decltype(extents)>;
+    if constexpr (distributed_operand<X>) {
+      const auto& source = evaluated(x);
+      auto result = make_like<value, reduced_placement_t<Operation, X, Axes...>>(extents, source);
+      reduce_on_places(Operation{}, source, result, axes...);
+      return result;
+    } else {
+      typename result_on<value, extents_type, typename plain::placement_type>::type result(extents);
+      reduce_on_place(Operation{}, x, as_any_view(result), axes...);
+      return result;
+    }
   } else {
     return refusal{};
   }

@@ -3,38 +3,141 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
 
+#include <devplace/ops/detail/matrix_operands.hpp>
 #include <devplace/ops/detail/operands.hpp>
-#include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/reduce.hpp>
+
+namespace devplace {
+
+/// Options of sum_into.
+struct sum_options {
+  bool accumulate = false;  ///< y = y + sums; otherwise y is not read
+};
+
+}  // namespace devplace
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+/// Whether a reduction of X can be written to Y; if not, an assertion fails. Returns `auto` to be instantiated at the
+/// call, so that the compiler shows the user's line.
+template <class Operation, class Y, class X, class... Axes> constexpr auto can_reduce_into() {
+  if constexpr (can_reduce<Operation, X, Axes...>()) {
+    using plain = std::remove_cvref_t<X>;
+    using value = typename plain::value_type;
+    using remaining = decltype(remaining_extents(std::declval<const typename plain::extents_type&>(),
+                                                 reduced_axes<plain::rank>(Axes{}...), Axes{}...));
+    constexpr bool wider = half_precision_element<value> && std::is_same_v<value_type_of<Y>, float> &&
+                           (Operation::kind == reducing::sum || Operation::kind == reducing::mean),
+                   same = std::is_same_v<value_type_of<Y>, typename Operation::template result<value>> || wider,
+                   fits = compatible<typename std::remove_cvref_t<Y>::extents_type, remaining>;
+    constexpr bool together = [] {
+      if constexpr (distributed_operand<X>)
+        return std::is_same_v<placement_type_of<Y>, reduced_placement_t<Operation, X, Axes...>>;
+      else if constexpr (distributed_tensor<Y>)
+        return false;
+      else
+        return can_be_one_device<placement_type_of<Y>, placement_type_of<X>>;
+    }();
+    constexpr bool written = [] {
+      if constexpr (distributed_tensor<Y>)
+        return !std::is_const_v<Y>;
+      else
+        return writable<Y>;
+    }();
+    static_assert(together,
+                  "devplace: a reduction's result lies on another placement than the reduced operand: on one place, "
+                  "move one with to<on<...>>(x); over several, docs/algebra.md has the result's placement.");
+    static_assert(written,
+                  "devplace: the elements of a reduction's result are const; pass a tensor or view to write to.");
+    static_assert(same,
+                  "devplace: a reduction's result has the wrong element type: sums, means and extrema have the "
+                  "operand's type, sums int64 for integers; sums and means of 16-bit types may be float.");
+    static_assert(fits,
+                  "devplace: a reduction's result must have the extents of the axes that are not reduced, in order.");
+    return together && written && same && fits;
+  } else {
+    return false;
+  }
+}
+
+/// Reduces x to the elements of y.
+template <class Operation, class Y, class X, class... Axes>
+auto reduce_into(const char* name, const Operation& operation, Y& y, X&& x, const Axes&... axes) {
+  if constexpr (can_reduce_into<Operation, Y, X, Axes...>()) {
+    using plain = std::remove_cvref_t<X>;
+    const auto extents = remaining_extents(x.extents(), reduced_axes<plain::rank>(axes...), axes...);
+    if (!(y.extents() == extents))
+      throw_other_extents(name, "the result", sizes_of(y.extents()), "the operand without the reduced axes",
+                          sizes_of(extents));
+    if constexpr (distributed_operand<X>) {
+      const auto& source = evaluated(std::forward<X>(x));
+      if constexpr (kind_of<placement_type_of<Y>>::is_split) require_same_split(name, y, source);
+      reduce_on_places(operation, source, y, axes...);
+    } else {
+      const auto to = as_any_view(y);
+      if constexpr (tensor_like<X>) {
+        const auto from = as_any_view(x);
+        require_one_device(name, to, from);
+        const auto to_sizes = sizes_of(to.extents()), to_strides = to.strides();
+        const auto from_sizes = sizes_of(from.extents()), from_strides = from.strides();
+        const matrix_memory a{raw_data(to), sizeof(*raw_data(to)), to_sizes, to_strides},
+            b{raw_data(from), sizeof(*raw_data(from)), from_sizes, from_strides};
+        if (overlap(a, b) && overlap(b, a))
+          throw argument_error({name,
+                                ": the result shares memory with the operand, which would be overwritten while it "
+                                "is read; give it memory of its own."});
+      }
+      reduce_on_place(operation, x, to, axes...);
+    }
+  }
+}
+
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// y = beta * y + column sums of x: the gradient of a bias. Shapes: y [n], x [m, n]. With beta 0, y is not read.
-/// Without rows, sums are 0. On one place, in the order of its current stream, without allocation unless x has strides.
-/// Accumulates sums as reduce.hpp does. Different run-time extents throw shape_error.
-template <tensor_like Y, tensor_like X> void column_sum_into(Y&& y, const X& x, detail::operand_element_t<Y> beta = 0) {
-  using value = detail::operand_element_t<X>;
-  using result = detail::operand_element_t<Y>;
-  static_assert(detail::on_one_device<Y, X>,
-                "devplace: a reduction's result and operand live on different places; move one with to<on<...>>(x).");
-  static_assert(detail::writable<Y>, "devplace: the elements of a reduction's result are const.");
-  static_assert(std::is_same_v<result, detail::sum_result_t<value>> ||
-                    (half_precision_element<value> && std::is_same_v<result, float>),
-                "devplace: a reduction's result has the wrong element type: sums have the operand's type, float for "
-                "16-bit types, and int64 for integers.");
-  static_assert(detail::operand_extents_t<Y>::rank == 1 && detail::operand_extents_t<X>::rank == 2,
-                "devplace: column_sum_into: the result must have rank 1 and the operand rank 2.");
-  static_assert(
-      detail::compatible<detail::operand_extents_t<Y>, detail::extents_without_t<detail::operand_extents_t<X>, 0>>,
-      "devplace: column_sum_into: the result must have one element for each column.");
-  const auto to = detail::as_view(y);
-  const auto from = detail::as_any_view(x);
-  detail::require_one_device("column_sum", to, from);
-  if (to.extent(0) != from.extent(1))
-    throw shape_error({"column_sum: the result has ", to.extent(0), " elements and the operand ", from.extent(1),
-                       " columns; they must agree."});
-  detail::reduce_axes<false>(from, {true, false}, detail::sum_reducer<value, result>{detail::raw_data(to), beta});
+/// y = sums of x along axes, as sum(x, axes...) but in existing memory: `sum_into(y, x, axis<0>{})`. Shapes: y has the
+/// axes that remain, in order. y has any strides, and x's element type or, for integers, int64; for 16-bit types it may
+/// be float. A y over several places lies on the placement of sum(x, axes...). In the order of the current stream of
+/// the place. Row-major operands whose reduced axes are adjacent need no allocation; other operands are first evaluated
+/// in workspace. x must not share elements with y (argument_error), unless it is an expression. Different run-time
+/// extents throw shape_error.
+template <class Y, class X, class... Axes>
+  requires(tensor_like<Y> && detail::reduction_call<X, Axes...>)
+void sum_into(Y&& y, X&& x, const Axes&... axes) {
+  detail::reduce_into("sum_into", detail::sum_operation{}, y, std::forward<X>(x), axes...);
 }
+
+/// As sum_into, but with `{.accumulate = true}` y = y + sums: the gradient of a bias is `sum_into(db, dy, {.accumulate
+/// = c.accumulate}, axis<0>{})`.
+template <class Y, class X, class... Axes>
+  requires(tensor_like<Y> && detail::reduction_call<X, Axes...>)
+void sum_into(Y&& y, X&& x, sum_options options, const Axes&... axes) {
+  detail::reduce_into("sum_into", detail::sum_operation{options.accumulate}, y, std::forward<X>(x), axes...);
+}
+
+/// y = means of x along axes, otherwise as sum_into. NaN without elements.
+template <class Y, class X, class... Axes>
+  requires(tensor_like<Y> && detail::reduction_call<X, Axes...>)
+void mean_into(Y&& y, X&& x, const Axes&... axes) {
+  detail::reduce_into("mean_into", detail::mean_operation{}, y, std::forward<X>(x), axes...);
+}
+
+/// y = largest or smallest elements of x along axes, in x's element type; otherwise as sum_into. NaN if an element is
+/// NaN. Throws argument_error without elements.
+///@{
+template <class Y, class X, class... Axes>
+  requires(tensor_like<Y> && detail::reduction_call<X, Axes...>)
+void max_into(Y&& y, X&& x, const Axes&... axes) {
+  detail::reduce_into("max_into", detail::extremum_operation<true>{}, y, std::forward<X>(x), axes...);
+}
+template <class Y, class X, class... Axes>
+  requires(tensor_like<Y> && detail::reduction_call<X, Axes...>)
+void min_into(Y&& y, X&& x, const Axes&... axes) {
+  detail::reduce_into("min_into", detail::extremum_operation<false>{}, y, std::forward<X>(x), axes...);
+}
+///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

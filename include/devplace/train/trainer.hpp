@@ -54,6 +54,7 @@ namespace devplace {
 /// threads use one device, either may receive the other thread's failure. Only one thread at a time may use the
 /// trainers of a model; concurrent steps throw.
 template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
+  requires runtime::is_trainable<typename train::detail::without_backward<model<Net, Where, P>>::type>
 class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
     : train::detail::training<Net, Where, P, Loss, Rule, Policy, Batches> {
   using plan = runtime::network_plan<Net>;

@@ -32,7 +32,7 @@ TEST_CASE("column sums on two streams use separate workspaces", "[backend]") {
   for (std::size_t i = 0; i < 200; ++i)
     for (std::size_t k = 0; k < 2; ++k) {
       const dp::stream_scope in(streams[k]);
-      dp::column_sum_into(sums[k].slice(i, i + 1), (k == 0 ? ones : threes).reshape(dp::extents<1 << 22, 1>{}));
+      dp::sum_into(sums[k].slice(i, i + 1), (k == 0 ? ones : threes).reshape(dp::extents<1 << 22, 1>{}), dp::axis<0>{});
     }
   dp::synchronize<gpu>();
   const auto values = support::values_of(sums);

@@ -27,15 +27,6 @@ template <class Step, class Layer, class In> struct branch_fit {
   using first_misfit = typename decltype(find())::type;
 };
 
-/// The first type that is not void; void if all are.
-template <class... T> struct first_fault {
-  using type = void;
-};
-template <class First, class... Rest> struct first_fault<First, Rest...> {
-  using type = First;
-};
-template <class... Rest> struct first_fault<void, Rest...> : first_fault<Rest...> {};
-
 /// The first output that does not fit the first branch's output by `Join::fits`; void if there is none.
 template <class Join, class First, class... Others>
 struct unequal_outputs

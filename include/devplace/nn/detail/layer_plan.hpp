@@ -81,6 +81,7 @@ template <class Layer, class In> struct layer_plan {
   using layer_type = Layer;
   using wrong_layer = void;  ///< the first type that is no layer; a stand-in replaces it
   using first_misfit = void;
+  using without_backward = std::conditional_t<has_backward<Layer>, void, Layer>;  ///< void or the layer itself
   using output = output_t<Layer, In>;
   static constexpr keep keeps = keeps_of<Layer>();
   static constexpr bool in_place = in_place_of<Layer>();

@@ -50,6 +50,8 @@ template <class Model, class Saved, class Loss, class Earlier = void> consteval 
   constexpr bool types_fit = is_saved_by<Model, std::remove_cvref_t<Saved>> &&
                              is_loss_gradient<element_of_t<typename Model::precision_type>, Loss>;
   constexpr bool moved = !types_fit || std::is_same_v<Saved, std::remove_cvref_t<Saved>>;
+  using plan = runtime::network_plan<typename Model::network_type>;
+  static_assert(runtime::is_trainable<typename plan::without_backward>, DEVPLACE_DETAIL_NO_BACKWARD);
   static_assert(types_fit,
                 "devplace: backward: its arguments are the data that this model's forward saved and the gradient of a "
                 "loss, not the loss's whole result: auto [loss, gradient] = nn::cross_entropy{}(output, labels); "
@@ -57,7 +59,7 @@ template <class Model, class Saved, class Loss, class Earlier = void> consteval 
   static_assert(moved,
                 "devplace: backward: it consumes the data that forward saved; move them in: "
                 "backward(std::move(saved), gradient).");
-  if constexpr (types_fit && moved) {
+  if constexpr (types_fit && moved && runtime::is_trainable<typename plan::without_backward>) {
     constexpr bool one_batch =
         std::is_same_v<typename Saved::batch_placement_type, typename Loss::batch_placement_type>;
     constexpr bool addable = std::is_void_v<Earlier> || std::is_same_v<Earlier, gradient_placement_of<Model, Saved>>;

@@ -54,8 +54,9 @@ template <class Layer, std::size_t Features, bool Centred> struct row_normalizat
         x, devplace::detail::normalize_backward_row<T, Centred, typename call::value_type>{
                dx, raw(terms), raw(x), raw(dy), raw(c.template master_parameter<0>()), Features,
                Layer::template epsilon<T>()});
-    column_sum_into(c.template parameter_gradient<0>(), terms, c.accumulate ? 1 : 0);
-    if constexpr (Centred) column_sum_into(c.template parameter_gradient<1>(), dy, c.accumulate ? 1 : 0);
+    const sum_options how{.accumulate = c.accumulate};
+    sum_into(c.template parameter_gradient<0>(), terms, how, axis<0>{});
+    if constexpr (Centred) sum_into(c.template parameter_gradient<1>(), dy, how, axis<0>{});
   }
 
  private:

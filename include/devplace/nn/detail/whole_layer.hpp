@@ -15,13 +15,23 @@
 
 namespace devplace::nn::detail {
 
-/// A layer whose declarations allow calls of its passes in precision P.
-template <class Layer, class In, class X, class P>
-concept has_passes = requires(const forward_call<Layer, In, P, backend::cpu, X>& forward,
-                              const backward_call<Layer, In, P, backend::cpu, X>& backward) {
-  { Layer::forward(forward) } -> std::same_as<void>;
-  { Layer::backward(backward) } -> std::same_as<void>;
+/// Whether a layer has a member `backward`: the name is then ambiguous in a class that inherits it twice.
+///@{
+struct with_backward {
+  static void backward();
 };
+template <class Layer> struct with_backward_twice : Layer, with_backward {};
+template <class Layer>
+inline constexpr bool has_backward = std::is_final_v<Layer> || !requires { &with_backward_twice<Layer>::backward; };
+///@}
+
+/// A layer whose declarations allow calls of its passes in precision P. A layer for prediction alone has no backward.
+template <class Layer, class In, class X, class P>
+concept has_passes = requires(const forward_call<Layer, In, P, backend::cpu, X>& forward) {
+  { Layer::forward(forward) } -> std::same_as<void>;
+} && (!has_backward<Layer> || requires(const backward_call<Layer, In, P, backend::cpu, X>& backward) {
+                       { Layer::backward(backward) } -> std::same_as<void>;
+                     });
 
 template <class Table> constexpr bool all_initialised(const Table& table) {
   bool all = true;
@@ -55,6 +65,15 @@ template <class Layer, class In>
 struct stand_in<Layer, In> {
   using type = any_layer<output_t<Layer, In>>;
 };
+
+/// The first type that is not void; void if all are.
+template <class... T> struct first_fault {
+  using type = void;
+};
+template <class First, class... Rest> struct first_fault<First, Rest...> {
+  using type = First;
+};
+template <class... Rest> struct first_fault<void, Rest...> : first_fault<Rest...> {};
 
 /// Whether a plan has only layers; error messages name `WrongLayer`, its first type that is not a layer.
 template <class WrongLayer> inline constexpr bool is_layer = std::is_void_v<WrongLayer>;

@@ -44,9 +44,11 @@ template <class X> inline constexpr bool writable = !std::is_const_v<typename op
 
 template <class T, class E, class Where> struct result_on {
   static constexpr bool names_its_place = single_place<Where>;
-  static_assert(names_its_place,
-                "devplace: this operation makes a tensor, which needs a place in its type: name the place of a part, "
-                "x.local(cuda<0>{}), or give the whole tensor; in layers use the form whose name ends in _into.");
+  static_assert(
+      names_its_place,
+      "devplace: this operation makes a tensor, which needs a place in its type: name the place of a part, "
+      "x.local(cuda<0>{}), or give the whole tensor; in layers use a form that writes to existing memory, such as "
+      "sum_into.");
   using type = tensor<T, E, std::conditional_t<names_its_place, Where, cpu>>;
 };
 

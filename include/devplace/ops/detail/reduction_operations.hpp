@@ -25,15 +25,16 @@ inline void require_elements(const char* operation, std::size_t count) {
 struct sum_operation {
   static constexpr reducing kind = reducing::sum;
   template <class T> using result = sum_result_t<T>;
-  template <class T> static auto reducer(sum_result_t<T>* result, std::size_t) {
-    return sum_reducer<T>{result, sum_result_t<T>(0)};
+  bool accumulate = false;
+  template <class T, class Result> auto reducer(Result* sums, std::size_t) const {
+    return sum_reducer<T, Result>{sums, static_cast<Result>(accumulate ? 1 : 0)};
   }
 };
 struct mean_operation {
   static constexpr reducing kind = reducing::mean;
   template <class T> using result = T;
-  template <class T> static auto reducer(T* result, std::size_t count) {
-    return mean_reducer<T>{result, static_cast<double>(count)};
+  template <class T, class Result> static auto reducer(Result* means, std::size_t count) {
+    return mean_reducer<T, Result>{means, static_cast<double>(count)};
   }
 };
 template <bool Largest> struct extremum_operation {

@@ -42,6 +42,14 @@ inline constexpr trainer_fault fault_of_trainer<arguments<predictor<Net, Where, 
 template <class Net, class Where, class P, class Loss, class Rule>
 inline constexpr trainer_fault fault_of_trainer<predictor<Net, Where, P>, Loss, Rule> = trainer_fault::inference;
 
+/// The first layer of a model that has no backward; void if all have it.
+template <class Model> struct without_backward {
+  using type = void;
+};
+template <class Net, class Where, class P> struct without_backward<model<Net, Where, P>> {
+  using type = typename runtime::network_plan<Net>::without_backward;
+};
+
 }  // namespace train::detail
 
 /// A planned training step. Specialised for models in train/trainer.hpp; this primary template rejects all other
@@ -54,7 +62,10 @@ class trainer {
   static constexpr bool has_loss = fault != train::detail::trainer_fault::loss;
   static constexpr bool has_rule = fault != train::detail::trainer_fault::rule;
   static constexpr bool has_gradients = fault != train::detail::trainer_fault::inference;
-  static constexpr bool takes_variable = fault != train::detail::trainer_fault::not_variable;
+  using untrainable_layer = typename train::detail::without_backward<Model>::type;
+  static constexpr bool takes_variable =
+      fault != train::detail::trainer_fault::not_variable || !runtime::is_trainable<untrainable_layer>;
+  static_assert(runtime::is_trainable<untrainable_layer>, DEVPLACE_DETAIL_NO_BACKWARD);
   static_assert(in_order,
                 "devplace: trainer: its arguments are a model, a loss and a rule, in this order: trainer step{model, "
                 "nn::cross_entropy{}, optim::adam{}}; a policy and accumulate<k>{} may follow.");

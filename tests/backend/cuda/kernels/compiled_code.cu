@@ -50,7 +50,7 @@ void lines(matrix<T>& y, const matrix<T>& x, dp::tensor<T, dp::extents<dp::dyn>,
            const dp::optim::clip_arguments<T>& gradients) {
   dp::sum(x);
   dp::max(x, dp::axis<1>{});
-  dp::column_sum_into(bias, x);
+  dp::sum_into(bias, x, dp::axis<0>{});
   dp::argmax(x, dp::axis<1>{});
   dp::optim::clip_norm_into<dp::backend::cuda>({}, gradients);
   y = x + y;
