@@ -228,6 +228,7 @@ workspace              192        192
         2 * rows * (4 * pixels_of_one + 8) + rows * pixels_of_one + 2 * rows * (pixels_of_one + 8);
     const std::size_t tensors = now.of(dp::memory_purpose::tensors) - before.of(dp::memory_purpose::tensors);
     require(of_loader <= tensors && tensors <= of_loader + 4096, "the loader has other memory");
+    require(of_loader == 1'107'968, "docs/memory.md has another loader");
     return std::vector<float>{};
   });
   CHECK(support::failures(ended) == "");

@@ -20,8 +20,8 @@
 #include <devplace/sorting.hpp>
 
 #include "support/catch.hpp"
+#include "support/forked_processes.hpp"
 #include "support/temporary_folder.hpp"
-
 namespace dp = devplace;
 namespace nn = dp::nn;
 
@@ -98,6 +98,18 @@ TEST_CASE("docs/training.md: a whole training", "[docs]") {
   std::ifstream(file) >> of_child;
   CHECK(status == 0);
   CHECK(of_child == right);
+
+  // A child trains on, and the parent takes the same steps later. ThreadSanitizer does not support threads in children.
+  dp::loader<where> serial{data.train, {.batch = 32, .shuffle = dp::seed{2}, .scale = 1.0 / 16}};
+  const auto loss = [&] {
+    dp::set_thread_count(1);
+    step.reset_mean_loss();
+    for (const auto& [images, labels] : serial.epoch(epochs)) step(images, labels);
+    return std::to_string(step.mean_loss());
+  };
+  const auto of_forked = support::in_forked_processes(1, [&](int) { return loss(); });
+  CHECK(of_forked[0].how == "exit 0");
+  CHECK(of_forked[0].output == loss());
 }
 
 TEST_CASE("docs/training.md: sorting on devices", "[docs]") {
