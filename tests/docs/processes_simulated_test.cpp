@@ -183,8 +183,8 @@ TEST_CASE("docs/memory.md: what one of two processes allocates", "[docs]") {
     const dp::memory_usage before = dp::memory_statistics<dp::cpu>();
 
     // clang-format off
-    using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
-    using model_t = dp::model<net, dp::across<dp::cpu>>;
+    using network = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
+    using model_t = dp::model<network, dp::across<dp::cpu>>;
     using policy = collective::sharded_all_reduce<>;
     using plan = dp::memory_plan<model_t, dp::batch<256>, dp::optim::adam, policy, dp::processes<2>>;
 
