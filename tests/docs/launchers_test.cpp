@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The code about launchers that docs/data_parallel.md quotes.
+// The code about launchers that docs/processes.md quotes.
 
 #include <cstring>
 #include <iostream>

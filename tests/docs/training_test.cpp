@@ -1,10 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The code that docs/training.md quotes, and that docs/cuda.md quotes on precision.
+// The code that docs/training.md quotes, that docs/fork.md quotes on a training, and docs/cuda.md on precision.
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <iomanip>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,8 +20,8 @@
 #include <devplace/sorting.hpp>
 
 #include "support/catch.hpp"
+#include "support/forked_processes.hpp"
 #include "support/temporary_folder.hpp"
-
 namespace dp = devplace;
 namespace nn = dp::nn;
 
@@ -75,6 +80,36 @@ TEST_CASE("docs/training.md: a whole training", "[docs]") {
   const double among_five = dp::accuracy(model, data.test, options, {.top = 5});
   CHECK(right > 0.9);
   CHECK(among_five > right);
+
+  // docs/fork.md
+  const support::temporary_folder folder;
+  const std::string file = folder.file("accuracy");
+  const dp::loader_options whole{.batch = 360, .scale = 1.0 / 16};
+  const ::pid_t child = ::fork();  // between two steps, in the thread that trains
+  if (child == 0) {
+    dp::set_thread_count(1);  // leaves the other processors to the parent
+    std::ofstream(file) << std::setprecision(17) << dp::accuracy(model, data.test, whole);
+    ::_exit(0);  // runs no destructors and writes no buffer of the parent a second time
+  }
+  for (const auto& [images, labels] : batches.epoch(epochs)) step(images, labels);  // the parent trains on
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  double of_child = 0;
+  std::ifstream(file) >> of_child;
+  CHECK(status == 0);
+  CHECK(of_child == right);
+
+  // A child trains on, and the parent takes the same steps later. ThreadSanitizer does not support threads in children.
+  dp::loader<where> serial{data.train, {.batch = 32, .shuffle = dp::seed{2}, .scale = 1.0 / 16}};
+  const auto loss = [&] {
+    dp::set_thread_count(1);
+    step.reset_mean_loss();
+    for (const auto& [images, labels] : serial.epoch(epochs)) step(images, labels);
+    return std::to_string(step.mean_loss());
+  };
+  const auto of_forked = support::in_forked_processes(1, [&](int) { return loss(); });
+  CHECK(of_forked[0].how == "exit 0");
+  CHECK(of_forked[0].output == loss());
 }
 
 TEST_CASE("docs/training.md: sorting on devices", "[docs]") {

@@ -20,6 +20,9 @@ devplace_add_configuration_test(configured_operations configured_operations.cpp=
 # One source on simulated devices here, and with nvcc below, where the test is skipped without a device.
 devplace_add_link_test(training_simulated training_program.cpp=simulated_cuda)
 
+# A trainer in one source of a program whose other sources do not include devplace.
+devplace_add_link_test(trainer_in_one_source surrogate_main.cpp surrogate.cpp)
+
 # A linked component without a device.
 devplace_add_link_test(no_simulated_device no_simulated_device.cpp=simulated_cuda)
 devplace_add_link_test(mistaken_simulated_devices mistaken_simulated_devices.cpp=simulated_cuda)

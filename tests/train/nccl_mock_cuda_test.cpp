@@ -125,7 +125,7 @@ TEST_CASE("a model across processes uses NCCL with the scope's group", "[train][
   CHECK(nccl::live_communicators() == 0);
 }
 
-TEST_CASE("the trainer of docs/data_parallel.md reduces by NCCL", "[train][nccl][docs]") {
+TEST_CASE("the trainer of docs/processes.md reduces by NCCL", "[train][nccl][docs]") {
   const dp::process_group alone;
   const dp::process_scope scope{alone};
   const dp::tensor<float, dp::extents<dp::dyn, 96>, dp::on<dp::cpu>> images(dp::extents<dp::dyn, 96>{8});

@@ -207,7 +207,7 @@ DEVPLACE_CONFIGURED void save_checkpoint(const trainer<model<Net, Where, P>, Los
 /// under their names (docs/files.md). The new file replaces an old one only when it is complete and on the disk, so a
 /// killed program leaves a complete file. Waits for the places. All processes call save_checkpoint, and the first
 /// process writes. Only the first process throws exceptions; they end the other processes like every failure of a
-/// process (docs/data_parallel.md). Throws file_error, failures of the places, and error between the batches of one
+/// process (docs/processes.md). Throws file_error, failures of the places, and error between the batches of one
 /// accumulation.
 ///
 /// `extras` are further objects with state, such as moving_average and early_stopping. Classes of your own need a
