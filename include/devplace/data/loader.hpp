@@ -139,9 +139,10 @@ template <placement Where, floating_element T, class Source> class loader<Where,
 
   using transform_type = detail::sample_transform<sample_element>;
   static transform_type erased() { return {}; }
-  template <class Transform> static transform_type erased([[maybe_unused]] Transform&& transform) {
-    if constexpr (detail::accepts_transform<Transform, sample_element, target>())
-      return transform_type::from(std::move(transform));
+  template <class Transform> DEVPLACE_CONFIGURED static transform_type erased([[maybe_unused]] Transform&& transform) {
+    if constexpr (detail::accepts_transform<Transform, sample_element, target, source::targets::rank>())
+      return transform_type::template from<backend_type, typename source::features::value_type, target>(
+          std::move(transform));
     else
       return {};
   }
