@@ -110,7 +110,8 @@ DEVPLACE_CONFIGURED moved_images moves_of(const char* what, const image_size& si
     const double beyond = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;
     if (!(fill >= static_cast<double>(std::numeric_limits<T>::min()) && fill < beyond && fill == std::floor(fill)))
       throw argument_error({"transforms: the fill of pixels from outside is ", format_number(fill), " and the ", what,
-                            " are ", dtype_name<T>(), "; give one of their values, as it is before scaling."});
+                            " are ", dtype_name<T>(),
+                            "; give a number that this type has. Features are filled before scaling."});
   }
   moved_images how{size, fill, interpolates, &move_pixels<backend::cpu, T>};
   if constexpr (provided<Backend, op::for_each>) how.on_device = &move_pixels<Backend, T>;
