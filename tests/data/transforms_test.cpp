@@ -341,6 +341,45 @@ TEST_CASE("mixup mixes samples and targets with the same weight", "[data]") {
   }
 }
 
+namespace {
+
+template <class T> void compare_ranges_with_pixels() {
+  constexpr dp::detail::image_size size{2, 3, 5};
+  std::vector<T> from(4 * size.channels * size.height * size.width), ranges(from.size()), single(from.size());
+  std::iota(from.begin(), from.end(), T{10});
+  dp::sample_random random(dp::seed{1}, 0, 0, 0);
+  for (int round = 0; round < 300; ++round)
+    for (const bool interpolates : {false, true}) {
+      double moves[4 * dp::detail::move_numbers];
+      for (std::size_t i = 0; i < 4; ++i) {
+        dp::sample_move move = dp::horizontal_flip{}(random).then(dp::vertical_flip{}(random));
+        const auto right = random.below(13), down = random.below(9);
+        move = move.then({.x = static_cast<double>(right) - 6, .y = static_cast<double>(down) - 4});
+        if (i == 1) move = move.then({.y = random.unit()});
+        if (i == 2) move = move.then({.x = random.unit()});
+        if (i == 3) move = move.then({.xx = 1 + random.unit(), .x = round % 2 == 0 ? 1e300 : 1, .yx = 0.5});
+        dp::detail::store_move(move, size, moves + i * dp::detail::move_numbers);
+      }
+      const dp::detail::moved_pixels<T> body{single.data(), from.data(), moves, size.channels,
+                                             size.height,   size.width,  T{99}, interpolates};
+      for (std::size_t i = 0; i < from.size(); ++i) body(i);
+      auto in_ranges = body;
+      in_ranges.to = ranges.data();
+      const std::size_t middle = random.below(from.size());
+      in_ranges.range(0, middle);
+      in_ranges.range(middle, from.size());
+      REQUIRE(ranges == single);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the CPU moves ranges of pixels as devices move single pixels", "[data]") {
+  compare_ranges_with_pixels<std::uint8_t>();
+  compare_ranges_with_pixels<std::int64_t>();
+  compare_ranges_with_pixels<float>();
+}
+
 TEST_CASE("options that do not fit the images are rejected", "[data]") {
   const dp::extents<1, 4, 5> size;
   const auto failure = [&](const auto& step) -> std::string {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -13,15 +14,13 @@
 #include <devplace/data/detail/sample_transform.hpp>
 #include <devplace/data/sample_image.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/ops/parallel_for.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/dtype.hpp>
-#include <devplace/tensor/extents.hpp>
 
 namespace devplace::detail {
 
 /// Body of a loop over the pixels of a batch: reads each pixel where the move of its sample says. Positions are exact
-/// (see store_move) and bytes are interpolated in integers, so the bits are the same on every place.
+/// (see store_move), and bytes are interpolated in integers, so the bits are the same on every place.
 template <class T> struct moved_pixels {
   T* to;
   const T* from;
@@ -30,21 +29,63 @@ template <class T> struct moved_pixels {
   T fill;
   bool interpolates;  ///< bilinearly; integers other than bytes are never interpolated
 
-  DEVPLACE_HD void operator()(std::size_t sample, std::size_t channel, std::size_t y, std::size_t x) const {
-    const double* const move = moves + sample * move_numbers;
-    const double right = static_cast<double>(x), down = static_cast<double>(y);
-    const double from_x = move[0] * right + move[1] * down + move[2];
-    const double from_y = move[3] * right + move[4] * down + move[5];
-    const std::size_t first = (sample * channels + channel) * height * width;
-    T& result = to[first + y * width + x];
-    if (from_x > -1 && from_y > -1 && from_x < static_cast<double>(width) && from_y < static_cast<double>(height))
-      result = pixel(from + first, from_x, from_y);
-    else
-      result = fill;
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t row = i / width, column = i % width;
+    const origin start = origin_of(row);
+    const double x = static_cast<double>(column);
+    to[i] = pixel(start.image, start.move[0] * x + start.x, start.move[3] * x + start.y);
+  }
+
+  /// On the CPU, copies parts of rows where an image is neither turned nor interpolated.
+  void range(std::size_t begin, std::size_t end) const {
+    while (begin != end) {
+      const std::size_t row = begin / width, column = begin % width, n = std::min(end - begin, width - column);
+      const origin start = origin_of(row);
+      const double step = start.move[0], x = step * static_cast<double>(column) + start.x;
+      const bool straight = start.move[3] == 0 && std::abs(step) == 1 && std::abs(x) < 0x1p40 && x == std::floor(x);
+      if (straight && (start.y == std::floor(start.y) || !interpolates)) {
+        copy_row(to + begin, start.image, static_cast<std::ptrdiff_t>(x), start.y, step > 0, n);
+      } else {
+        for (std::size_t k = 0; k != n; ++k) {
+          const double right = static_cast<double>(column + k);
+          to[begin + k] = pixel(start.image, step * right + start.x, start.move[3] * right + start.y);
+        }
+      }
+      begin += n;
+    }
   }
 
  private:
+  /// The image of a row of the batch, its move, and where the row's first pixel comes from.
+  struct origin {
+    const T* image;
+    const double* move;
+    double x, y;
+  };
+  DEVPLACE_HD origin origin_of(std::size_t row) const {
+    const std::size_t image = row / height;
+    const double* const move = moves + image / channels * move_numbers;
+    const double down = static_cast<double>(row % height);
+    return {from + image * height * width, move, move[1] * down + move[2], move[4] * down + move[5]};
+  }
+
+  void copy_row(T* row, const T* image, std::ptrdiff_t x, double y, bool forward, std::size_t n) const {
+    const auto count = static_cast<std::ptrdiff_t>(n), columns = static_cast<std::ptrdiff_t>(width);
+    const bool inside = y >= -0.5 && y < static_cast<double>(height) - 0.5;
+    const std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(forward ? -x : x - columns + 1, 0, count);
+    const std::ptrdiff_t end = inside ? std::clamp<std::ptrdiff_t>(forward ? columns - x : x + 1, begin, count) : begin;
+    std::fill(row, row + begin, fill);
+    if (begin != end) {
+      const T* const line = image + static_cast<std::ptrdiff_t>(y + 0.5) * columns;
+      if (forward)
+        std::copy(line + (x + begin), line + (x + end), row + begin);
+      else
+        std::reverse_copy(line + (x - end + 1), line + (x - begin + 1), row + begin);
+    }
+    std::fill(row + end, row + count, fill);
+  }
   DEVPLACE_HD T pixel(const T* image, double x, double y) const {
+    if (!(x > -1 && y > -1 && x < static_cast<double>(width) && y < static_cast<double>(height))) return fill;
     if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, std::uint8_t>) {
       const auto left = static_cast<std::ptrdiff_t>(x + 1) - 1, top = static_cast<std::ptrdiff_t>(y + 1) - 1;
       const double part_x = x - static_cast<double>(left), part_y = y - static_cast<double>(top);
@@ -96,11 +137,10 @@ template <class Backend, class T>
 void move_pixels(int ordinal, void* to, const void* from, const double* moves, std::size_t samples,
                  const moved_images& how) {
   const image_size& size = how.size;
-  const extents all(samples, size.channels, size.height, size.width);
-  const moved_pixels<T> body{
-      static_cast<T*>(to), static_cast<const T*>(from), moves,           size.channels, size.height,
-      size.width,          static_cast<T>(how.fill),    how.interpolates};
-  for_each_index<Backend>(ordinal, all.size(), samples == 1 ? all.size() : 4096, with_indices_of(body, all));
+  const std::size_t count = samples * size.elements();
+  for_each_index<Backend>(ordinal, count, samples == 1 ? count : 4096,
+                          moved_pixels<T>{static_cast<T*>(to), static_cast<const T*>(from), moves, size.channels,
+                                          size.height, size.width, static_cast<T>(how.fill), how.interpolates});
 }
 
 /// How images with elements of type T are moved. Throws argument_error unless the elements can have the value `fill`.
