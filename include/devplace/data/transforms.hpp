@@ -133,10 +133,10 @@ template <extents_like Extents, class... Step> class transforms {
     });
   }
   template <class Backend, class T> DEVPLACE_CONFIGURED detail::moved_images moved_features() const {
-    return detail::moves_of<Backend, T>("features", size(), fill(), true);
+    return detail::moves_of<Backend, T>({size(), fill(), true});
   }
   template <class Backend, class T> DEVPLACE_CONFIGURED detail::moved_images moved_targets() const {
-    return detail::moves_of<Backend, T>("targets", size(), std::get<with_targets>(steps_).fill, false);
+    return detail::moves_of<Backend, T>({size(), std::get<with_targets>(steps_).fill});
   }
   ///@}
 

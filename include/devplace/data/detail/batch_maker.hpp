@@ -178,7 +178,7 @@ class batch_maker {
         if (height != size.height || width != size.width)
           throw shape_error({"transforms: targets have ", height, " rows of ", width, " pixels and samples ",
                              size.height, " rows of ", size.width, "; with_targets moves targets of equal size."});
-        size.channels = data.targets.extents().stride(0) / (height * width);
+        size.channels = data.targets.extents().stride(0) / std::max<std::size_t>(height * width, 1);
       }
     return std::move(transform);
   }
@@ -223,9 +223,8 @@ class batch_maker {
       if (as_bytes_) {
         double* move = batch.moves.data();
         fill_rows(batch.bytes, batch.labels, number,
-                  [&](std::uint8_t* sample, label* target_of_sample, std::size_t width, std::size_t index) {
+                  [&](std::uint8_t* sample, label*, std::size_t width, std::size_t index) {
                     std::copy_n(data_.features.data() + index * width, width, sample);
-                    copy_target(target_of_sample, index);
                     if (transform_.moves())
                       transform_.store_move(index, epoch_, std::exchange(move, move + move_numbers));
                   });
@@ -240,15 +239,9 @@ class batch_maker {
       if (transform_.mixes()) mix_rows(batch.images, batch.labels, number);
   }
 
-  void copy_target(label* to, std::size_t index) const {
-    const std::size_t width = data_.targets.extents().stride(0);
-    std::copy_n(data_.targets.data() + index * width, width, to);
-  }
-
-  /// Makes a sample and its target, without mixing.
+  /// Makes a sample and moves its target, without mixing.
   void make_sample(sample_element* sample, label* target_of_sample, std::size_t width, std::size_t index) const {
     const feature* from = data_.features.data() + index * width;
-    copy_target(target_of_sample, index);
     if (transform_.moves()) {
       thread_local std::vector<feature> moved;  // grow once in each thread that makes batches
       thread_local std::vector<label> unmoved;
@@ -277,6 +270,7 @@ class batch_maker {
       const sample_mix mix =
           transform_.partner(static_cast<std::size_t>(order_[first + row]), epoch_, data_.features.extent(0));
       if (mix.weight == 1) continue;
+      std::copy_n(data_.targets.data() + mix.partner * target_width, target_width, partner_target.data());
       make_sample(partner.data(), partner_target.data(), width, mix.partner);
       const T weight = static_cast<T>(mix.weight), rest = static_cast<T>(1 - mix.weight);
       T* const sample = samples.data() + row * width;
@@ -298,6 +292,7 @@ class batch_maker {
       const auto index = static_cast<std::size_t>(order_[first + row]);
       if (row + 1 < rows)
         fetch(data_.features.data() + static_cast<std::size_t>(order_[first + row + 1]) * width, width);
+      std::copy_n(data_.targets.data() + index * target_width, target_width, labels.data() + row * target_width);
       make_row(samples.data() + row * width, labels.data() + row * target_width, width, index);
     }
   }

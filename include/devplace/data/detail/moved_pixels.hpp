@@ -143,17 +143,18 @@ void move_pixels(int ordinal, void* to, const void* from, const double* moves, s
                                           size.height, size.width, static_cast<T>(how.fill), how.interpolates});
 }
 
-/// How images with elements of type T are moved. Throws argument_error unless the elements can have the value `fill`.
-template <class Backend, class T>
-DEVPLACE_CONFIGURED moved_images moves_of(const char* what, const image_size& size, double fill, bool interpolates) {
+/// Adds the functions that move images with elements of type T. Throws argument_error unless these can have the value
+/// `fill`.
+template <class Backend, class T> DEVPLACE_CONFIGURED moved_images moves_of(moved_images how) {
   if constexpr (std::is_integral_v<T>) {
     const double beyond = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;
-    if (!(fill >= static_cast<double>(std::numeric_limits<T>::min()) && fill < beyond && fill == std::floor(fill)))
-      throw argument_error({"transforms: the fill of pixels from outside is ", format_number(fill), " and the ", what,
-                            " are ", dtype_name<T>(),
+    if (!(how.fill >= static_cast<double>(std::numeric_limits<T>::min()) && how.fill < beyond &&
+          how.fill == std::floor(how.fill)))
+      throw argument_error({"transforms: the fill of pixels from outside is ", format_number(how.fill), " and the ",
+                            how.interpolates ? "features" : "targets", " are ", dtype_name<T>(),
                             "; give a number that this type has. Features are filled before scaling."});
   }
-  moved_images how{size, fill, interpolates, &move_pixels<backend::cpu, T>};
+  how.in_thread = &move_pixels<backend::cpu, T>;
   if constexpr (provided<Backend, op::for_each>) how.on_device = &move_pixels<Backend, T>;
   return how;
 }
