@@ -17,8 +17,11 @@ namespace devplace {
 /// (xx * x + xy * y + this->x, yx * x + yy * y + this->y) of the old one. Both count right and down from the middle of
 /// the image. `{.xx = 0.5, .yy = 0.5}` shows the middle half in twice its size.
 struct sample_move {
+  /// The column from which a pixel is read, and the row.
+  ///@{
   double xx = 1, xy = 0, x = 0;
   double yx = 0, yy = 1, y = 0;
+  ///@}
 
   /// Turns the image around its middle, counterclockwise. Quarter turns are exact; all machines give the same bits.
   static sample_move rotation(double degrees) {
