@@ -36,7 +36,7 @@ template <class T> struct moved_pixels {
     to[i] = pixel(start.image, start.move[0] * x + start.x, start.move[3] * x + start.y);
   }
 
-  /// On the CPU, copies parts of rows where an image is neither turned nor interpolated.
+  /// On the CPU, copies along rows where an image is neither turned nor interpolated.
   void range(std::size_t begin, std::size_t end) const {
     while (begin != end) {
       const std::size_t row = begin / width, column = begin % width, n = std::min(end - begin, width - column);
@@ -44,7 +44,11 @@ template <class T> struct moved_pixels {
       const double step = start.move[0], x = step * static_cast<double>(column) + start.x;
       const bool straight = start.move[3] == 0 && std::abs(step) == 1 && std::abs(x) < 0x1p40 && x == std::floor(x);
       if (straight && (start.y == std::floor(start.y) || !interpolates)) {
-        copy_row(to + begin, start.image, static_cast<std::ptrdiff_t>(x), start.y, step > 0, n);
+        const bool inside = start.y >= -0.5 && start.y < static_cast<double>(height) - 0.5;
+        const T* const line = start.image + (inside ? static_cast<std::size_t>(start.y + 0.5) * width : 0);
+        std::size_t next = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(x));
+        for (std::size_t k = 0; k != n; ++k, next += step > 0 ? 1 : ~std::size_t{0})
+          to[begin + k] = inside && next < width ? line[next] : fill;
       } else {
         for (std::size_t k = 0; k != n; ++k) {
           const double right = static_cast<double>(column + k);
@@ -69,21 +73,6 @@ template <class T> struct moved_pixels {
     return {from + image * height * width, move, move[1] * down + move[2], move[4] * down + move[5]};
   }
 
-  void copy_row(T* row, const T* image, std::ptrdiff_t x, double y, bool forward, std::size_t n) const {
-    const auto count = static_cast<std::ptrdiff_t>(n), columns = static_cast<std::ptrdiff_t>(width);
-    const bool inside = y >= -0.5 && y < static_cast<double>(height) - 0.5;
-    const std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(forward ? -x : x - columns + 1, 0, count);
-    const std::ptrdiff_t end = inside ? std::clamp<std::ptrdiff_t>(forward ? columns - x : x + 1, begin, count) : begin;
-    std::fill(row, row + begin, fill);
-    if (begin != end) {
-      const T* const line = image + static_cast<std::ptrdiff_t>(y + 0.5) * columns;
-      if (forward)
-        std::copy(line + (x + begin), line + (x + end), row + begin);
-      else
-        std::reverse_copy(line + (x - end + 1), line + (x - begin + 1), row + begin);
-    }
-    std::fill(row + end, row + count, fill);
-  }
   DEVPLACE_HD T pixel(const T* image, double x, double y) const {
     if (!(x > -1 && y > -1 && x < static_cast<double>(width) && y < static_cast<double>(height))) return fill;
     if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, std::uint8_t>) {
