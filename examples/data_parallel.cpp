@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <devplace/all.hpp>
+#include <devplace/data/transforms.hpp>
 #include <devplace/io/chart.hpp>
 
 namespace dp = devplace;
@@ -53,7 +54,9 @@ training train(const char* name, const dp::labelled_images& data) {
   const dp::loader_options options{.batch = batch, .shuffle = dp::seed{2}, .scale = 1.0 / 16};  // pixels are 0 to 16
   model_type model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, adam{.learning_rate = 1e-3}, Policy{}, Accumulate{}};
-  dp::loader<Where> batches{data.train, options};
+  // Turns each image anew in each epoch: the loader's devices do this, with the bits of the CPU.
+  const dp::transforms turned{dp::extents<8, 8>{}, dp::seed{4}, dp::random_rotation{.degrees = 10}};
+  dp::loader<Where> batches{data.train, options, turned};
   training result{name, {}};
   const auto update_done = [&] {
     result.losses.push_back(step.mean_loss());

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A U-Net in mixed precision labels the pixels of generated images: background, disk or cross. A transform changes the
-// images in each epoch. Intersection over union on images that it has not seen must be above 0.6 for each class.
+// A U-Net in mixed precision labels the pixels of generated images: background, disk or cross. Transforms turn
+// images and labels in each epoch. Intersection over union on images that it has not seen must be above 0.6 for each
+// class.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -57,7 +58,7 @@ shapes draw(std::size_t n, dp::seed seed) {
   return result;
 }
 
-// Pixels must stay where their labels are, so images are not flipped or cropped: contrast and brightness change.
+// A step that changes values; labels stay.
 struct contrast {
   template <class T> void operator()(const dp::sample_image<T>& image, dp::sample_random& random) const {
     const double factor = 0.8 + 0.4 * random.unit(), offset = 0.2 * random.unit() - 0.1;
@@ -70,7 +71,8 @@ struct contrast {
 
 int main() {
   const shapes train = draw(64, dp::seed{1}), test = draw(64, dp::seed{2});
-  const dp::transforms augment{dp::extents<1, size, size>{}, dp::seed{3}, contrast{}};
+  const dp::transforms augment{dp::extents<1, size, size>{}, dp::seed{3},        dp::horizontal_flip{},
+                               dp::quarter_turns{},          dp::with_targets{}, contrast{}};
   auto batches =
       dp::make_loader<dp::cpu>(train.images, train.labels, {.batch = 8, .shuffle = dp::seed{4}, .workers = 1}, augment);
   dp::model<u_net, dp::cpu, dp::mixed<dp::bf16>> model{dp::seed{5}};

@@ -170,8 +170,19 @@ dp::transforms flat{dp::extents<784>{}, dp::seed{1}, dp::horizontal_flip{}};
 dp::transforms stepless{dp::extents<28, 28>{}, dp::seed{1}, 0.5};
 #endif
 
-#if defined(MIXUP_BEFORE_ANOTHER_STEP)  // expect: devplace: transforms: mixup mixes what the other steps have made
+#if defined(MIXUP_BEFORE_ANOTHER_STEP)  // expect: devplace: transforms: give steps in the order in which they act
 dp::transforms disordered{dp::extents<28, 28>{}, dp::seed{1}, dp::mixup{}, dp::horizontal_flip{}};
+#endif
+
+#if defined(MOVE_AFTER_A_CHANGE_OF_VALUES)  // expect: devplace: transforms: give steps in the order in which they act
+dp::transforms interpolated{dp::extents<28, 28>{}, dp::seed{1}, dp::cutout{.size = 4}, dp::random_crop{.padding = 2}};
+#endif
+
+#if defined(MOVED_LABELS)  // expect: devplace: with_targets moves the pixels of targets, and these targets have no rows
+void moved(const dp::image_set& data) {
+  const dp::transforms both{dp::extents<28, 28>{}, dp::seed{1}, dp::vertical_flip{}, dp::with_targets{}};
+  dp::loader<where> batches{data, {.batch = 64}, both};
+}
 #endif
 
 #if defined(MIXUP_OF_LABELS)  // expect: devplace: mixup mixes features and targets, and integers cannot be mixed

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include <devplace/data/transforms.hpp>
 #include <devplace/place/availability.hpp>
 
 #include "data/epoch_on_host.hpp"
@@ -28,6 +29,19 @@ TEST_CASE("batches for a GPU equal batches for the CPU", "[data]") {
       CHECK(read_on_host<dp::replicated<0>>(data, how, epoch) == expected);
     }
   }
+}
+
+TEST_CASE("a GPU moves images and masks with the CPU's bits", "[data]") {
+  if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
+  const support::segmented_images data(201);
+  const dp::transforms augment{
+      dp::extents<2, 5, 5>{},        dp::seed{3},         dp::random_crop{.padding = 2, .fill = 7},
+      dp::horizontal_flip{},         dp::quarter_turns{}, dp::random_rotation{.degrees = 30},
+      dp::with_targets{.fill = -100}};
+  const dp::loader_options how{.batch = 64, .shuffle = dp::seed{3}, .workers = 2};
+  auto of_cpu = dp::make_loader<dp::on<dp::cpu>>(data.images, data.masks, how, augment);
+  auto of_gpu = dp::make_loader<device>(data.images, data.masks, how, augment);
+  for (const int epoch : {0, 1}) CHECK(read_on_host(of_gpu, epoch) == read_on_host(of_cpu, epoch));
 }
 
 TEST_CASE("tokens and their labels reach a GPU unchanged", "[data]") {

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loaders over processes, for which threads stand in, together give the batches of one process.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,16 +30,15 @@ void require(bool fact, const std::string& what) {
 }
 
 /// Compares the parts of process `group.rank()` with the rows of the whole batches of an epoch.
-template <class Where, class Expected>
-void require_own_parts(const dp::process_group& group, const dp::image_set& data, const dp::loader_options& how,
-                       int epoch, const Expected& whole) {
-  const dp::process_scope scope{group};
-  dp::loader<Where> batches{data, how};
+template <class Where, class Loader, class Expected>
+void require_own_parts(const dp::process_group& group, Loader& batches, dp::split::rule rule, int epoch,
+                       const Expected& whole) {
   std::size_t number = 0, first_of_batch = 0;
   constexpr std::size_t places = dp::local_place_count<Where>;
   const auto all = static_cast<std::size_t>(group.size()) * places,
              first = static_cast<std::size_t>(group.rank()) * places;
-  require(batches.samples() == whole.labels.size(), "samples() is not that of all processes.");
+  require(batches.samples() == std::accumulate(whole.batch_sizes.begin(), whole.batch_sizes.end(), std::size_t{0}),
+          "samples() is not that of all processes.");
   for (const auto& [images, labels] : batches.epoch(epoch)) {
     const std::size_t rows = whole.batch_sizes.at(number++);
     require(images.extent(0) == rows && labels.extent(0) == rows, "a batch has other extents.");
@@ -45,15 +46,15 @@ void require_own_parts(const dp::process_group& group, const dp::image_set& data
     for (std::size_t k = 0; k != places; ++k) {
       const auto samples = dp::to<dp::cpu>(images.local(k));
       const auto targets = dp::to<dp::cpu>(labels.local(k));
-      const std::size_t begin = dp::detail::split_begin(how.split, rows, all, first + k),
-                        end = dp::detail::split_begin(how.split, rows, all, first + k + 1);
-      require(targets.size() == end - begin, "a part has " + std::to_string(targets.size()) + " rows.");
-      for (std::size_t i = begin; i != end; ++i) {
-        require(targets.data()[i - begin] == whole.labels[first_of_batch + i], "a label differs.");
-        for (std::size_t p = 0; p != 6; ++p)
-          require(samples.data()[(i - begin) * 6 + p] == whole.samples[(first_of_batch + i) * 6 + p],
-                  "a sample differs.");
-      }
+      const std::size_t begin = dp::detail::split_begin(rule, rows, all, first + k),
+                        end = dp::detail::split_begin(rule, rows, all, first + k + 1);
+      require(targets.extent(0) == end - begin, "a part has " + std::to_string(targets.extent(0)) + " rows.");
+      const auto equal = [&](const auto& part, const auto& expected) {
+        const std::size_t width = part.extents().stride(0);
+        return std::equal(part.data(), part.data() + part.size(), expected.data() + (first_of_batch + begin) * width);
+      };
+      require(equal(targets, whole.labels), "a label differs.");
+      require(equal(samples, whole.samples), "a sample differs.");
     }
     first_of_batch += rows;
   }
@@ -75,7 +76,9 @@ TEST_CASE("the processes' loaders divide the batches of one process without repe
           const auto whole = support::read_epoch(of_one, epoch);
           const auto compare = [&](int processes, auto where) {
             CHECK_NOTHROW(in_processes(processes, [&](const dp::process_group& group) {
-              require_own_parts<decltype(where)>(group, data, how, epoch, whole);
+              const dp::process_scope scope{group};
+              dp::loader<decltype(where)> batches{data, how};
+              require_own_parts<decltype(where)>(group, batches, how.split, epoch, whole);
             }));
           };
           compare(1, dp::across<dp::on<dp::cpu>>{});
@@ -123,6 +126,25 @@ TEST_CASE("mixup over processes equals mixup in one process", "[data]") {
     }
     require(first == 20, "samples are missing.");
   }));
+}
+
+TEST_CASE("images and masks are moved over processes as in one process", "[data]") {
+  const support::segmented_images data(20);
+  const dp::transforms augment{dp::extents<2, 5, 5>{}, dp::seed{3}, dp::random_rotation{.degrees = 90},
+                               dp::with_targets{.fill = -100}};
+  const dp::loader_options how{.batch = 8, .shuffle = dp::seed{3}};
+  auto of_one = dp::make_loader<dp::on<dp::cpu>>(data.images, data.masks, how, augment);
+  const auto whole = support::read_epoch(of_one, 1);
+  const auto compare = [&](int processes, auto where) {
+    CHECK_NOTHROW(in_processes(processes, [&](const dp::process_group& group) {
+      const dp::process_scope scope{group};
+      auto batches = dp::make_loader<decltype(where)>(data.images, data.masks, how, augment);
+      require_own_parts<decltype(where)>(group, batches, how.split, 1, whole);
+    }));
+  };
+  compare(3, dp::across<dp::on<dp::cpu>>{});
+  compare(3, dp::across<dp::on<dp::cuda<1>>>{});
+  compare(2, dp::across<dp::replicated<2, 0, 1>>{});
 }
 
 TEST_CASE("a loader over processes needs a process_scope", "[data]") {

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstddef>
@@ -25,6 +26,11 @@ namespace {
 
 const dp::loader_options options[] = {{.batch = 8, .shuffle = dp::seed{3}},
                                       {.batch = 8, .shuffle = dp::seed{3}, .workers = 2, .prefetch = 3}};
+
+/// A step that changes nothing.
+struct nothing {
+  template <class T> void operator()(const dp::sample_image<T>&, dp::sample_random&) const {}
+};
 
 }  // namespace
 
@@ -167,6 +173,50 @@ TEST_CASE("features of every kind reach devices bitwise equal to the CPU's", "[d
     compare([&](auto where) { return dp::make_loader<decltype(where)>(features, targets, how, mixing); });
     compare([&](auto where) { return dp::make_loader<decltype(where)>(data.images, data.labels, how); });
     compare([&](auto where) { return dp::make_loader<decltype(where)>(tokens, next, plain); });
+  }
+}
+
+TEST_CASE("images and masks are moved on devices with the CPU's bits", "[data]") {
+  const support::segmented_images data(41);
+  const dp::transforms augment{
+      dp::extents<2, 5, 5>{},        dp::seed{3},         dp::random_crop{.padding = 2, .fill = 7},
+      dp::horizontal_flip{},         dp::quarter_turns{}, dp::random_rotation{.degrees = 30},
+      dp::with_targets{.fill = -100}};
+  // An empty step that changes values keeps the whole transform on the CPU.
+  const dp::transforms on_host{dp::extents<2, 5, 5>{},
+                               dp::seed{3},
+                               dp::random_crop{.padding = 2, .fill = 7},
+                               dp::horizontal_flip{},
+                               dp::quarter_turns{},
+                               dp::random_rotation{.degrees = 30},
+                               dp::with_targets{.fill = -100},
+                               nothing{}};
+  dp::tensor<float, dp::extents<dyn, 2, 5, 5>, dp::on<dp::cpu>> floats(dp::extents<dyn, 2, 5, 5>(41));
+  std::copy_n(data.images.data(), floats.size(), floats.data());
+  for (const auto& how : options) {
+    CAPTURE(how.workers);
+    const auto compare = [&](const auto& features, const auto& steps) {
+      const auto make = [&](auto where) { return dp::make_loader<decltype(where)>(features, data.masks, how, steps); };
+      auto of_cpu = make(dp::on<dp::cpu>{});
+      auto of_one = make(dp::on<dp::cuda<2>>{});
+      auto of_three = make(dp::replicated<0, 1, 2>{});
+      for (const int epoch : {1, 2}) {
+        const auto expected = support::read_epoch(of_cpu, epoch);
+        CHECK(read_on_host(of_one, epoch) == expected);
+        CHECK(read_on_host(of_three, epoch) == expected);
+      }
+    };
+    compare(data.images, augment);
+    compare(data.images, on_host);
+    compare(floats, augment);
+    const dp::image_set numbered = numbered_images(41);
+    const dp::transforms mirrored{dp::extents<2, 3>{}, dp::seed{1}, dp::vertical_flip{}};  // samples alone
+    dp::loader<dp::on<dp::cpu>> of_cpu{numbered, how, mirrored};
+    dp::loader<dp::replicated<1, 0>> of_two{numbered, how, mirrored};
+    CHECK(read_on_host(of_two, 0) == support::read_epoch(of_cpu, 0));
+    const auto before = dp::memory_statistics<dp::cuda<1>>().allocations;
+    for (const auto& batch : of_two.epoch(1)) static_cast<void>(batch);
+    CHECK(dp::memory_statistics<dp::cuda<1>>().allocations == before);
   }
 }
 

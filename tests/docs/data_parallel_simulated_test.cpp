@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The code that docs/data_parallel.md quotes.
+// The code that docs/data_parallel.md quotes, and that docs/training.md quotes on masks that are moved.
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <iostream>
 #include <string>
 #include <tuple>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include <devplace/all.hpp>
+#include <devplace/data/transforms.hpp>
 
 #include "support/catch.hpp"
 #include "support/replicas.hpp"
@@ -274,4 +276,62 @@ TEST_CASE("docs/data_parallel.md: memory", "[docs]") {
   CHECK(of_first == memory::optimizer_state);
   CHECK(of_first > 0);
   CHECK(of_other == 0);
+}
+
+namespace {
+
+struct zoom {  // shows a part of the image in its whole size
+  double most;
+  dp::sample_move operator()(dp::sample_random& random) const {
+    const double part = 1 - most * random.unit();
+    return {.xx = part, .yy = part};
+  }
+};
+
+/// The first channel's pixels and their classes in one epoch, on the host.
+template <dp::placement where> auto augmented_epoch() {
+  dp::tensor<std::uint8_t, dp::extents<12, 3, 16, 16>, dp::on<dp::cpu>> images{dp::extents<12, 3, 16, 16>{}};
+  dp::tensor<std::int32_t, dp::extents<12, 16, 16>, dp::on<dp::cpu>> masks{dp::extents<12, 16, 16>{}};
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    masks.data()[i] = i % 16 + i / 16 % 16 > 9 ? 1 : 0;  // pixels below a diagonal, which are light
+    for (std::size_t c = 0; c < 3; ++c) images.data()[(i / 256 * 3 + c) * 256 + i % 256] = masks.data()[i] ? 200 : 100;
+  }
+
+  const dp::transforms augment{dp::extents<3, 16, 16>{},      dp::seed{3}, dp::random_crop{.padding = 2},
+                               dp::horizontal_flip{},         zoom{0.3},   dp::random_rotation{.degrees = 15},
+                               dp::with_targets{.fill = -100}};
+  auto batches = dp::make_loader<where>(images, masks, {.batch = 6, .mean = 0.5, .standard_deviation = 0.25}, augment);
+
+  const auto on_host = [](const auto& x) {
+    if constexpr (dp::single_place<where>)
+      return dp::to<dp::on<dp::cpu>>(x);
+    else
+      return dp::gather<dp::on<dp::cpu>>(x);
+  };
+  std::vector<std::pair<float, std::int32_t>> result;
+  for (const auto& [inputs, targets] : batches.epoch(0)) {
+    const auto x = on_host(inputs);
+    const auto y = on_host(targets);
+    for (std::size_t i = 0; i < y.size(); ++i)
+      result.emplace_back(x(i / 256, 0, i / 16 % 16, i % 16), y(i / 256, i / 16 % 16, i % 16));
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("docs/training.md: images and masks are moved on devices", "[docs]") {
+  const auto expected = augmented_epoch<dp::on<dp::cpu>>();
+  CHECK(augmented_epoch<dp::replicated<0, 1, 2>>() == expected);
+  std::size_t light = 0, dark = 0, outside = 0, others = 0;
+  for (const auto& [pixel, label] : expected) {
+    const float byte = (pixel * 0.25f + 0.5f) * 255;  // before scaling
+    if (label == 1 && byte > 149) ++light;
+    if (label == 0 && byte > 49 && byte < 151) ++dark;
+    if (label == -100 && byte < 101) ++outside;
+    if (label != 0 && label != 1 && label != -100) ++others;
+  }
+  CHECK(others == 0);
+  CHECK(outside > 100);
+  CHECK(light + dark + outside > expected.size() * 98 / 100);  // others are corners, where the nearest pixel differs
 }

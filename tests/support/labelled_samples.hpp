@@ -24,6 +24,23 @@ inline devplace::image_set numbered_images(std::size_t count) {
   return set;
 }
 
+/// Images of 2x5x5 bytes and their masks of 5x5: in the first channel of an image all pixels differ, also from those of
+/// the next image, in the second one they are 255 minus the first's, and in the mask 3 times the first's plus 1.
+struct segmented_images {
+  devplace::tensor<std::uint8_t, devplace::extents<devplace::dyn, 2, 5, 5>, devplace::on<devplace::cpu>> images;
+  devplace::tensor<std::int32_t, devplace::extents<devplace::dyn, 5, 5>, devplace::on<devplace::cpu>> masks;
+
+  explicit segmented_images(std::size_t count)
+      : images(decltype(images)::extents_type(count)), masks(decltype(masks)::extents_type(count)) {
+    for (std::size_t i = 0; i < count * 25; ++i) {
+      const std::size_t pixel = (i + 8) % 248 + 8;  // 7 and less are free
+      images.data()[i / 25 * 50 + i % 25] = static_cast<std::uint8_t>(pixel);
+      images.data()[i / 25 * 50 + 25 + i % 25] = static_cast<std::uint8_t>(255 - pixel);
+      masks.data()[i] = static_cast<std::int32_t>(3 * pixel + 1);
+    }
+  }
+};
+
 /// All samples and labels of one epoch of a loader on the CPU, in order.
 template <class T, class Label> struct epoch_contents {
   std::vector<T> samples;

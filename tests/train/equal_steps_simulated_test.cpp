@@ -311,8 +311,8 @@ TEST_CASE("loaders that differ between processes are named before the first upda
              ContainsSubstring("rank 1 has \"loader's transform's probability: 0.25"));
   CHECK_THAT(steps([](int rank) { return dp::random_crop{.padding = static_cast<std::size_t>(rank + 1)}; }),
              ContainsSubstring("rank 1 has \"loader's transform's padding: 2\" where rank 0"));
-  CHECK_THAT(steps([](int rank) { return dp::random_crop{.padding = 1, .fill = rank * 0.5}; }),
-             ContainsSubstring("rank 1 has \"loader's transform's fill: 0.5"));
+  CHECK_THAT(steps([](int rank) { return dp::random_crop{.padding = 1, .fill = rank * 7.0}; }),
+             ContainsSubstring("rank 1 has \"loader's transform's fill: 7"));
   CHECK_THAT(steps([](int rank) { return dp::random_rotation{.degrees = rank + 5.0}; }),
              ContainsSubstring("rank 1 has \"loader's transform's degrees: 6"));
   CHECK_THAT(steps([](int rank) { return dp::cutout{.size = static_cast<std::size_t>(rank + 1)}; }),

@@ -13,10 +13,12 @@ template <class Images, class Labels> struct labelled_batch {
 namespace detail {
 
 /// A batch in host memory, from which devices copy. If the data is uint8 and the devices convert it, features are bytes
-/// in `bytes`; otherwise they are elements of the network's type in `images`. The unused tensor has no rows.
-template <class Images, class Bytes, class Labels> struct staged_batch {
+/// in `bytes`, with their moves if the devices move pixels; otherwise they are elements of the network's type in
+/// `images`. Unused tensors have no rows.
+template <class Images, class Bytes, class Moves, class Labels> struct staged_batch {
   Images images;
   Bytes bytes;
+  Moves moves;
   Labels labels;
 };
 

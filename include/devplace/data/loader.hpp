@@ -40,10 +40,10 @@ namespace devplace {
 /// The calling thread makes batches, or `workers` threads make them ahead; the destructor joins the threads. Order and
 /// bits do not depend on the number of workers. Batches are made in host memory, which is pinned for devices. The
 /// requested batch is copied into one of two device buffers on a stream of the loader, while the device works on the
-/// previous batch. The host does not wait. uint8 features without a transform are copied as bytes and become `T` on the
-/// device (on the host in files compiled as C++, which have no kernels). The constructor allocates all memory. A batch
-/// is valid until the next one is requested; read it on the stream that was the thread's current stream when the loader
-/// was made. Only one epoch can be read at a time.
+/// previous batch. The host does not wait. uint8 features without a transform, or with one that only moves pixels, are
+/// copied as bytes, and moved and converted to `T` on the device (on the host in files compiled as C++, which have no
+/// kernels). The constructor allocates all memory. A batch is valid until the next one is requested; read it on the
+/// stream that was the thread's current stream when the loader was made. Only one epoch can be read at a time.
 ///
 /// On `across<...>` batches are divided over the processes of this thread's process_scope: each process makes only the
 /// samples of its participants. Together, the processes make the batches that a single process with all places would
@@ -72,10 +72,11 @@ template <placement Where, floating_element T, class Source> class loader<Where,
                                     tensor<target, typename maker::targets_extents, batch_placement_type>>;
 
   /// The optional `transform(std::span<T> sample, std::size_t index, int epoch)` changes a sample in place after
-  /// scaling, for example to shift or mirror an image. `index` is the sample's index in the data, so that random
-  /// changes can depend only on the index and the epoch. Workers call the transform concurrently. The transform's
-  /// exceptions are thrown when the sample's batch is requested. Throws argument_error if an option is out of its range
-  /// or the numbers of samples and labels differ.
+  /// scaling. A `transforms` also moves pixels of samples and targets (data/transforms.hpp). `index` is the sample's
+  /// index in the data, so that random changes can depend only on the index and the epoch. Workers call the transform
+  /// concurrently. The transform's exceptions are thrown when the sample's batch is requested. Throws argument_error if
+  /// an option is out of its range or the numbers of samples and labels differ, and shape_error if the transform moves
+  /// images of other extents.
   template <class... Transform>
     requires(sizeof...(Transform) <= 1)
   DEVPLACE_CONFIGURED loader(typename source::kept data DEVPLACE_LIFETIMEBOUND, const loader_options& options,
@@ -139,9 +140,10 @@ template <placement Where, floating_element T, class Source> class loader<Where,
 
   using transform_type = detail::sample_transform<sample_element>;
   static transform_type erased() { return {}; }
-  template <class Transform> static transform_type erased([[maybe_unused]] Transform&& transform) {
-    if constexpr (detail::accepts_transform<Transform, sample_element, target>())
-      return transform_type::from(std::move(transform));
+  template <class Transform> DEVPLACE_CONFIGURED static transform_type erased([[maybe_unused]] Transform&& transform) {
+    if constexpr (detail::accepts_transform<Transform, sample_element, target, source::targets::rank>())
+      return transform_type::template from<backend_type, typename source::features::value_type, target>(
+          std::move(transform));
     else
       return {};
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -11,6 +12,30 @@
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace {
+
+/// Where a step of transforms reads the pixels that it moves: pixel (x, y) of the new image is the pixel at
+/// (xx * x + xy * y + this->x, yx * x + yy * y + this->y) of the old one. Both count right and down from the middle of
+/// the image. `{.xx = 0.5, .yy = 0.5}` shows the middle half in twice its size.
+struct sample_move {
+  /// The column from which a pixel is read, and the row.
+  ///@{
+  double xx = 1, xy = 0, x = 0;
+  double yx = 0, yy = 1, y = 0;
+  ///@}
+
+  /// Turns the image around its middle, counterclockwise. Quarter turns are exact; all machines give the same bits.
+  static sample_move rotation(double degrees) {
+    const double turns = degrees / 360;
+    const auto [cosine, sine] = detail::portable_cosine_and_sine(turns - std::floor(turns));
+    return {.xx = cosine, .xy = -sine, .yx = sine, .yy = cosine};
+  }
+
+  /// This move and then the next one, as one move.
+  constexpr sample_move then(const sample_move& next) const {
+    return {xx * next.xx + xy * next.yx, xx * next.xy + xy * next.yy, xx * next.x + xy * next.y + x,
+            yx * next.xx + yy * next.yx, yx * next.xy + yy * next.yy, yx * next.x + yy * next.y + y};
+  }
+};
 
 /// One sample as an image (channels of rows of pixels), which steps of transforms change in place.
 template <floating_element T> struct sample_image {

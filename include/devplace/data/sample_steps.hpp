@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <devplace/base/error.hpp>
 #include <devplace/data/sample_image.hpp>
@@ -16,8 +15,8 @@
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Steps of transforms (data/transforms.hpp). Each is called as step(image, random); check(channels, height, width)
-// checks its options once.
+// Steps of transforms (data/transforms.hpp). Each is called as step(random), or as step(image, random);
+// check(channels, height, width) checks its options once.
 
 namespace devplace {
 
@@ -30,60 +29,6 @@ inline void check_probability(const char* step, double probability) {
   if (!(probability >= 0 && probability <= 1))
     fail_step(step,
               joined({"the probability is ", detail::format_number(probability), "; give a number from 0 to 1."}));
-}
-
-/// Moves the image by rows and columns; pixels from outside get the value `fill`.
-template <class T> void shift_image(const sample_image<T>& image, std::ptrdiff_t down, std::ptrdiff_t right, T fill) {
-  const auto height = static_cast<std::ptrdiff_t>(image.height), width = static_cast<std::ptrdiff_t>(image.width);
-  const std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(right, 0, width);
-  const std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(width + right, 0, width);
-  for (std::size_t channel = 0; channel != image.channels; ++channel)
-    for (std::ptrdiff_t k = 0; k != height; ++k) {
-      const std::ptrdiff_t y = down > 0 ? height - 1 - k : k;  // reads a row before writing it
-      T* const to = image.row(channel, static_cast<std::size_t>(y));
-      const std::ptrdiff_t from_y = y - down;
-      if (from_y < 0 || from_y >= height || begin >= end) {
-        std::fill(to, to + width, fill);
-        continue;
-      }
-      const T* const from = image.row(channel, static_cast<std::size_t>(from_y));
-      if (right > 0)
-        std::copy_backward(from, from + (end - begin), to + end);
-      else
-        std::copy(from + (begin - right), from + (end - right), to + begin);
-      std::fill(to, to + begin, fill);
-      std::fill(to + end, to + width, fill);
-    }
-}
-
-/// Rotates the image around its centre, counterclockwise by an angle in radians. Interpolates bilinearly; pixels
-/// outside of the image are 0.
-template <class T> void rotate_image(const sample_image<T>& image, double angle) {
-  thread_local std::vector<T> before;  // grows once in each thread that makes samples
-  const std::size_t height = image.height, width = image.width, pixels = height * width;
-  const double cosine = std::cos(angle), sine = std::sin(angle);
-  const double middle_y = (static_cast<double>(height) - 1) / 2, middle_x = (static_cast<double>(width) - 1) / 2;
-  before.assign(image.data, image.data + image.channels * pixels);
-  for (std::size_t y = 0; y != height; ++y)
-    for (std::size_t x = 0; x != width; ++x) {
-      const double down = static_cast<double>(y) - middle_y, right = static_cast<double>(x) - middle_x;
-      const double from_x = middle_x + cosine * right - sine * down, from_y = middle_y + sine * right + cosine * down;
-      const double left = std::floor(from_x), top = std::floor(from_y);
-      for (std::size_t channel = 0; channel != image.channels; ++channel) {
-        double sum = 0;
-        for (const int k : {0, 1, 2, 3}) {
-          const double at_x = left + k % 2, at_y = top + k / 2;  // NOLINT(bugprone-integer-division)
-          if (at_x < 0 || at_y < 0 || at_x > static_cast<double>(width - 1) || at_y > static_cast<double>(height - 1))
-            continue;
-          const double weight = (1 - std::abs(from_x - at_x)) * (1 - std::abs(from_y - at_y));
-          sum +=
-              weight *
-              static_cast<double>(
-                  before[channel * pixels + static_cast<std::size_t>(at_y) * width + static_cast<std::size_t>(at_x)]);
-        }
-        image(channel, y, x) = static_cast<T>(sum);
-      }
-    }
 }
 
 }  // namespace detail
@@ -124,15 +69,13 @@ template <std::size_t Channels> struct normalize_channels {
 /// as torchvision's RandomCrop with padding.
 struct random_crop {
   std::size_t padding = 0;  ///< at least 1
-  double fill = 0;          ///< value of the pixels from outside
+  double fill = 0;          ///< value of the pixels from outside, before scaling
 
-  /// Changes an image; lists the options; throws argument_error unless the options fit the images.
+  /// Draws a move; lists the options; throws argument_error unless the options fit the images.
   ///@{
-  template <class T> void operator()(const sample_image<T>& image, sample_random& random) const {
-    const auto most = static_cast<std::ptrdiff_t>(padding);
-    const auto down = most - static_cast<std::ptrdiff_t>(random.below(2 * padding + 1));
-    const auto right = most - static_cast<std::ptrdiff_t>(random.below(2 * padding + 1));
-    detail::shift_image(image, down, right, static_cast<T>(fill));
+  sample_move operator()(sample_random& random) const {
+    const double most = static_cast<double>(padding), down = static_cast<double>(random.below(2 * padding + 1));
+    return {.x = static_cast<double>(random.below(2 * padding + 1)) - most, .y = down - most};
   }
   static void for_each_option(auto& self, auto&& f) { f("padding", self.padding), f("fill", self.fill); }
   void check(std::size_t, std::size_t height, std::size_t width) const {
@@ -148,28 +91,50 @@ struct random_crop {
 struct horizontal_flip {
   double probability = 0.5;  ///< from 0 to 1
 
-  /// Changes an image; lists the options; throws argument_error unless the options fit the images.
+  /// Draws a move; lists the options; throws argument_error unless the options fit the images.
   ///@{
-  template <class T> void operator()(const sample_image<T>& image, sample_random& random) const {
-    if (random.unit() >= probability) return;
-    for (std::size_t row = 0; row != image.channels * image.height; ++row)
-      std::reverse(image.data + row * image.width, image.data + (row + 1) * image.width);
-  }
+  sample_move operator()(sample_random& random) const { return {.xx = random.unit() < probability ? -1.0 : 1.0}; }
   static void for_each_option(auto& self, auto&& f) { f("probability", self.probability); }
   void check(std::size_t, std::size_t, std::size_t) const { detail::check_probability("horizontal_flip", probability); }
   ///@}
 };
 
-/// Rotates the image by a random angle between -`degrees` and `degrees`, as torchvision's RandomRotation with
-/// InterpolationMode.BILINEAR. Pixels from outside are 0.
+/// Mirrors the image top to bottom with a probability.
+struct vertical_flip {
+  double probability = 0.5;  ///< from 0 to 1
+
+  /// Draws a move; lists the options; throws argument_error unless the options fit the images.
+  ///@{
+  sample_move operator()(sample_random& random) const { return {.yy = random.unit() < probability ? -1.0 : 1.0}; }
+  static void for_each_option(auto& self, auto&& f) { f("probability", self.probability); }
+  void check(std::size_t, std::size_t, std::size_t) const { detail::check_probability("vertical_flip", probability); }
+  ///@}
+};
+
+/// Turns a square image by 0, 90, 180 or 270 degrees, each as probable as the others.
+struct quarter_turns {
+  /// Draws a move; throws argument_error unless the images are square.
+  ///@{
+  sample_move operator()(sample_random& random) const {
+    return sample_move::rotation(90 * static_cast<double>(random.below(4)));
+  }
+  void check(std::size_t, std::size_t height, std::size_t width) const {
+    if (height != width)
+      detail::fail_step("quarter_turns", detail::joined({"an image has ", height, " rows of ", width,
+                                                         "; quarter turns keep the extents of square images only."}));
+  }
+  ///@}
+};
+
+/// Turns the image by a random angle between -`degrees` and `degrees`, as torchvision's RandomRotation with
+/// InterpolationMode.BILINEAR. Pixels from outside are 0, or the `fill` of a random_crop.
 struct random_rotation {
   double degrees = 0;  ///< above 0, up to 180
 
-  /// Changes an image; lists the options; throws argument_error unless the options fit the images.
+  /// Draws a move; lists the options; throws argument_error unless the options fit the images.
   ///@{
-  template <class T> void operator()(const sample_image<T>& image, sample_random& random) const {
-    constexpr double radian = 3.14159265358979323846 / 180;
-    detail::rotate_image(image, (2 * random.unit() - 1) * degrees * radian);
+  sample_move operator()(sample_random& random) const {
+    return sample_move::rotation((2 * random.unit() - 1) * degrees);
   }
   static void for_each_option(auto& self, auto&& f) { f("degrees", self.degrees); }
   void check(std::size_t, std::size_t, std::size_t) const {
@@ -178,6 +143,15 @@ struct random_rotation {
                                                            " degrees; give a number above 0 and up to 180."}));
   }
   ///@}
+};
+
+/// Not a step: moves the pixels of targets, such as the masks of a segmentation, as those of samples. Targets have a
+/// sample's rows and columns as their last axes. Each pixel gets the value of the nearest one, without interpolation.
+struct with_targets {
+  double fill = 0;  ///< value of the targets' pixels from outside, for example an ignored class
+
+  /// Lists the options.
+  static void for_each_option(auto& self, auto&& f) { f("target_fill", self.fill); }
 };
 
 /// Sets a square of `size` x `size` pixels around a random pixel to a value; the square is cut off at the image's

@@ -8,10 +8,12 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
-#include <devplace/base/error.hpp>
 #include <devplace/base/options.hpp>
 #include <devplace/base/seed.hpp>
+#include <devplace/config.hpp>
+#include <devplace/data/detail/moved_pixels.hpp>
 #include <devplace/data/detail/sample_transform.hpp>
 #include <devplace/data/sample_image.hpp>
 #include <devplace/data/sample_steps.hpp>
@@ -20,10 +22,16 @@
 
 namespace devplace {
 
-/// A step of transforms: `step(sample_image<T>, sample_random&)` changes an image in place, and is const, because a
-/// loader's workers call it concurrently. Optional members: `check(channels, height, width)` throws if the options do
-/// not fit the images; `static void for_each_option(auto& self, auto&& f)` calls f(name, self.member) for each option,
-/// for comparison between processes. Users may write steps of their own.
+/// A step of transforms that moves pixels: `step(sample_random&)` returns the sample_move of an image. Loaders move
+/// samples and, with with_targets, targets by it, on the CPU or on devices. const, because a loader's workers call the
+/// step concurrently. Optional members as of sample_step. Users may write steps of their own.
+template <class Step>
+concept moving_step = std::is_invocable_r_v<sample_move, const Step&, sample_random&>;
+
+/// A step of transforms that changes values: `step(sample_image<T>, sample_random&)` changes an image in place, and is
+/// const, because a loader's workers call it concurrently. Optional members: `check(channels, height, width)` throws if
+/// the options do not fit the images; `static void for_each_option(auto& self, auto&& f)` calls f(name, self.member)
+/// for each option, for comparison between processes. Users may write steps of their own.
 template <class Step>
 concept sample_step = std::is_invocable_v<const Step&, const sample_image<float>&, sample_random&>;
 
@@ -34,8 +42,13 @@ concept sample_step = std::is_invocable_v<const Step&, const sample_image<float>
 /// ```
 /// The extents, static or dynamic, belong to one sample: rows and columns, or channels, rows and columns. A step's
 /// random numbers depend only on the seed, the epoch, the sample's index in the data and the step's position. So
-/// samples have the same bits with any number of workers or places and in any order. The CPU runs the steps after
-/// scaling, in the calling thread or the loader's workers.
+/// samples have the same bits with any number of workers or places and in any order.
+///
+/// Steps that move pixels come first. All of them are one move, which reads each pixel once, before scaling. Floating
+/// features are interpolated bilinearly, bytes too, in integers and rounded; other integers get the nearest pixel.
+/// Pixels from outside get the last `fill` of a step other than 0. If there are only such steps, uint8 features are
+/// moved on the loader's devices, and otherwise by the calling thread or the loader's workers, with the same bits.
+/// Steps that change values run there after scaling. with_targets moves the pixels of targets too.
 ///
 /// The constructor throws argument_error for options out of their ranges; making a sample of another size throws
 /// shape_error.
@@ -46,21 +59,32 @@ template <extents_like Extents, class... Step> class transforms {
                 "them, extents<3, 32, 32>, without the axis of samples.");
   static constexpr std::size_t count = sizeof...(Step);
   template <class S> static constexpr bool mixing = std::is_same_v<S, mixup>;
-  static constexpr bool known = ((sample_step<Step> || mixing<Step>) && ...);
-  static_assert(
-      known,
-      "devplace: transforms: after the extents and the seed come steps, such as horizontal_flip{} and "
-      "random_crop{.padding = 4}; a step of your own is called as step(sample_image<T>, sample_random&) const.");
+  template <class S>
+  static constexpr bool changing = sample_step<S> && !moving_step<S> && !std::is_same_v<S, with_targets>;
+  static constexpr bool known =
+      ((sample_step<Step> || moving_step<Step> || mixing<Step> || std::is_same_v<Step, with_targets>) && ...);
+  static_assert(known,
+                "devplace: transforms: after the extents and the seed come steps, such as horizontal_flip{} and "
+                "random_crop{.padding = 4}; a step of your own is called as step(sample_random&) const and returns a "
+                "sample_move, or as step(sample_image<T>, sample_random&) const.");
   static constexpr bool mixes = (mixing<Step> || ...);
-  static constexpr bool mixes_last() {
-    const bool list[] = {mixing<Step>..., true};
-    return std::find(list, list + count, true) + 1 >= list + count;
+  static constexpr bool in_order() {
+    const int rank[] = {(mixing<Step> ? 2 : changing<Step> ? 1 : 0)..., 3};
+    return std::is_sorted(rank, rank + count) && std::count(rank, rank + count, 2) <= 1;
   }
-  static constexpr bool ordered = mixes_last();
-  static_assert(
-      ordered, "devplace: transforms: mixup mixes what the other steps have made; give it as the last step, and once.");
+  static constexpr bool ordered = in_order();
+  static_assert(ordered,
+                "devplace: transforms: give steps in the order in which they act: steps that move pixels, such as "
+                "random_crop, and with_targets; steps that change values, such as cutout; mixup, once, at the end.");
 
  public:
+  /// Whether the steps move pixels, and those of targets too; whether they change values otherwise.
+  ///@{
+  static constexpr bool moves = (moving_step<Step> || ...);
+  static constexpr bool moves_targets = (std::is_same_v<Step, with_targets> || ...);
+  static constexpr bool changes_values = (changing<Step> || ...);
+  ///@}
+
   /// The extents of a sample, the seed, and the steps.
   transforms(const Extents& extents, seed start, Step... steps)
       : extents_(extents), seed_(start), steps_(std::move(steps)...) {
@@ -70,20 +94,51 @@ template <extents_like Extents, class... Step> class transforms {
     });
   }
 
-  /// Changes sample `index` of the data as in epoch `epoch`, without mixing. Loaders call this function.
+  /// Changes sample `index` of the data as in epoch `epoch`, without scaling and mixing.
   template <floating_element T> void operator()(std::span<T> sample, std::size_t index, int epoch) const {
-    if (sample.size() != extents_.size())
-      throw shape_error({"transforms: a sample has ", sample.size(), " elements and the steps were made for ",
-                         detail::to_string(extents_),
-                         "; give the extents of one sample, without the axis of samples."});
+    detail::require_size("a sample", sample.size(), size());
+    if constexpr (moves) {
+      double numbers[detail::move_numbers];
+      store_move(index, epoch, numbers);
+      const std::vector<T> before(sample.begin(), sample.end());
+      detail::move_pixels<backend::cpu, T>(0, sample.data(), before.data(), numbers, 1, {size(), fill(), true});
+    }
+    change_values(sample, index, epoch);
+  }
+
+  /// The move of sample `index` in an epoch, for example to move points of its label likewise.
+  sample_move move(std::size_t index, int epoch) const {
+    sample_move all;
+    each_step([&](const auto& step, std::size_t k) {
+      if constexpr (moving_step<std::remove_cvref_t<decltype(step)>>) {
+        sample_random random(seed_, epoch, index, k);
+        all = all.then(step(random));
+      }
+    });
+    return all;
+  }
+
+  /// For loaders: the move as numbers; the other changes of a sample; how pixels are moved.
+  ///@{
+  void store_move(std::size_t index, int epoch, double* to) const {
+    detail::store_move(move(index, epoch), size(), to);
+  }
+  template <floating_element T> void change_values(std::span<T> sample, std::size_t index, int epoch) const {
     const sample_image<T> image{sample.data(), channels(), height(), width()};
     each_step([&](const auto& step, std::size_t k) {
-      if constexpr (!mixing<std::remove_cvref_t<decltype(step)>>) {
+      if constexpr (changing<std::remove_cvref_t<decltype(step)>>) {
         sample_random random(seed_, epoch, index, k);
         step(image, random);
       }
     });
   }
+  template <class Backend, class T> DEVPLACE_CONFIGURED detail::moved_images moved_features() const {
+    return detail::moves_of<Backend, T>({size(), fill(), true});
+  }
+  template <class Backend, class T> DEVPLACE_CONFIGURED detail::moved_images moved_targets() const {
+    return detail::moves_of<Backend, T>({size(), std::get<with_targets>(steps_).fill});
+  }
+  ///@}
 
   /// Calls f(name, value) for the seed, the extents and each option of the steps, for comparison between processes.
   static void for_each_option(auto& self, auto&& f) {
@@ -110,6 +165,17 @@ template <extents_like Extents, class... Step> class transforms {
   }
   std::size_t height() const { return extents_.extent(Extents::rank - 2); }
   std::size_t width() const { return extents_.extent(Extents::rank - 1); }
+  detail::image_size size() const { return {channels(), height(), width()}; }
+
+  /// The value of samples' pixels from outside.
+  double fill() const {
+    double last = 0;
+    each_step([&](const auto& step, std::size_t) {
+      if constexpr (moving_step<std::remove_cvref_t<decltype(step)>> && requires { double{step.fill}; })
+        if (step.fill != 0) last = step.fill;
+    });
+    return last;
+  }
 
   template <class F> void each_step(const F& f) const {
     [&]<std::size_t... K>(std::index_sequence<K...>) {

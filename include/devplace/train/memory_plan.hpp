@@ -250,8 +250,9 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   static constexpr std::size_t bytes = base::parameters + base::working_copy + base::gradients + optimizer_state +
                                        base::buffers + activations + sums + reduction_buffer +
                                        (scales_losses<P> ? clipping : 0);
-  /// Additional bytes if a loader copies uint8 images (an image_set) to devices: two batches, and one batch of bytes,
-  /// which the device scales. 0 on the CPU, where models read the batches in the loader's host memory.
+  /// Additional bytes if a loader without transforms copies uint8 images (an image_set) to devices: two batches, and
+  /// one batch of bytes, which the device scales. 0 on the CPU, where models read the batches in the loader's host
+  /// memory.
   static constexpr std::size_t loader = std::is_same_v<placement_backend_t<Where>, backend::cpu>
                                             ? 0
                                             : rows * (runtime::sample_size<typename plan::input> *

@@ -64,8 +64,10 @@ class batch_maker {
   using targets_extents = batch_extents_t<typename Targets::extents_type>;
   using images_type = tensor<sample_element, features_extents, Memory>;
   using bytes_type = tensor<std::uint8_t, features_extents, Memory>;
-  using labels_type = tensor<batch_target_t<T, Targets>, targets_extents, Memory>;
-  using batch_type = std::conditional_t<Staged, staged_batch<images_type, bytes_type, labels_type>,
+  using moves_type = tensor<double, extents<dyn, move_numbers>, Memory>;
+  using label = batch_target_t<T, Targets>;
+  using labels_type = tensor<label, targets_extents, Memory>;
+  using batch_type = std::conditional_t<Staged, staged_batch<images_type, bytes_type, moves_type, labels_type>,
                                         labelled_batch<images_type, labels_type>>;
 
   /// Makes only `share` of each batch. `device_scales`: whether devices can convert the bytes of staged batches to `T`.
@@ -78,7 +80,7 @@ class batch_maker {
         visited_(options.drop_last ? data.features.extent(0) / batch_ * batch_ : data.features.extent(0)),
         batches_(divided_up(visited_, batch_)),
         scale_(options),
-        transform_(std::move(transform)),
+        transform_(checked(std::move(transform), data)),
         as_bytes_(Staged && std::is_same_v<feature, std::uint8_t> && device_scales && !transform_),
         sampler_(data.features.extent(0), options.shuffle),
         slots_(make_slots(options)),
@@ -118,6 +120,11 @@ class batch_maker {
   /// Whether features stay bytes until they reach the device, and the scaling that the device applies.
   bool as_bytes() const { return as_bytes_; }
   const feature_scale<feature, sample_element>& scale() const { return scale_; }
+  /// How the device moves the pixels of features and targets, if features stay bytes; without a mover if it does not.
+  ///@{
+  const moved_images& moved_features() const { return transform_.features; }
+  const moved_images& moved_targets() const { return transform_.targets; }
+  ///@}
 
   /// Number of slots, one for each batch that is being made or in use. `wait(object, slot)` is called in any thread
   /// before a slot is refilled.
@@ -159,6 +166,23 @@ class batch_maker {
     return options.batch;
   }
 
+  /// Sets the size of targets that are moved.
+  static sample_transform<sample_element> checked(sample_transform<sample_element>&& transform,
+                                                  const features_and_targets<Features, Targets>& data) {
+    if (transform.moves()) require_size("a sample", data.features.extents().stride(0), transform.features.size);
+    if constexpr (Targets::rank >= 3)
+      if (transform.targets.in_thread != nullptr) {
+        image_size& size = transform.targets.size;
+        const std::size_t height = data.targets.extent(Targets::rank - 2),
+                          width = data.targets.extent(Targets::rank - 1);
+        if (height != size.height || width != size.width)
+          throw shape_error({"transforms: targets have ", height, " rows of ", width, " pixels and samples ",
+                             size.height, " rows of ", size.width, "; with_targets moves targets of equal size."});
+        size.channels = data.targets.extents().stride(0) / std::max<std::size_t>(height * width, 1);
+      }
+    return std::move(transform);
+  }
+
   template <class View> static auto with_rows(const View& view, std::size_t rows) {
     return with_dynamic_axis<typename View::extents_type>::with(rows, view.extents());
   }
@@ -176,8 +200,9 @@ class batch_maker {
         const std::size_t rows = share_.capacity(capacity());
         images_type images(with_rows(data_.features, as_bytes_ ? 0 : rows));
         bytes_type bytes(with_rows(data_.features, as_bytes_ ? rows : 0));
+        moves_type moves(typename moves_type::extents_type(as_bytes_ && transform_.moves() ? rows : 0));
         labels_type labels(with_rows(data_.targets, rows));
-        slots.push_back({std::move(images), std::move(bytes), std::move(labels)});
+        slots.push_back({std::move(images), std::move(bytes), std::move(moves), std::move(labels)});
       } else {
         images_type images(features_capacity());
         labels_type labels(targets_capacity());
@@ -196,45 +221,68 @@ class batch_maker {
     if (wait_ != nullptr) wait_(waiting_for_, slot);
     if constexpr (Staged && std::is_same_v<feature, std::uint8_t>) {
       if (as_bytes_) {
+        double* move = batch.moves.data();
         fill_rows(batch.bytes, batch.labels, number,
-                  [](std::uint8_t* sample, const std::uint8_t* from, std::size_t width, std::size_t) {
-                    std::copy_n(from, width, sample);
+                  [&](std::uint8_t* sample, label*, std::size_t width, std::size_t index) {
+                    std::copy_n(data_.features.data() + index * width, width, sample);
+                    if (transform_.moves())
+                      transform_.store_move(index, epoch_, std::exchange(move, move + move_numbers));
                   });
         return;
       }
     }
     fill_rows(batch.images, batch.labels, number,
-              [this](sample_element* sample, const feature* from, std::size_t width, std::size_t index) {
-                scale_(sample, from, width);
-                if (transform_) transform_(std::span<sample_element>(sample, width), index, epoch_);
+              [this](sample_element* sample, label* target_of_sample, std::size_t width, std::size_t index) {
+                make_sample(sample, target_of_sample, width, index);
               });
     if constexpr (floating_element<sample_element> && floating_element<target>)
       if (transform_.mixes()) mix_rows(batch.images, batch.labels, number);
   }
 
+  /// Makes a sample and moves its target, without mixing.
+  void make_sample(sample_element* sample, label* target_of_sample, std::size_t width, std::size_t index) const {
+    const feature* from = data_.features.data() + index * width;
+    if (transform_.moves()) {
+      thread_local std::vector<feature> moved;  // grow once in each thread that makes batches
+      thread_local std::vector<label> unmoved;
+      double move[move_numbers];
+      transform_.store_move(index, epoch_, move);
+      moved.resize(width);
+      transform_.features.in_thread(0, moved.data(), from, move, 1, transform_.features);
+      from = moved.data();
+      if (const moved_images& targets = transform_.targets; targets.in_thread != nullptr) {
+        unmoved.assign(target_of_sample, target_of_sample + targets.size.elements());
+        targets.in_thread(0, target_of_sample, unmoved.data(), move, 1, targets);
+      }
+    }
+    scale_(sample, from, width);
+    transform_(std::span<sample_element>(sample, width), index, epoch_);
+  }
+
   /// Mixes samples and targets with the samples and targets of their partners. Makes the partners' samples again.
   template <class Rows> void mix_rows(Rows& samples, labels_type& labels, std::size_t number) const {
-    thread_local std::vector<T> partner;  // grows once in each thread that makes batches
+    thread_local std::vector<T> partner, partner_target;  // grow once in each thread that makes batches
     const std::size_t first = number * batch_ + share_.begin(rows(number));
     const std::size_t width = data_.features.extents().stride(0), target_width = data_.targets.extents().stride(0);
     partner.resize(width);
+    partner_target.resize(target_width);
     for (std::size_t row = 0; row < samples.extent(0); ++row) {
       const sample_mix mix =
           transform_.partner(static_cast<std::size_t>(order_[first + row]), epoch_, data_.features.extent(0));
       if (mix.weight == 1) continue;
-      scale_(partner.data(), data_.features.data() + mix.partner * width, width);
-      transform_(std::span<T>(partner), mix.partner, epoch_);
+      std::copy_n(data_.targets.data() + mix.partner * target_width, target_width, partner_target.data());
+      make_sample(partner.data(), partner_target.data(), width, mix.partner);
       const T weight = static_cast<T>(mix.weight), rest = static_cast<T>(1 - mix.weight);
       T* const sample = samples.data() + row * width;
       for (std::size_t i = 0; i < width; ++i) sample[i] = weight * sample[i] + rest * partner[i];
-      T* const label = labels.data() + row * target_width;
+      T* const target_of_sample = labels.data() + row * target_width;
       for (std::size_t i = 0; i < target_width; ++i)
-        label[i] = weight * label[i] + rest * static_cast<T>(data_.targets.data()[mix.partner * target_width + i]);
+        target_of_sample[i] = weight * target_of_sample[i] + rest * partner_target[i];
     }
   }
 
   template <class Rows, class Make>
-  void fill_rows(Rows& samples, labels_type& labels, std::size_t number, const Make& make_sample) const {
+  void fill_rows(Rows& samples, labels_type& labels, std::size_t number, const Make& make_row) const {
     const std::size_t all = this->rows(number), first = number * batch_ + share_.begin(all),
                       rows = share_.end(all) - share_.begin(all);
     leading_extent::set(samples, rows);
@@ -244,8 +292,8 @@ class batch_maker {
       const auto index = static_cast<std::size_t>(order_[first + row]);
       if (row + 1 < rows)
         fetch(data_.features.data() + static_cast<std::size_t>(order_[first + row + 1]) * width, width);
-      make_sample(samples.data() + row * width, data_.features.data() + index * width, width, index);
       std::copy_n(data_.targets.data() + index * target_width, target_width, labels.data() + row * target_width);
+      make_row(samples.data() + row * width, labels.data() + row * target_width, width, index);
     }
   }
 

@@ -36,9 +36,13 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
   DEVPLACE_CONFIGURED explicit device_batches(const Maker& maker)
       : share_(maker.share()),
         batches_{make_batch(maker), make_batch(maker)},
-        bytes_(make_tensor<bytes_tensor>(maker.as_bytes() ? maker.features_capacity()
-                                                          : no_rows(maker.features_capacity()))),
-        as_bytes_(maker.as_bytes()) {
+        as_bytes_(maker.as_bytes()),
+        moved_features_(maker.moved_features()),
+        moved_targets_(maker.moved_targets()),
+        bytes_(make_tensor<bytes_tensor>(rows_if(as_bytes_, maker.features_capacity()))),
+        unmoved_bytes_(make_tensor<bytes_tensor>(rows_if(moves(), maker.features_capacity()))),
+        unmoved_targets_(make_tensor<targets_tensor>(rows_if(moves_targets(), maker.targets_capacity()))),
+        moves_(make_tensor<moves_tensor>(extents<dyn, move_numbers>(moves() ? maker.capacity() : 0))) {
     for (std::size_t k = 0; k < places; ++k)
       lanes_[k].template open<backend_type>(local_part(batches_[0].labels, k).ordinal(), maker.slots());
   }
@@ -54,14 +58,24 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
     leading_extent::set(to.images, rows);
     leading_extent::set(to.labels, rows);
     if (as_bytes_) leading_extent::set(bytes_, rows);
+    if (moves()) {
+      leading_extent::set(moves_, rows);
+      leading_extent::set(unmoved_bytes_, rows);
+    }
+    if (moves_targets()) leading_extent::set(unmoved_targets_, rows);
     for (std::size_t k = 0; k < places; ++k)
       lanes_[k].template send<backend_type>(slot, next, [&] {
         std::size_t first = 0;
         if constexpr (!single_place<Where>) first = to.labels.first_row(k) - to.labels.first_row(0);
+        if (moves()) copy_rows(local_part(moves_, k), staged.moves, first);
         if constexpr (sizeof...(scale) != 0)
-          if (as_bytes_) upload_bytes(local_part(to.images, k), local_part(bytes_, k), staged.bytes, first, scale...);
+          if (as_bytes_) {
+            const auto bytes = local_part(bytes_, k);
+            copy_moved(moved_features_, bytes, local_part(unmoved_bytes_, k), staged.bytes, first, k);
+            scale_part(local_part(to.images, k), bytes, scale...);
+          }
         if (!as_bytes_) copy_rows(local_part(to.images, k), staged.images, first);
-        copy_rows(local_part(to.labels, k), staged.labels, first);
+        copy_moved(moved_targets_, local_part(to.labels, k), local_part(unmoved_targets_, k), staged.labels, first, k);
       });
     current_ = next;
     return to;
@@ -74,9 +88,14 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
 
  private:
   using bytes_tensor = tensor<std::uint8_t, FeaturesExtents, Where>;
+  using targets_tensor = tensor<Target, TargetsExtents, Where>;
+  using moves_tensor = tensor<double, extents<dyn, move_numbers>, Where>;
 
-  static FeaturesExtents no_rows(const FeaturesExtents& features) {
-    return with_dynamic_axis<FeaturesExtents>::with(0, features);
+  bool moves() const { return as_bytes_ && moved_features_.on_device != nullptr; }
+  bool moves_targets() const { return as_bytes_ && moved_targets_.on_device != nullptr; }
+
+  template <class Extents> static Extents rows_if(bool needed, const Extents& capacity) {
+    return needed ? capacity : with_dynamic_axis<Extents>::with(0, capacity);
   }
 
   template <class Maker> DEVPLACE_CONFIGURED batch_type make_batch(const Maker& maker) const {
@@ -114,11 +133,21 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
       copy_in_async<backend_type>(part.ordinal(), part.data(), from, bytes);
   }
 
-  template <class Images, class Bytes, class Whole, class Scale>
-  DEVPLACE_CONFIGURED static void upload_bytes(const Images& images, const Bytes& bytes, const Whole& whole,
-                                               std::size_t first, const Scale& scale) {
+  /// Enqueues the copy of a part's rows, and moves the pixels if devices do.
+  template <class Part, class Whole>
+  DEVPLACE_CONFIGURED void copy_moved(const moved_images& how, const Part& part, const Part& unmoved,
+                                      const Whole& whole, std::size_t first, std::size_t k) {
+    if (!as_bytes_ || how.on_device == nullptr) {
+      copy_rows(part, whole, first);
+    } else {
+      copy_rows(unmoved, whole, first);
+      how.on_device(part.ordinal(), part.data(), unmoved.data(), local_part(moves_, k).data(), part.extent(0), how);
+    }
+  }
+
+  template <class Images, class Bytes, class Scale>
+  DEVPLACE_CONFIGURED static void scale_part(const Images& images, const Bytes& bytes, const Scale& scale) {
     if constexpr (provided<backend_type, op::for_each>) {
-      copy_rows(bytes, whole, first);
       scale_bytes_into(images, bytes, scale);
     } else {
       throw error(
@@ -129,8 +158,11 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
 
   batch_share share_;
   std::array<batch_type, 2> batches_;
-  bytes_tensor bytes_;  // one buffer is enough: a lane scales a batch before it copies the next
   bool as_bytes_;
+  moved_images moved_features_, moved_targets_;
+  bytes_tensor bytes_, unmoved_bytes_;  // one buffer is enough: a lane reads a batch before it copies the next
+  targets_tensor unmoved_targets_;
+  moves_tensor moves_;
   std::size_t current_ = 0;
   std::array<copy_lane, places> lanes_;
 };

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error.hpp>
+#include <devplace/config.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {
@@ -19,6 +21,44 @@ struct sample_mix {
   double weight;
 };
 
+/// The extents of a sample, or of a target whose pixels are moved with the sample's.
+struct image_size {
+  std::size_t channels, height, width;
+
+  std::size_t elements() const { return channels * height * width; }
+};
+
+/// Numbers of a stored move (store_move in data/detail/moved_pixels.hpp).
+inline constexpr std::size_t move_numbers = 6;
+
+/// How features or targets are moved: by move_pixels in data/detail/moved_pixels.hpp, in the calling thread or on the
+/// loader's devices. Null pointers if they are not moved.
+struct moved_images {
+  using mover = void (*)(int ordinal, void* to, const void* from, const double* moves, std::size_t samples,
+                         const moved_images& how);
+
+  image_size size{};
+  double fill = 0;  ///< of pixels from outside
+  bool interpolates = false;
+  mover in_thread = nullptr, on_device = nullptr;
+};
+
+/// Throws shape_error unless a sample or target has the elements of an image of this size.
+inline void require_size(const char* what, std::size_t elements, const image_size& size) {
+  if (elements != size.elements())
+    throw shape_error({"transforms: ", what, " has ", elements, " elements and the steps were made for ", size.channels,
+                       "x", size.height, "x", size.width,
+                       "; give the extents of one sample, without the axis of samples."});
+}
+
+/// Whether a transform moves pixels (data/transforms.hpp).
+template <class Function>
+concept moving_transform = requires { requires Function::moves; };
+
+/// Whether a transform moves the pixels of targets too.
+template <class Function>
+concept target_moving_transform = moving_transform<Function> && requires { requires Function::moves_targets; };
+
 /// Whether a transform mixes samples (data/transforms.hpp).
 template <class Function>
 concept mixing_transform = requires(const Function& function) {
@@ -26,9 +66,13 @@ concept mixing_transform = requires(const Function& function) {
 };
 
 /// Whether a loader of these elements and targets takes a transform; fails to compile where it does not.
-template <class Transform, class T, class Target> consteval bool accepts_transform() {
+template <class Transform, class T, class Target, std::size_t TargetRank> consteval bool accepts_transform() {
   constexpr bool mixes_numbers = !mixing_transform<Transform> || (floating_element<T> && floating_element<Target>);
   constexpr bool callable = !mixes_numbers || std::is_invocable_v<const Transform&, std::span<T>, std::size_t, int>;
+  constexpr bool moves_images = !target_moving_transform<Transform> || TargetRank >= 3;
+  static_assert(moves_images,
+                "devplace: with_targets moves the pixels of targets, and these targets have no rows and columns behind "
+                "the axis of samples; leave with_targets out, so that samples alone are moved.");
   static_assert(mixes_numbers,
                 "devplace: mixup mixes features and targets, and integers cannot be mixed; give make_loader tensors of "
                 "floating-point targets, for classes their probabilities.");
@@ -36,7 +80,7 @@ template <class Transform, class T, class Target> consteval bool accepts_transfo
                 "devplace: a loader's transform is called as transform(std::span<T> sample, std::size_t index, int "
                 "epoch) with T the loader's element type, or the type of integer features, and is const, because "
                 "workers call it at the same time; give it these parameters and no `mutable`.");
-  return mixes_numbers && callable;
+  return mixes_numbers && moves_images && callable;
 }
 
 /// A user's function that changes a sample in place, type-erased; may be empty. (<functional> would cost every program
@@ -45,23 +89,43 @@ template <element T> class sample_transform {
  public:
   sample_transform() = default;
 
-  template <class Function> static sample_transform from(Function function) {
+  /// `Backend` is the one of the loader's places; features and targets are of these types when their pixels are moved.
+  template <class Backend, class Feature, class Target, class Function>
+  DEVPLACE_CONFIGURED static sample_transform from(Function function) {
     sample_transform result;
-    result.function_ = std::make_shared<const Function>(std::move(function));
-    result.call_ = [](const void* object, std::span<T> sample, std::size_t index, int epoch) {
-      static_cast<void>((*static_cast<const Function*>(object))(sample, index, epoch));
-    };
+    if constexpr (moving_transform<Function>) {
+      result.features = function.template moved_features<Backend, Feature>();
+      if constexpr (Function::moves_targets) result.targets = function.template moved_targets<Backend, Target>();
+      result.move_ = [](const void* object, std::size_t index, int epoch, double* to) {
+        static_cast<const Function*>(object)->store_move(index, epoch, to);
+      };
+      if constexpr (Function::changes_values)
+        result.call_ = [](const void* object, std::span<T> sample, std::size_t index, int epoch) {
+          static_cast<const Function*>(object)->change_values(sample, index, epoch);
+        };
+    } else {
+      result.call_ = [](const void* object, std::span<T> sample, std::size_t index, int epoch) {
+        static_cast<void>((*static_cast<const Function*>(object))(sample, index, epoch));
+      };
+    }
     if constexpr (mixing_transform<Function>)
       result.mix_ = [](const void* object, std::size_t index, int epoch, std::size_t samples) {
         return static_cast<const Function*>(object)->partner(index, epoch, samples);
       };
+    result.function_ = std::make_shared<const Function>(std::move(function));
     return result;
   }
 
-  explicit operator bool() const { return function_ != nullptr; }
+  /// Whether samples change in another way than by moves, which devices can make.
+  explicit operator bool() const { return call_ != nullptr || mix_ != nullptr; }
 
+  bool moves() const { return move_ != nullptr; }
+  /// Writes the move of a sample.
+  void store_move(std::size_t index, int epoch, double* to) const { move_(function_.get(), index, epoch, to); }
+
+  /// Changes a sample after moves and scaling.
   void operator()(std::span<T> sample, std::size_t index, int epoch) const {
-    call_(function_.get(), sample, index, epoch);
+    if (call_ != nullptr) call_(function_.get(), sample, index, epoch);
   }
 
   bool mixes() const { return mix_ != nullptr; }
@@ -69,8 +133,11 @@ template <element T> class sample_transform {
     return mix_(function_.get(), index, epoch, samples);
   }
 
+  moved_images features, targets;
+
  private:
   std::shared_ptr<const void> function_;
+  void (*move_)(const void*, std::size_t, int, double*) = nullptr;
   void (*call_)(const void*, std::span<T>, std::size_t, int) = nullptr;
   sample_mix (*mix_)(const void*, std::size_t, int, std::size_t) = nullptr;
 };
