@@ -116,6 +116,9 @@ TEST_CASE("reductions refuse results in the operand's memory", "[ops]") {
   dp::mean_into(all.select(dp::axis<1>{}, 5), columns, dp::axis<1>{});
   CHECK(all(0, 5) == 2);
   CHECK(all(1, 5) == 8);
+  const dp::tensor doubled = 2.0F * all;
+  dp::sum_into(all[1], 2.0F * all, dp::axis<0>{});  // an expression may share memory with the result
+  CHECK(values_of(all[1]) == values_of(dp::sum(doubled, dp::axis<0>{})));
 }
 
 TEST_CASE("reductions into existing memory allocate nothing on the CPU", "[ops]") {
@@ -124,5 +127,21 @@ TEST_CASE("reductions into existing memory allocate nothing on the CPU", "[ops]"
   const auto before = dp::memory_statistics<dp::cpu>().allocations;
   dp::sum_into(columns.select(dp::axis<1>{}, 0), x, dp::axis<0>{});
   dp::max_into(columns.reshape(dp::extents<2, 100>{})[0], x, dp::axis<0>{});
+  dp::sum_into(columns.select(dp::axis<1>{}, 1), 2.0F * x * x - x, {.accumulate = true}, dp::axis<0>{});
   CHECK(dp::memory_statistics<dp::cpu>().allocations == before);
+}
+
+TEMPLATE_TEST_CASE("expressions that are computed while they are reduced have the bits of stored ones", "[ops]", float,
+                   double, dp::half) {
+  const auto x = random_values<TestType>(dp::dextents<3>{7, 300, 20}, 5), y = random_values<TestType>(x.extents(), 6);
+  const auto check = [&](auto... axis) {
+    const dp::tensor stored = x * y - x;
+    CHECK(values_of(dp::sum(x * y - x, axis...)) == values_of(dp::sum(stored, axis...)));
+    CHECK(values_of(dp::max(x * y - x, axis...)) == values_of(dp::max(stored, axis...)));
+  };
+  check();
+  check(dp::axis<0>{});
+  check(dp::axis<2>{});
+  check(dp::axis<1>{}, dp::axis<2>{});
+  check(dp::axis<0>{}, dp::axis<2>{});
 }

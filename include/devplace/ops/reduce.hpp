@@ -30,8 +30,9 @@ namespace devplace {
 // are then dynamic: dextents<rank - 1>. Results are new tensors on x's place; `item(sum(x))` is a number on the host.
 // sum_into, mean_into and max_into (reduce_into.hpp) write to existing memory. Sums and products are accumulated in
 // double (int64 for integers) in blocks of fixed size. Therefore the error of a sum grows with the logarithm of the
-// number of elements, and the bits depend neither on the number of threads nor on the run. Expressions, non-contiguous
-// views, and arrays whose reduced axes are not adjacent are first evaluated into a row-major temporary.
+// number of elements, and the bits depend neither on the number of threads nor on the run. Expressions of row-major
+// tensors of their extents are computed while they are reduced, unless a function such as exp is in them. Other
+// expressions, non-contiguous views, and arrays whose reduced axes are not adjacent are first evaluated in workspace.
 //
 // For an operand over several places, each place reduces its local tensor, without communication and concurrently; axes
 // are given as types. The result of a replicated operand is replicated. The result of a split operand stays split if
@@ -135,20 +136,57 @@ void reduce_by(const Operation& operation, const X& x, const std::array<bool, X:
   }
 }
 
-/// Reduces an operand on one place to the elements of a view. Expressions are first evaluated in workspace.
+/// The elements of an expression whose tensors share one index.
+template <class T, class Tree> struct tree_source {
+  Tree tree;
+
+  DEVPLACE_HD T operator()(std::size_t i) const { return static_cast<T>(tree.at(i)); }
+};
+
+/// Whether the tensors of an expression have its elements in row-major order, apart from the elements of `to`.
+template <class Expression, class To> bool shares_one_index(const Expression& x, const To& to) {
+  using row_major_view =
+      view<typename Expression::value_type, typename Expression::extents_type, typename To::placement_type>;
+  constexpr std::size_t count = tensor_count<Expression>;
+  evaluation<count> plan{shape_of(x.extents()), {}};
+  layout_reader reader{plan.axes, to.ordinal(), plan.layouts};
+  x.visit(reader);
+  plan.layouts[count] = layout_of(row_major_view(nullptr, x.extents(), to.device()), plan.axes);
+  if (any_overlaps(layout_of(to, shape_of(to.extents())), plan.layouts, count)) return false;
+  collapse(plan.axes, plan.layouts, count + 1);
+  return plan.axes.rank <= 1 && rows_are_linear(plan.axes, plan.layouts, count + 1);
+}
+
+/// Reduces an operand on one place to the elements of a view. An expression whose tensors share one index is computed
+/// while it is reduced, and otherwise first, in workspace: functions such as exp vectorise better in a loop of their
+/// own.
 template <class Operation, class X, class To, class... Axes>
 void reduce_on_place(const Operation& operation, const X& operand, const To& to, const Axes&... axes) {
   constexpr std::size_t rank = X::rank;
+  constexpr bool may_scatter = may_be_scattered<rank, Axes...>();
+  const std::array<bool, rank> reduced = reduced_axes<rank>(axes...);
   if constexpr (tensor_like<X>) {
-    reduce_by<may_be_scattered<rank, Axes...>()>(operation, as_any_view(operand), reduced_axes<rank>(axes...), to);
+    reduce_by<may_scatter>(operation, as_any_view(operand), reduced, to);
   } else {
     using value = typename X::value_type;
+    using backend_type = typename To::backend_type;
+    using tree = decltype(operand.tree(std::declval<make_linear_leaf&>()));
+    constexpr bool in_one_pass = !computes_much<tree> && !requires { typename Operation::template statistic<value>; };
+    if constexpr (in_one_pass) {
+      const reduction_extents e = reduction_extents_of(sizes_of(operand.extents()), reduced);
+      if (e.one_run && shares_one_index(without_lazy(operand), to)) {
+        make_linear_leaf make;
+        const auto reducer = stored_in(to, operation.template reducer<value>(raw_data(to), e.count));
+        using plan = reduction_plan<tree_source<value, tree>, std::remove_const_t<decltype(reducer)>>;
+        return reduce<backend_type>(to.ordinal(), plan{e.outer, e.count, e.inner, {operand.tree(make)}, reducer});
+      }
+    }
     const memory_block memory =
-        allocate<typename To::backend_type>(to.ordinal(), operand.size() * sizeof(value), memory_purpose::workspace);
+        allocate<backend_type>(to.ordinal(), operand.size() * sizeof(value), memory_purpose::workspace);
     const view<value, typename X::extents_type, typename To::placement_type> elements(
         static_cast<value*>(memory.data()), operand.extents(), to.device());
     evaluate(elements, without_lazy(operand));
-    reduce_on_place(operation, elements, to, axes...);
+    reduce_by<may_scatter>(operation, elements, reduced, to);
   }
 }
 

@@ -101,9 +101,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// y = sums of x along axes, as sum(x, axes...) but in existing memory: `sum_into(y, x, axis<0>{})`. Shapes: y has the
 /// axes that remain, in order. y has any strides, and x's element type or, for integers, int64; for 16-bit types it may
 /// be float. A y over several places lies on the placement of sum(x, axes...). In the order of the current stream of
-/// the place. Row-major operands whose reduced axes are adjacent need no allocation; other operands are first evaluated
-/// in workspace. x must not share elements with y (argument_error), unless it is an expression. Different run-time
-/// extents throw shape_error.
+/// the place. Does not allocate if x, or each tensor of the expression x, is row-major with all of x's extents, the
+/// reduced axes are adjacent and x has no function such as exp; other operands are first evaluated in workspace. x must
+/// not share elements with y (argument_error), unless it is an expression. Different run-time extents throw
+/// shape_error.
 template <class Y, class X, class... Axes>
   requires(tensor_like<Y> && detail::reduction_call<X, Axes...>)
 void sum_into(Y&& y, X&& x, const Axes&... axes) {
