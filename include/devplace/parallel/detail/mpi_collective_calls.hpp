@@ -12,6 +12,10 @@
 #include <devplace/process/combine.hpp>
 #include <devplace/process/mpi_calls.hpp>
 
+#if defined(OPEN_MPI) && OPEN_MPI && __has_include(<mpi-ext.h>)
+  #include <mpi-ext.h>
+#endif
+
 namespace devplace::parallel::detail {
 
 /// The sizes and displacements of the processes' parts of a window, as arguments of MPI.
@@ -32,14 +36,6 @@ struct mpi_counts {
 
   std::vector<int> sizes, displacements;
 };
-
-}  // namespace devplace::parallel::detail
-
-#if defined(OPEN_MPI) && OPEN_MPI && __has_include(<mpi-ext.h>)
-  #include <mpi-ext.h>
-#endif
-
-namespace devplace::parallel::detail {
 
 /// Whether MPI itself can reduce the type. bf16 and half are passed to MPI as integers of equal size and reduced by
 /// functions of devplace.
