@@ -19,7 +19,6 @@ namespace devplace {
 
 namespace detail {
 
-/// Types that convert to a span of elements.
 template <class Source>
 concept elements_source =
     requires(Source& source) { requires is_element<typename decltype(std::span(source))::value_type>; };

@@ -98,7 +98,6 @@ class attention_graph {
   }
   ///@}
 
-  /// Returns the operations, in order.
   std::span<const handle> operations() const { return operations_; }
   /// Returns the numbers of the tensors in memory.
   std::vector<std::int64_t> tensors(bool gradient) const {
@@ -235,7 +234,6 @@ class attention_graph {
   std::vector<handle> operations_;
 };
 
-/// Makes the plan of attention or its gradient.
 inline cudnn_plan make_cudnn_plan(cudnnHandle_t handle, const attention_key& key, std::size_t limit, int ordinal) {
   const cudnn_caller caller(ordinal, key);
   cudnn_plan result;

@@ -90,7 +90,6 @@ class simulated_device {
     return failed_.back().what;
   }
 
-  /// A point in the device's work.
   struct point {
     std::uint64_t calls = 0;   ///< calls of submit() before the point
     std::size_t reported = 0;  ///< number of failures that drain() had returned before the point

@@ -13,7 +13,6 @@
 
 namespace devplace::parallel::detail {
 
-/// The transport of a group of one process.
 class transport_alone final : public transport {
  public:
   transport_alone() : transport(process_ranks{}) {}

@@ -7,7 +7,6 @@
 // from the image into the engine's packed panels, block by block ("implicit im2col"). The order of each sum depends on
 // the extents only, not on the ranges that threads compute.
 
-/// Number of columns of a register tile.
 template <class T> inline constexpr std::size_t tile_columns_of = 2 * vector_bytes / sizeof(computed_t<T>);
 
 /// The largest depth of a block of patches, including the bias element. 16-bit convolutions use one block if possible.

@@ -115,7 +115,6 @@ template <class T, class From>
   }
 }
 
-/// Computes to[i] += from[i].
 template <class T, std::size_t Bytes = vector_bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void add_run(T* __restrict to, const T* __restrict from, std::size_t n) {
   constexpr std::size_t lanes = Bytes / sizeof(T);
@@ -129,7 +128,6 @@ template <class T, std::size_t Bytes = vector_bytes>
   }
 }
 
-/// Sets to[i] = value.
 template <class T, std::size_t Bytes = vector_bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void fill_run(T* to, T value, std::size_t n) {
   constexpr std::size_t lanes = Bytes / sizeof(T);

@@ -49,7 +49,6 @@ class control_role {
   /// The processes of the group, by rank.
   const watched_processes& processes() const noexcept { return processes_; }
 
-  /// Throws if the group has failed.
   void check() const {
     if (!failed_.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(mutex_);
