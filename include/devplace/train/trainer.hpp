@@ -23,8 +23,8 @@
 #include <devplace/train/detail/accumulation.hpp>
 #include <devplace/train/detail/checked_training.hpp>
 #include <devplace/train/detail/equal_steps.hpp>
+#include <devplace/train/detail/joint_passes.hpp>
 #include <devplace/train/detail/loss_scaler.hpp>
-#include <devplace/train/detail/plan_passes.hpp>
 #include <devplace/train/detail/rejected_trainer.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/detail/training.hpp>
