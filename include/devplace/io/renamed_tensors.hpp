@@ -58,7 +58,6 @@ class renamed_tensors {
     return at == tensors_.size() ? nullptr : tensors_[at].entry;
   }
 
-  /// Adds a difference.
   void append(const std::string& difference) { differences_ += (differences_.empty() ? "" : "; ") + difference; }
   /// Adds a difference if the file lacks this tensor, or has it with another type or shape.
   void require(const safetensors_entry& wanted) {
@@ -75,7 +74,6 @@ class renamed_tensors {
       if (!t.wanted && !left_out(*t.entry)) append(joined({described(t), " is not in the ", owner}));
   }
 
-  /// All differences as text.
   const std::string& differences() const { return differences_; }
 
  private:

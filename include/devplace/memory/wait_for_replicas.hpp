@@ -12,7 +12,6 @@
 
 namespace devplace::detail {
 
-/// A failure and the replica that failed.
 struct replica_failure {
   device_failure failure;
   std::size_t replica = 0;

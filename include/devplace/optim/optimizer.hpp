@@ -17,7 +17,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/optim/detail/replica_update.hpp>
-#include <devplace/optim/detail/whole_state.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/optimizer_state.hpp>
 #include <devplace/optim/option_groups.hpp>

@@ -16,9 +16,7 @@
 #include <devplace/parallel/policy.hpp>
 #include <devplace/process/process_group.hpp>
 
-namespace devplace {
-
-namespace parallel {
+namespace devplace::parallel {
 
 /// A communicator that reduces in two levels: first over the places within each process, then over the first places of
 /// all processes. For buffers of S bytes each process receives about 2 S bytes; with across_processes it receives 2 S
@@ -94,9 +92,9 @@ template <class Backend> class hierarchical : public detail::participants {
   std::vector<std::size_t> process_begins_;  // boundaries of the processes' parts, in elements
 };
 
-}  // namespace parallel
+}  // namespace devplace::parallel
 
-namespace collective {
+namespace devplace::collective {
 
 /// The engine that sums over the places of each process first, and then over the processes. It sends less between
 /// processes than `direct` and adds in another order. In one process it is `direct`.
@@ -105,5 +103,4 @@ struct hierarchical : engine_base<parallel::direct, parallel::hierarchical> {
   static constexpr std::string_view name = "hierarchical";
 };
 
-}  // namespace collective
-}  // namespace devplace
+}  // namespace devplace::collective

@@ -36,7 +36,6 @@ template <class... P, class... Models>
 inline constexpr bool are_on_mesh<devices<P...>, Models...> =
     (std::is_same_v<typename std::remove_cvref_t<Models>::placement_type, on<P>> && ...);
 
-/// Whether the models' outputs are of one type.
 template <class First, class... Models>
 inline constexpr bool have_equal_outputs =
     ((std::is_same_v<typename First::output_type, typename std::remove_cvref_t<Models>::output_type> &&

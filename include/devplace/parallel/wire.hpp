@@ -19,9 +19,7 @@
 #include <devplace/runtime/round_elements.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-namespace devplace {
-
-namespace parallel {
+namespace devplace::parallel {
 
 /// A `Communicator` that can also reduce elements rounded to type `Rounded`, for gradients.
 template <class Backend, class Communicator, half_precision_element Rounded> class rounding : public Communicator {
@@ -113,9 +111,9 @@ template <class Backend, class Communicator, half_precision_element Rounded> cla
   Rounded* from_[detail::max_ranks] = {};
 };
 
-}  // namespace parallel
+}  // namespace devplace::parallel
 
-namespace collective {
+namespace devplace::collective {
 
 /// The engine that sends gradients in 16 bits: `all_reduce<wire<bf16>>`, or with NCCL between GPUs
 /// `all_reduce<wire<bf16, nccl>>`. Each place rounds its gradients; the sums are computed in float in the order of
@@ -171,5 +169,4 @@ template <class Rounded = bf16, class Engine = direct> struct wire {
   }
 };
 
-}  // namespace collective
-}  // namespace devplace
+}  // namespace devplace::collective

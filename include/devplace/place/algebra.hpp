@@ -116,7 +116,6 @@ struct fold_elementwise<Op, refused<Why>, Rest...> : refused<Why> {};
 template <arithmetic Op, class Where, class... Rest>
 struct fold_elementwise<Op, placed_on<Where>, Rest...> : elementwise_result<Op, Where, Rest...> {};
 
-/// The placement of a transposed matrix.
 template <class Where> struct transposed_placement {
   using type = Where;
 };

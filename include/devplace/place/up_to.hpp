@@ -24,7 +24,6 @@ constexpr candidate_list<A..., B...> operator+(candidate_list<A...>, candidate_l
   return {};
 }
 
-/// The placement on the first GPUs.
 template <int... I> constexpr auto first_gpus(std::integer_sequence<int, I...>) {
   return std::conditional_t<sizeof...(I) == 1, on<cuda<0>>, replicated<I...>>{};
 }
@@ -45,7 +44,6 @@ template <int N> struct expansion<up_to<N>> {
 template <class Candidate> inline constexpr bool is_up_to = false;
 template <int N> inline constexpr bool is_up_to<up_to<N>> = true;
 
-/// The placements of a list of candidates.
 template <class... Candidate>
 using expanded_t = decltype((candidate_list<>{} + ... + typename expansion<Candidate>::type{}));
 

@@ -18,21 +18,9 @@ enum class launcher : unsigned char {
 
 /// The text after "started by" in messages: `torchrun`, `Open MPI's mpirun`, ...
 inline std::string launcher_name(launcher by) {
-  switch (by) {
-    case launcher::none:
-      break;
-    case launcher::by_hand:
-      return "hand";
-    case launcher::torchrun:
-      return "torchrun";
-    case launcher::open_mpi:
-      return "Open MPI's mpirun";
-    case launcher::mpich:
-      return "MPICH's mpirun";
-    case launcher::slurm:
-      return "Slurm's srun";
-  }
-  return "no launcher";
+  constexpr const char* names[] = {"no launcher",       "hand",           "torchrun",
+                                   "Open MPI's mpirun", "MPICH's mpirun", "Slurm's srun"};
+  return names[static_cast<std::size_t>(by)];
 }
 
 }  // namespace devplace

@@ -37,7 +37,6 @@ inline int mpi_error_class(int code) noexcept {
   throw communication_error(message);
 }
 
-/// Throws unless `code`, the result of the MPI function `call`, is MPI_SUCCESS.
 inline void check_mpi(const char* call, int code) {
   if (code != MPI_SUCCESS) throw_mpi_error(call, code);
 }

@@ -14,10 +14,36 @@
 #include <devplace/base/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/combine.hpp>
-#include <devplace/process/detail/transport_alone.hpp>
 #include <devplace/process/transport.hpp>
 
 namespace devplace::parallel::detail {
+
+class transport_alone final : public transport {
+ public:
+  transport_alone() : transport(process_ranks{}) {}
+
+  std::string description() const override { return "1 process"; }
+  std::size_t portion() const noexcept override { return std::size_t{16} << 20; }
+
+  void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t>) override {
+    for (std::size_t k = 0; k != buffers.size(); ++k) summands_[k] = buffers[k];
+    collected_ = {{summands_, buffers.size()}, buffers[0]};
+  }
+  void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                        std::span<const std::size_t> begins) override {
+    for (std::byte* const buffer : buffers)
+      if (buffer != part && begins.back() != 0) std::memcpy(buffer, part, begins.back());
+  }
+  bool poll() override { return true; }
+  void wait() override {}
+  collected summands() noexcept override { return collected_; }
+  void barrier() override {}
+  std::shared_ptr<transport> split(int, int) override { return std::shared_ptr<transport>(new transport_alone); }
+
+ private:
+  const std::byte* summands_[max_ranks] = {};
+  collected collected_{};
+};
 
 /// Whether an object can be sent as bytes: it contains no addresses, which have no meaning in another process.
 template <class T> inline constexpr bool is_value = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;

@@ -42,7 +42,6 @@ template <class Extents, class Sample> constexpr bool can_be_batch() {
     return true;
 }
 
-/// The first error in the type of a batch argument.
 enum class batch_fault : unsigned char { none, no_tensor, placement, elements, own_elements, sample };
 
 /// Returns the first error in the type `Batch`. `Whole` also permits a batch that is replicated over the places.

@@ -11,16 +11,14 @@
 #include <devplace/runtime/gradient_norm_statistics.hpp>
 #include <devplace/runtime/loss_scale.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, clip_numbers)` computes the norm of the gradients and the factor that reduces it to the maximum.
 struct clip_factor {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace runtime {
+namespace devplace::runtime {
 
 /// Numbers of lanes, and of groups of lanes, that hold partial sums of the CPU's sum of squares in a workspace.
 ///@{
@@ -75,8 +73,7 @@ template <class T> struct clip_numbers {
   double* workspace;  // norm_lanes(n) + norm_groups(n) elements
 };
 
-}  // namespace runtime
-}  // namespace devplace
+}  // namespace devplace::runtime
 
 #include <devplace/backend/cpu/clip_factor.hpp>
 #include DEVPLACE_BACKENDS(clip_factor)

@@ -29,7 +29,6 @@ namespace devplace::runtime {
 /// Default number of rows in a tile on each place.
 template <class Backend> inline constexpr std::size_t tile_rows = std::is_same_v<Backend, backend::cpu> ? 1024 : 16384;
 
-/// Returns the number of rows on each of `places` places in a tile of `Samples` samples.
 template <std::size_t Samples> constexpr std::size_t rows_of_tile(batch<Samples>, std::size_t places) {
   static_assert(Samples > 0, "devplace: predict_into: a tile has at least one sample; give a batch<N> with N above 0.");
   return devplace::detail::divided_up(Samples, places);

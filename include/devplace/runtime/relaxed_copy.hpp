@@ -18,7 +18,6 @@ template <class T> struct relaxed_load_functor {
   void operator()(std::size_t i) const { to[i] = std::atomic_ref<T>(from[i]).load(std::memory_order_relaxed); }
 };
 
-/// Copies an arena on the CPU by relaxed atomic loads.
 template <class T>
 void relaxed_copy(const devplace::detail::memory_block& to, const devplace::detail::memory_block& from) {
   devplace::detail::for_each_index<backend::cpu>(

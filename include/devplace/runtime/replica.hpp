@@ -89,7 +89,6 @@ class sole_use {
   std::atomic<bool>& in_use_;
 };
 
-/// Returns replica k. Throws argument_error if it does not exist.
 template <class S> const replica<S>& replica_at(const model_state<S>& state, std::size_t k) {
   if (k >= state.replicas.size())
     throw argument_error({"there is no replica number ", k, " among ", state.replicas.size(), ", counted from 0."});
@@ -120,7 +119,6 @@ inline constexpr const char* partial_update_text =
     "an exception ended an update after some of its parameters had been changed. Make a new model or copy a saved one, "
     "and make new trainers and optimizers for it.";
 
-/// Throws if a failure has made the model unusable.
 template <class S> void require_usable(const model_state<S>& state) {
   if (const char* const why = state.unusable.load(std::memory_order_acquire))
     throw error(std::string("this model cannot be used any more: ") + why);

@@ -7,24 +7,21 @@
 #include <devplace/place/backend.hpp>
 #include <devplace/runtime/step_record.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, n, update)` updates n elements with the factors of an optimizer's step, and computes the factors of
 /// the next step (runtime::update in runtime/step_record.hpp).
 struct update {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace runtime {
+namespace devplace::runtime {
 
 template <class Backend, class Update> void run_update(int ordinal, std::size_t n, const Update& update) {
   if (n != 0) devplace::detail::dispatch<op::update, Backend>(ordinal, n, update);
 }
 
-}  // namespace runtime
-}  // namespace devplace
+}  // namespace devplace::runtime
 
 #include <devplace/backend/cpu/update.hpp>
 #include DEVPLACE_BACKENDS(update)

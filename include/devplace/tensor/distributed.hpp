@@ -10,7 +10,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/place/algebra.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/detail/distributed_arguments.hpp>
 #include <devplace/tensor/detail/division.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>

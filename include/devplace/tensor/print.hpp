@@ -58,17 +58,8 @@ inline std::string printed_slice(std::size_t axis, std::size_t begin, std::size_
 
 /// The line between the head line and the summands of the places.
 inline std::string printed_note(reduction op) {
-  switch (op) {
-    case reduction::sum:
-      return "summands: the value is their sum";
-    case reduction::mean:
-      return "summands: the value is their mean";
-    case reduction::max:
-      return "summands: the value is their maximum";
-    case reduction::min:
-      return "summands: the value is their minimum";
-  }
-  return {};
+  constexpr const char* names[] = {"sum", "mean", "maximum", "minimum"};
+  return std::string("summands: the value is their ") + names[static_cast<std::size_t>(op)];
 }
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 

@@ -35,7 +35,6 @@ template <class View> class row_position {
   std::size_t index_;
 };
 
-/// The rows of a view.
 template <class View> class row_range {
  public:
   constexpr explicit row_range(const View& x) : x_(x) {}

@@ -4,16 +4,83 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/refusal.hpp>
-#include <devplace/tensor/detail/wrapped_memory.hpp>
 #include <devplace/tensor/view.hpp>
 
 namespace devplace {
+
+namespace detail {
+
+template <class Source>
+concept elements_source =
+    requires(Source& source) { requires is_element<typename decltype(std::span(source))::value_type>; };
+
+/// Containers in host memory: std::array and containers with std::allocator. Spans may refer to other memory.
+template <class Source>
+inline constexpr bool is_host_container =
+    requires { requires std::is_same_v<typename Source::allocator_type, std::allocator<typename Source::value_type>>; };
+template <class T, std::size_t N> inline constexpr bool is_host_container<std::array<T, N>> = true;
+
+template <class T> inline constexpr bool is_device_pointer = false;
+template <class T> inline constexpr bool is_device_pointer<device_pointer<T>> = true;
+
+/// Pointers to elements in memory of unknown size.
+template <class T> inline constexpr bool is_address = is_device_pointer<T>;
+template <class T> inline constexpr bool is_address<T*> = is_element<std::remove_const_t<T>>;
+
+template <class T> inline constexpr bool is_span = false;
+template <class T, std::size_t N> inline constexpr bool is_span<std::span<T, N>> = true;
+
+/// Whether wrap() takes this memory as elements on `Where`. `Strides` is the number of given strides; none for
+/// row-major elements.
+template <class Where, class Memory, class Extents, std::size_t... Strides> constexpr auto check_wrap() {
+  using plain = std::remove_cvref_t<Memory>;
+  constexpr bool on_host = place<Where> && host_accessible<Where>, address = is_address<std::decay_t<Memory>>,
+                 fits = (has_rank<Extents, Strides> && ...) && is_extents<Extents>,
+                 elements = fits && (address || elements_source<Memory>);
+  constexpr bool named_device = !elements || !is_device_pointer<plain> || !on_host,
+                 kept = !elements || address || std::is_lvalue_reference_v<Memory> || is_span<plain>,
+                 reached = !elements || !is_host_container<plain> || host_accessible<Where> || !place<Where>;
+  static_assert(elements,
+                "devplace: wrap(values, extents<2, 3>{}) or wrap(pointer, extents(rows, 3)): give the memory of "
+                "elements (float, double, std::int32_t, std::int64_t, std::uint8_t, bf16, half), then the extents, "
+                "then, if the rows are not packed, a stride for each axis in braces.");
+  static_assert(named_device,
+                "devplace: wrap: the pointer is of a device's memory, which the host cannot reach; name the device, "
+                "as in wrap<cuda<0>>(pointer, extents).");
+  static_assert(kept, "devplace: wrap: a temporary would be gone before the view; give it a name first.");
+  static_assert(reached,
+                "devplace: wrap: the container is in host memory and the place is a device; to<cuda<0>>(wrap(values, "
+                "extents)) copies it there, and wrap<cuda<0>>(pointer, extents) takes memory of the device.");
+  return elements && named_device && kept && reached;
+}
+
+template <class Memory> constexpr auto* wrapped_data(Memory& memory) {
+  if constexpr (is_device_pointer<Memory>)
+    return memory.get();
+  else if constexpr (is_address<std::decay_t<Memory>>)
+    return std::decay_t<Memory>(memory);
+  else
+    return std::span(memory).data();
+}
+
+[[noreturn]] inline void throw_wrapped_size(std::size_t elements, std::span<const std::size_t> extents,
+                                            std::size_t needed) {
+  throw shape_error({"wrap: ", elements, " elements were given for a view of ", sizes_text(extents),
+                     needed == SIZE_MAX
+                         ? ", whose strides exceed the address space; strides count from 0, and none is negative."
+                         : joined({", which takes ", needed, "."})});
+}
+
+}  // namespace detail
 
 /// Returns a view of the program's own memory, which is ordinary host memory unless another place is given, as in
 /// `wrap<on<cuda<0>>>(pointer, extents<dyn, 3>{n})`. The memory is a pointer, a device_pointer, or anything that

@@ -43,7 +43,6 @@ template <class T, class Label> struct classes_before_label {
   }
 };
 
-/// Returns 1 for labels that are not ignored, else 0.
 template <class Label> struct counted_label_source {
   const Label* labels;
   std::int64_t ignored;
@@ -54,7 +53,6 @@ template <class Label> struct counted_label_source {
   }
 };
 
-/// Returns 1 for numbers below a limit, else 0.
 struct below_source {
   const std::int64_t* numbers;
   std::int64_t limit;
@@ -85,7 +83,6 @@ void add_right(std::int64_t* right, const Logits& logits, const Labels& labels, 
                        reduction_plan<below_source, reducer>{1, rows, 1, below_source{before, top}, reducer{right, 1}});
 }
 
-/// Adds to `count` the number of labels that are not `ignored`.
 template <class Labels> void add_counted(std::int64_t* count, const Labels& labels, std::int64_t ignored) {
   using source = counted_label_source<typename Labels::value_type>;
   using reducer = sum_reducer<std::int64_t>;
@@ -154,7 +151,6 @@ inline void check_top(std::size_t top, std::size_t classes) {
 
 namespace devplace::detail {
 
-/// Whether X is a model or a predictor.
 template <class X> inline constexpr bool is_model = false;
 template <class Net, class Where, class P> inline constexpr bool is_model<model<Net, Where, P>> = true;
 template <class Net, class Where, class P> inline constexpr bool is_model<predictor<Net, Where, P>> = true;

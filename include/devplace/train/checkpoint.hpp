@@ -43,7 +43,6 @@ struct training_position {
 
 namespace devplace::train::detail {
 
-/// The version of the format of checkpoints.
 inline constexpr const char* checkpoint_version = "1";
 
 /// Whether X has checkpoints; fails to compile if not.

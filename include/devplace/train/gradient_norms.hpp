@@ -61,7 +61,6 @@ template <place P> class norms_on_place {
     return ++copies_;
   }
   DEVPLACE_CONFIGURED bool ready() const { return done_.ready(); }
-  /// Waits for the copy with this number.
   DEVPLACE_CONFIGURED const runtime::gradient_norm_statistics& wait(std::uint64_t copy) const {
     if (copy != copies_)
       throw error(

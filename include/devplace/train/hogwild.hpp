@@ -71,7 +71,6 @@ template <class Net, class P> class hogwild_copies {
     const block &shared, &own, &before;
   };
 
-  /// The parameters and the buffers.
   std::array<arena, 2> arenas() const {
     const auto &to = shared_->replicas[0], &from = own_.state().replicas[0], &old = before_.state().replicas[0];
     return {{{to.parameters, from.parameters, old.parameters}, {to.buffers, from.buffers, old.buffers}}};

@@ -44,7 +44,6 @@ template <class Net, class P> struct step_layout {
 
   /// Saved activations, output and scratch of the pass.
   static constexpr std::size_t pass(std::size_t rows) { return run::workspace_bytes(rows, nn::mode::train); }
-  /// The gradient of the loss.
   static constexpr std::size_t output_gradient(std::size_t rows) {
     return runtime::padded_bytes(runtime::sample_size<typename run::output_extents> * rows *
                                  sizeof(typename roles::activation));
@@ -64,7 +63,6 @@ template <class Net, class P> struct step_layout {
                                                   sizeof(typename roles::accumulator))
                           : 0;
   }
-  /// The pass, the gradient of the loss, a copy of the outputs, and the losses.
   static constexpr std::size_t workspace(std::size_t rows) {
     return pass(rows) + output_gradient(rows) + output_copy(rows) +
            runtime::padded_bytes(rows * rows_of_output * sizeof(typename roles::accumulator));

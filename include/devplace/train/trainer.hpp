@@ -21,12 +21,12 @@
 #include <devplace/tensor/split.hpp>
 #include <devplace/train/accumulate.hpp>
 #include <devplace/train/detail/accumulation.hpp>
+#include <devplace/train/detail/checked_training.hpp>
 #include <devplace/train/detail/equal_steps.hpp>
+#include <devplace/train/detail/joint_passes.hpp>
 #include <devplace/train/detail/loss_scaler.hpp>
-#include <devplace/train/detail/plan_passes.hpp>
 #include <devplace/train/detail/rejected_trainer.hpp>
 #include <devplace/train/detail/step.hpp>
-#include <devplace/train/detail/step_fault.hpp>
 #include <devplace/train/detail/training.hpp>
 #include <devplace/train/detail/whole_training.hpp>
 #include <devplace/train/gradient_norms.hpp>

@@ -66,7 +66,6 @@ template <class T> void attend(const attention_arguments<T>& g, std::size_t sequ
             0, queries);
 }
 
-/// Computes the gradients of one sequence.
 template <class T> void attend_backward(const attention_gradient_arguments<T>& g, std::size_t sequence) {
   const attention_shape& s = g.shape;
   const attention_matrix<const T> q{g.queries + s.first_query(sequence), 3 * s.row()};

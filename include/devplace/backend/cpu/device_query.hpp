@@ -46,7 +46,6 @@ inline std::string processor_name() {
   return name.empty() ? "CPU" : name;
 }
 
-/// Returns the physical memory of the machine, in bytes.
 inline std::size_t host_memory_total() { return system_value(_SC_PHYS_PAGES) * system_value(_SC_PAGESIZE); }
 
 /// Returns the memory available without swapping, in bytes: free pages and the reclaimable page cache.

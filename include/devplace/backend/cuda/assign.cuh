@@ -67,7 +67,6 @@ template <unsigned N, class Thread, class Start> struct read_several {
   }
 };
 
-/// Returns the tree with every leaf replaced by `read(leaf)`.
 template <class Read, class Leaf> DEVPLACE_DEVICE auto read_tree(const Read& read, const Leaf& leaf) {
   return read(leaf);
 }

@@ -80,32 +80,21 @@ class cudnn_caller {
 };
 
 /// Returns cuDNN's name of the element type of an attribute.
-template <class T> constexpr cudnnBackendAttributeType_t cudnn_type_of() {
-  if constexpr (std::is_same_v<T, std::int64_t>)
-    return CUDNN_TYPE_INT64;
-  else if constexpr (std::is_same_v<T, float>)
-    return CUDNN_TYPE_FLOAT;
-  else if constexpr (std::is_same_v<T, double>)
-    return CUDNN_TYPE_DOUBLE;
-  else if constexpr (std::is_same_v<T, cudnnHandle_t>)
-    return CUDNN_TYPE_HANDLE;
-  else if constexpr (std::is_same_v<T, cudnnDataType_t>)
-    return CUDNN_TYPE_DATA_TYPE;
-  else if constexpr (std::is_same_v<T, cudnnConvolutionMode_t>)
-    return CUDNN_TYPE_CONVOLUTION_MODE;
-  else if constexpr (std::is_same_v<T, cudnnBackendHeurMode_t>)
-    return CUDNN_TYPE_HEUR_MODE;
-  else if constexpr (std::is_same_v<T, cudnnPointwiseMode_t>)
-    return CUDNN_TYPE_POINTWISE_MODE;
-  else if constexpr (std::is_same_v<T, cudnnReduceTensorOp_t>)
-    return CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
-  else if constexpr (std::is_same_v<T, bool>)
-    return CUDNN_TYPE_BOOLEAN;
-  else {
-    static_assert(std::is_same_v<T, void*>);
-    return CUDNN_TYPE_VOID_PTR;
-  }
+///@{
+constexpr cudnnBackendAttributeType_t cudnn_type_of(std::int64_t) { return CUDNN_TYPE_INT64; }
+constexpr cudnnBackendAttributeType_t cudnn_type_of(float) { return CUDNN_TYPE_FLOAT; }
+constexpr cudnnBackendAttributeType_t cudnn_type_of(double) { return CUDNN_TYPE_DOUBLE; }
+constexpr cudnnBackendAttributeType_t cudnn_type_of(bool) { return CUDNN_TYPE_BOOLEAN; }
+constexpr cudnnBackendAttributeType_t cudnn_type_of(void*) { return CUDNN_TYPE_VOID_PTR; }
+constexpr cudnnBackendAttributeType_t cudnn_type_of(cudnnHandle_t) { return CUDNN_TYPE_HANDLE; }
+constexpr cudnnBackendAttributeType_t cudnn_type_of(cudnnDataType_t) { return CUDNN_TYPE_DATA_TYPE; }
+constexpr cudnnBackendAttributeType_t cudnn_type_of(cudnnConvolutionMode_t) { return CUDNN_TYPE_CONVOLUTION_MODE; }
+constexpr cudnnBackendAttributeType_t cudnn_type_of(cudnnBackendHeurMode_t) { return CUDNN_TYPE_HEUR_MODE; }
+constexpr cudnnBackendAttributeType_t cudnn_type_of(cudnnPointwiseMode_t) { return CUDNN_TYPE_POINTWISE_MODE; }
+constexpr cudnnBackendAttributeType_t cudnn_type_of(cudnnReduceTensorOp_t) {
+  return CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
 }
+///@}
 
 /// A descriptor of cuDNN's graph API. First its attributes are set; after finalize() it can be read or used by other
 /// descriptors.
@@ -123,10 +112,10 @@ class cudnn_descriptor {
 
   template <class T, std::size_t Count>
   void set(cudnnBackendAttributeName_t name, const std::array<T, Count>& values, const cudnn_caller& caller) {
-    set(name, cudnn_type_of<T>(), Count, values.data(), caller);
+    set(name, cudnn_type_of(T{}), Count, values.data(), caller);
   }
   template <class T> void set(cudnnBackendAttributeName_t name, const T& value, const cudnn_caller& caller) {
-    set(name, cudnn_type_of<T>(), 1, &value, caller);
+    set(name, cudnn_type_of(T{}), 1, &value, caller);
   }
   void set(cudnnBackendAttributeName_t name, const cudnn_descriptor& other, const cudnn_caller& caller) {
     const cudnnBackendDescriptor_t handle = other.get();
@@ -134,7 +123,7 @@ class cudnn_descriptor {
   }
 
   template <class T> void set(cudnnBackendAttributeName_t name, std::span<T> values, const cudnn_caller& caller) {
-    set(name, cudnn_type_of<std::remove_const_t<T>>(), values.size(), values.data(), caller);
+    set(name, cudnn_type_of(std::remove_const_t<T>{}), values.size(), values.data(), caller);
   }
   void set_all(cudnnBackendAttributeName_t name, std::span<const cudnnBackendDescriptor_t> others,
                const cudnn_caller& caller) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <array>
-#include <bit>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -27,33 +27,7 @@ struct convolution_key {
   double beta;                             ///< factor of the existing result
   std::array<std::uint32_t, 3> alignment;  ///< of x, weight and y, in bytes; powers of two
 
-  /// Returns all members, for comparison.
-  std::array<std::uint64_t, 21> numbers() const {
-    const window_axis &r = shape.rows, &c = shape.columns;
-    return {shape.samples,
-            shape.groups,
-            shape.channels,
-            shape.outputs,
-            r.in,
-            r.out,
-            r.size,
-            r.stride,
-            r.padding,
-            r.dilation,
-            c.in,
-            c.out,
-            c.size,
-            c.stride,
-            c.padding,
-            c.dilation,
-            static_cast<std::uint64_t>(pass) << 16U | static_cast<std::uint64_t>(element->cudnn) << 8U |
-                static_cast<std::uint64_t>(math),
-            std::bit_cast<std::uint64_t>(beta),
-            alignment[0],
-            alignment[1],
-            alignment[2]};
-  }
-  friend bool operator<(const convolution_key& a, const convolution_key& b) { return a.numbers() < b.numbers(); }
+  friend auto operator<=>(const convolution_key&, const convolution_key&) = default;
 };
 
 /// Returns the size in bytes of a 16-bit weight gradient, which cuDNN writes to the workspace; otherwise 0.

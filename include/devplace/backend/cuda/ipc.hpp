@@ -36,7 +36,7 @@ template <> struct implementation<backend::cuda, op::ipc> {
     auto owner = std::make_unique<exported>(exported{segment});
     void* data = nullptr;
     const cudaError_t code = cudaMalloc(&data, whole_pages(bytes));
-    if (code == cudaErrorMemoryAllocation) refuse(code, ordinal, bytes);
+    if (code == cudaErrorMemoryAllocation) detail::throw_cuda_out_of_memory(code, "cudaMalloc", ordinal, bytes);
     detail::check_cuda(code, "cudaMalloc", ordinal);
     detail::count_allocation(detail::counters(backend::cuda{}, ordinal), bytes);
     detail::block_record record{data, bytes, ordinal, memory_purpose::tensors, &release_exported};
@@ -90,18 +90,6 @@ template <> struct implementation<backend::cuda, op::ipc> {
   static std::size_t whole_pages(std::size_t bytes) {
     constexpr std::size_t page = std::size_t{2} << 20;
     return bytes == 0 ? page : detail::padded_to(bytes, page);
-  }
-
-  [[noreturn]] static void refuse(cudaError_t code, int ordinal, std::size_t bytes) {
-    static_cast<void>(cudaGetLastError());
-    std::size_t free = 0, total = 0;
-    static_cast<void>(cudaMemGetInfo(&free, &total));
-    throw out_of_memory(detail::out_of_memory_text(
-        {detail::place_name(backend::cuda{}, ordinal), bytes,
-         detail::usage_of(detail::counters(backend::cuda{}, ordinal)),
-         detail::joined({free, " of the device's ", total, " bytes are free for all programs together (cudaMalloc: ",
-                         detail::cuda_error_text(code), ")"}),
-         "see nvidia-smi for other programs on this GPU"}));
   }
 
   /// Waits for the place's work on memory that is about to be unmapped. Ignores errors, because CUDA may already have

@@ -87,7 +87,6 @@ inline void mark_cuda_device_lost(const std::string& why, int ordinal) {
   if (!loss.compare_exchange_strong(none, text, std::memory_order_acq_rel)) delete text;
 }
 
-/// Marks the device as lost because `call` returned `code`.
 inline void mark_cuda_device_lost(cudaError_t code, const char* call, int ordinal) {
   mark_cuda_device_lost(
       joined({"the device is lost to this process since ", call, " on ", place_name(backend::cuda{}, ordinal),

@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include <devplace/backend/cuda/peer_access.hpp>
+#include <cuda_runtime_api.h>
+
 #include <devplace/backend/cuda/pinned.hpp>
 #include <devplace/backend/cuda/planning.hpp>
 #include <devplace/backend/cuda/queue.hpp>
@@ -15,6 +18,49 @@
 #include <devplace/memory/detail/share_memory.hpp>
 
 namespace devplace {
+namespace detail {
+
+/// Returns whether the place `ordinal` can access the memory of the place `other` over NVLink or PCIe. The first query
+/// enables access to the pool of `other`. Pool memory needs cudaMemPoolSetAccess; cudaDeviceEnablePeerAccess covers
+/// only cudaMalloc. CUDA is queried once per pair.
+inline bool cuda_can_access(int ordinal, int other) {
+  enum : signed char { unknown, yes, no };
+  static std::array<std::array<std::atomic<signed char>, counted_ordinals>, counted_ordinals> answers{};
+  const int visible = cuda_visible_device(ordinal), peer = cuda_visible_device(other);
+  if (visible == peer) return true;
+  std::atomic<signed char>& answer = answers[static_cast<std::size_t>(ordinal)][static_cast<std::size_t>(other)];
+  if (const signed char known = answer.load(std::memory_order_acquire); known != unknown) return known == yes;
+  int reachable = 0;
+  {
+    const cuda_device_guard device(ordinal);
+    check_cuda(cudaDeviceCanAccessPeer(&reachable, visible, peer), "cudaDeviceCanAccessPeer", ordinal);
+  }
+  if (reachable != 0) {
+    cudaMemAccessDesc access{};
+    access.location.type = cudaMemLocationTypeDevice;
+    access.location.id = visible;
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    const cuda_scope owner(other);
+    check_cuda(cudaMemPoolSetAccess(owner.pool(), &access, 1), "cudaMemPoolSetAccess", other);
+  }
+  answer.store(reachable != 0 ? yes : no, std::memory_order_release);
+  return reachable != 0;
+}
+
+/// Throws the exception for `call`, which could not allocate `bytes` bytes. `device` follows the place's name.
+[[noreturn]] inline void throw_cuda_out_of_memory(cudaError_t code, const char* call, int ordinal, std::size_t bytes,
+                                                  const std::string& device = {}) {
+  static_cast<void>(cudaGetLastError());
+  std::size_t free = 0, total = 0;
+  static_cast<void>(cudaMemGetInfo(&free, &total));
+  throw out_of_memory(out_of_memory_text(
+      {place_name(backend::cuda{}, ordinal) + device, bytes, usage_of(counters(backend::cuda{}, ordinal)),
+       joined({free, " of the device's ", total, " bytes are free for all programs together (", call, ": ",
+               cuda_error_text(code), ")"}),
+       "see nvidia-smi for other programs on this GPU"}));
+}
+
+}  // namespace detail
 
 /// Memory of CUDA devices. It is allocated from the place's pool and freed in the order of the stream that allocated
 /// it; copies run in the order of the current stream.
@@ -29,7 +75,12 @@ template <> struct implementation<backend::cuda, op::memory> {
       trim_all(device.visible());
       code = cudaMallocFromPoolAsync(&data, bytes, device.pool(), device.stream());
     }
-    if (code == cudaErrorMemoryAllocation) throw_out_of_memory(code, ordinal, device.visible(), bytes);
+    if (code == cudaErrorMemoryAllocation) {
+      const int visible = device.visible();
+      detail::throw_cuda_out_of_memory(
+          code, "cudaMallocFromPoolAsync", ordinal, bytes,
+          visible == ordinal ? std::string() : detail::joined({" (visible device ", visible, ")"}));
+    }
     detail::check_cuda(code, "cudaMallocFromPoolAsync", ordinal);
     detail::count_allocation(counters, bytes, purpose);
     count_reserved(counters, device.pool());
@@ -107,20 +158,6 @@ template <> struct implementation<backend::cuda, op::memory> {
       if (detail::cuda_queue_slot::on_device(ordinal).queue.load(std::memory_order_acquire) != nullptr &&
           detail::device_map::of_process().visible(ordinal) == visible)
         static_cast<void>(trim(ordinal));
-  }
-
-  [[noreturn]] static void throw_out_of_memory(cudaError_t code, int ordinal, int visible, std::size_t bytes) {
-    static_cast<void>(cudaGetLastError());
-    std::size_t free = 0, total = 0;
-    static_cast<void>(cudaMemGetInfo(&free, &total));
-    throw out_of_memory(detail::out_of_memory_text(
-        {detail::place_name(backend::cuda{}, ordinal) +
-             (visible == ordinal ? std::string() : detail::joined({" (visible device ", visible, ")"})),
-         bytes, detail::usage_of(detail::counters(backend::cuda{}, ordinal)),
-         detail::joined({free, " of the device's ", total,
-                         " bytes are free for all programs together (cudaMallocFromPoolAsync: ",
-                         detail::cuda_error_text(code), ")"}),
-         "see nvidia-smi for other programs on this GPU"}));
   }
 
   /// Ignores errors, because at process exit CUDA may already have been shut down and the memory freed.

@@ -65,7 +65,6 @@ product_key make_product_key(const gemm_batch<T, C>& batch, library_epilogue epi
   return key;
 }
 
-/// Returns the name of the operands' precision.
 inline const char* precision_name(const dtype* operand, product_math math) {
   return math == product_math::tf32 ? "tf32" : operand->name;
 }

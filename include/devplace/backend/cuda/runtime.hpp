@@ -70,7 +70,6 @@ inline std::string why_no_cuda_device(int ordinal) {
                  "let several places share a device by DEVPLACE_DEVICE_MAP, or use a lower ordinal"});
 }
 
-/// Throws placement_unavailable unless the place `ordinal` exists.
 inline void require_cuda_device(int ordinal) {
   if (ordinal >= 0 && ordinal < cuda_place_count("work or memory on a device")) return;
   throw placement_unavailable(why_no_cuda_device(ordinal) + ".");

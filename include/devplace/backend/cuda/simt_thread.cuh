@@ -9,7 +9,6 @@
 
 namespace devplace::detail {
 
-/// An array in a block's shared memory.
 template <class T> class shared_array {
  public:
   __device__ explicit shared_array(T* data) : data_(data) {}

@@ -15,7 +15,6 @@
 
 namespace devplace::detail {
 
-/// Returns the monotonic clock's value in `seconds` seconds.
 inline std::int64_t in_seconds(int seconds) { return monotonic_nanoseconds() + std::int64_t{1000000000} * seconds; }
 
 /// Polls `query()`, which is cudaStreamQuery or cudaEventQuery, until the work is done or has failed. Returns
@@ -52,7 +51,6 @@ class watched_wait {
   std::int64_t since_ = monotonic_nanoseconds();
 };
 
-/// Returns whether a timeout or a watch may end the wait for a device.
 inline bool device_waits_are_bounded() { return device_timeout() != 0 || device_watches::of_process().any(); }
 
 /// Waits with the blocking `wait()`. With a device_timeout() or device_watches, polls `query()` instead. A device that

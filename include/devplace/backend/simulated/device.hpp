@@ -11,13 +11,13 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <devplace/backend/simulated/guard.hpp>
-#include <devplace/backend/simulated/work_name.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/base/thread_team.hpp>
@@ -30,6 +30,15 @@ struct events;
 }
 
 namespace devplace::detail {
+
+/// Returns a text that contains the name of the type `Work`, a literal.
+template <class Work> const char* text_of_work() { return __PRETTY_FUNCTION__; }
+
+/// Extracts the type from a text_of_work.
+inline std::string_view work_in(std::string_view text) {
+  if (const std::size_t start = text.find("Work = "); start != text.npos) text.remove_prefix(start + 7);
+  return text.substr(0, text.size() - 1);
+}
 
 /// A simulated GPU: a thread that executes submitted work in the order of the calls, while the caller continues.
 /// Thread-safe. Submitting does not allocate; it waits while `pending_limit` calls are pending. Like a GPU, a device
@@ -81,7 +90,6 @@ class simulated_device {
     return failed_.back().what;
   }
 
-  /// A point in the device's work.
   struct point {
     std::uint64_t calls = 0;   ///< calls of submit() before the point
     std::size_t reported = 0;  ///< number of failures that drain() had returned before the point

@@ -26,7 +26,6 @@ enum class device_type : std::int32_t {
   cuda_managed = 13  ///< CUDA's managed memory
 };
 
-/// The device of the elements.
 struct device {
   device_type type;
   std::int32_t id;
@@ -84,7 +83,6 @@ inline constexpr std::uint64_t read_only = 1;
 
 /// Deleter that returns the memory to its producer.
 struct give_back {
-  /// Calls the producer's deleter, if it has one.
   template <class Managed> void operator()(Managed* managed) const noexcept {
     if (managed->deleter != nullptr) managed->deleter(managed);
   }

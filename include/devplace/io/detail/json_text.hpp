@@ -119,7 +119,6 @@ class json_text {
     if (position_ == std::string_view::npos) position_ = text_.size();
   }
 
-  /// Reads the next character of a string.
   char next() {
     if (position_ == text_.size()) fail_expected("the closing '\"' of a string");
     return text_[position_++];

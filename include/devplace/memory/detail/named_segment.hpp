@@ -130,7 +130,6 @@ class named_segment {
   /// Whether the calling process was forked from the process that created or opened the segment.
   bool inherited() const { return ::getpid() != user_; }
   const std::string& name() const { return name_; }
-  /// The first byte of the data.
   void* data() const { return data_ + head_.data_begin; }
   [[noreturn]] void refuse_header() const {
     throw argument_error({subject(), " has a header that does not fit its file: another program made or changed ",
@@ -176,7 +175,6 @@ class named_segment {
   /// A path of the open file, even if the file has no name.
   std::string own_link() const { return joined({"/proc/self/fd/", file_.get()}); }
 
-  /// Throws argument_error for a file that is not a segment of this user.
   void require_own(const struct ::stat& found) const {
     if (const char* const foreign = foreign_file(found))
       throw argument_error({subject(), " cannot be used, because ", path_, " ", foreign,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <compare>
 #include <cstddef>
 
 #include <devplace/base/divided_up.hpp>
@@ -14,6 +15,8 @@ namespace devplace::detail {
 /// positions.
 struct window_axis {
   std::size_t in, out, size, stride, padding, dilation;
+
+  friend auto operator<=>(const window_axis&, const window_axis&) = default;
 
   /// Position of tap `t` of window `o` in the input, plus `padding`.
   DEVPLACE_HD constexpr std::size_t padded(std::size_t o, std::size_t t) const { return o * stride + t * dilation; }
@@ -51,6 +54,8 @@ struct convolution_shape {
   window_axis rows, columns;
   /// Whether the last two axes of the weight are exchanged, [columns.size, rows.size]; only within the CPU's backend.
   bool columns_first = false;
+
+  friend auto operator<=>(const convolution_shape&, const convolution_shape&) = default;
 
   /// The row and the column of tap `t` of the weight.
   ///@{

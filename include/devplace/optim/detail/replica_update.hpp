@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/optim/optimizer_state.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/step_record.hpp>
@@ -85,6 +87,27 @@ replica_state<Rule, T, Groups> make_state(int ordinal, const part& range) {
   for (std::size_t i = 0; i < Rule::state_arenas; ++i) state.arenas[i] = zeros(range.count);
   state.steps = zeros(Groups * step_memory_bytes / sizeof(T));
   return state;
+}
+
+/// Copies a part of the state to the host. All parts have equal step memory, since they make the same steps.
+template <class Backend, class Rule, class T, std::size_t Groups>
+void read_part(int ordinal, const replica_state<Rule, T, Groups>& part, optimizer_state<Rule, T>& whole) {
+  if (part.range.count == 0) return;
+  for (std::size_t i = 0; i < Rule::state_arenas; ++i)
+    devplace::detail::copy_out<Backend>(ordinal, whole.arenas[i].data() + part.range.first, part.arenas[i].data(),
+                                        part.range.count * sizeof(T));
+  devplace::detail::copy_out<Backend>(ordinal, whole.step_memory.data(), part.steps.data(), whole.step_memory.size());
+  whole.sent.assign(part.sent.begin(), part.sent.end());
+}
+
+template <class Backend, class Rule, class T, std::size_t Groups>
+void write_part(int ordinal, replica_state<Rule, T, Groups>& part, const optimizer_state<Rule, T>& whole) {
+  if (part.range.count == 0) return;
+  for (std::size_t i = 0; i < Rule::state_arenas; ++i)
+    devplace::detail::copy_in<Backend>(ordinal, part.arenas[i].data(), whole.arenas[i].data() + part.range.first,
+                                       part.range.count * sizeof(T));
+  devplace::detail::copy_in<Backend>(ordinal, part.steps.data(), whole.step_memory.data(), whole.step_memory.size());
+  std::copy(whole.sent.begin(), whole.sent.end(), part.sent.begin());
 }
 
 }  // namespace devplace::optim::detail

@@ -47,7 +47,6 @@ class participants {
           "collective: the boundaries of the parts must be ascending numbers, one more than there are participants in "
           "all processes; the part of rank r is [begins[r], begins[r + 1]).");
   }
-  /// Requires that `root` is a rank.
   void check_root(int root) const {
     if (root < 0 || root >= size())
       throw argument_error({"collective: the root is rank ", root, "; give one from 0 to ", size() - 1, "."});

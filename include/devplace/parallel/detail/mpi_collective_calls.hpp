@@ -2,12 +2,99 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <span>
+#include <type_traits>
+#include <vector>
 
-#include <devplace/parallel/detail/mpi_counts.hpp>
-#include <devplace/parallel/detail/mpi_types.hpp>
+#include <devplace/parallel/detail/ranks.hpp>
+#include <devplace/process/combine.hpp>
+#include <devplace/process/mpi_calls.hpp>
+
+#if defined(OPEN_MPI) && OPEN_MPI && __has_include(<mpi-ext.h>)
+  #include <mpi-ext.h>
+#endif
 
 namespace devplace::parallel::detail {
+
+/// The sizes and displacements of the processes' parts of a window, as arguments of MPI.
+struct mpi_counts {
+  explicit mpi_counts(std::size_t processes) : sizes(processes), displacements(processes) {}
+
+  /// Divides the window [first, last) among the processes; the elements of process p begin at begins[p * places].
+  /// Returns the elements of process `own` in the window.
+  element_range divide(std::span<const std::size_t> begins, std::size_t places, std::size_t first, std::size_t last,
+                       std::size_t own) {
+    const auto at = [&](std::size_t process) { return std::clamp(begins[process * places], first, last); };
+    for (std::size_t p = 0; p != sizes.size(); ++p) {
+      sizes[p] = static_cast<int>(at(p + 1) - at(p));
+      displacements[p] = static_cast<int>(at(p) - first);
+    }
+    return {at(own), at(own + 1)};
+  }
+
+  std::vector<int> sizes, displacements;
+};
+
+/// Whether MPI itself can reduce the type. bf16 and half are passed to MPI as integers of equal size and reduced by
+/// functions of devplace.
+template <class T> inline constexpr bool known_to_mpi = std::is_floating_point_v<T> || std::is_integral_v<T>;
+
+template <class T> MPI_Datatype mpi_type() {
+  constexpr bool is_signed = std::is_signed_v<T>;
+  if constexpr (std::is_same_v<T, float>)
+    return MPI_FLOAT;
+  else if constexpr (std::is_same_v<T, double>)
+    return MPI_DOUBLE;
+  else if constexpr (sizeof(T) == 1)
+    return is_signed ? MPI_INT8_T : MPI_UINT8_T;
+  else if constexpr (sizeof(T) == 2)
+    return is_signed ? MPI_INT16_T : MPI_UINT16_T;
+  else if constexpr (sizeof(T) == 4)
+    return is_signed ? MPI_INT32_T : MPI_UINT32_T;
+  else {
+    static_assert(sizeof(T) == 8, "devplace: collective::mpi reduces numbers of 1, 2, 4 or 8 bytes.");
+    return is_signed ? MPI_INT64_T : MPI_UINT64_T;
+  }
+}
+
+/// Returns MPI's operation for elements of type T; for a mean, the operation of the sum. Creates the operation once if
+/// MPI has none. MPI must be initialised.
+template <class T> MPI_Op mpi_operation(reduction op) {
+  if constexpr (known_to_mpi<T>) {
+    return op == reduction::max ? MPI_MAX : op == reduction::min ? MPI_MIN : MPI_SUM;
+  } else {
+    MPI_Op result = MPI_OP_NULL;
+    with_reduction<T>(op, [&]<reduction Op>() {
+      static const MPI_Op operation = [] {
+        const auto both = [](void* in, void* in_out, int* count, MPI_Datatype*) {
+          for (int i = 0; i != *count; ++i) {
+            T& to = static_cast<T*>(in_out)[i];
+            to = combine<T, Op>::both(static_cast<const T*>(in)[i], to);
+          }
+        };
+        MPI_Op one = MPI_OP_NULL;
+        check_mpi("MPI_Op_create", MPI_Op_create(both, 1, &one));
+        return one;
+      }();
+      result = operation;
+    });
+    return result;
+  }
+}
+
+/// Whether this MPI declares itself CUDA-aware. MPI must be initialised.
+inline bool mpi_takes_cuda_memory() noexcept {
+#if defined(MPIX_CUDA_AWARE_SUPPORT)  // Open MPI
+  return MPIX_Query_cuda_support() == 1;
+#elif defined(MPIX_GPU_SUPPORT_CUDA)  // MPICH 4 and its derivatives
+  int answer = 0;
+  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &answer) == MPI_SUCCESS && answer != 0;
+#else
+  return false;
+#endif
+}
 
 // Wrap MPI's non-blocking, in-place collectives as functions of a communicator and a request, for
 // mpi_transport::start_mpi. For a mean MPI computes the sum; the caller divides it. MPI reads `counts` until the call

@@ -63,7 +63,6 @@ inline std::string nccl_error_text(const char* call, const std::string& caller, 
        ")", more.empty() ? "" : "; NCCL's last error is: " + more, ". ", nccl_remedy(code, more)});
 }
 
-/// Throws communication_error if a call without a communicator has failed.
 inline void check_nccl(ncclResult_t code, const char* call) {
   if (code != ncclSuccess) throw communication_error(nccl_error_text(call, {}, code, nullptr));
 }

@@ -64,7 +64,6 @@ class nccl_clique : public participants {
     const group_result result = in_group([&](std::size_t k) { return f(k, communicators_[k]); });
     if (result.failed()) fail(result.code, nccl_error_text(call, name(result.device), result.code, nullptr));
   }
-  /// Returns when NCCL has completed the issued calls.
   void wait_for_nccl(const char* call) { wait_for_nccl(call, options_.op_timeout); }
 
   /// Whether NCCL has completed the issued calls. Throws if a communicator or the group has failed.

@@ -47,7 +47,6 @@ template <class Backend> class rank_devices {
   int size() const { return static_cast<int>(ordinals_.size()); }
   int ordinal(int rank) const { return ordinals_[index(rank)]; }
 
-  /// Records each rank's event.
   void mark() {
     for (int rank = 0; rank != size(); ++rank) mark(rank);
   }
@@ -102,7 +101,6 @@ template <class Backend> class rank_devices {
     }
   }
 
-  /// The streams of started collectives.
   side_streams<Backend>& streams() { return streams_; }
 
  private:

@@ -163,7 +163,6 @@ template <class Backend, summation Order> class started_reductions {
     return true;
   }
 
-  /// Divides a window among the processes.
   template <class T> void divide(call& c) {
     const std::size_t n = c.last - c.first;
     c.everywhere =

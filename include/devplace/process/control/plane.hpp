@@ -69,10 +69,7 @@ class control_plane final : public group_monitor {
   /// Gathers `bytes` bytes, at most 64 KiB, of each process in `all`, in the order of the ranks. Every process calls
   /// this, from one thread, at most init_timeout after the first process, or op_timeout inside a collective call.
   /// Throws communication_error if a process does not call this, or passes another number of bytes.
-  void all_gather(const void* own, std::size_t bytes, void* all) {
-    require_small(bytes);
-    role_->exchange({}, own, bytes, all);
-  }
+  void all_gather(const void* own, std::size_t bytes, void* all) { all_gather({}, own, bytes, all, 0); }
   /// Gathers from the processes with the ranks `members`, in this order; from all if `members` is empty. Each process
   /// passes the same `members`, its own number of bytes, and the sum of all these numbers as `bytes_of_all`.
   void all_gather(std::span<const std::int32_t> members, const void* own, std::size_t bytes, void* all,

@@ -118,11 +118,9 @@ class mpi_transport final : public transport {
       messages_.start_collective(name, [&](MPI_Request* request) { return start(communicator_.get(), request); });
     });
   }
-  /// Lets MPI advance the started collectives.
   void progress_mpi() {
     start_call(call_kind::collective, {}, [&] { messages_.progress(monitor()); });
   }
-  /// Returns when all started collectives have ended.
   void finish_mpi() {
     start_call(call_kind::collective, {}, [&] { messages_.wait(monitor()); });
   }
@@ -162,7 +160,6 @@ class mpi_transport final : public transport {
   MPI_Comm communicator() const noexcept { return communicator_.get(); }
 
   group_monitor* monitor() noexcept override { return monitor_.get(); }
-  /// Sets the monitor of later calls.
   void watch(std::shared_ptr<group_monitor> by) noexcept { monitor_ = std::move(by); }
 
  private:

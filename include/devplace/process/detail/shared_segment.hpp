@@ -93,7 +93,6 @@ class shared_segment {
   /// The page-aligned memory; null after a failure.
   std::byte* data() const noexcept { return data_; }
 
-  /// Throws communication_error unless all processes are on this process's host.
   static void require_one_host(int rank, int local, int processes) {
     if (local != processes)
       throw communication_error({"shared_memory_transport: only ", local, " of the ", processes,

@@ -25,7 +25,6 @@ template <tensor_like X> struct argument_kind<X> {
 /// The kind of a function's argument; on_one_place if the argument is neither tensor nor view.
 template <class X> using kind_of_argument = typename argument_kind<X>::type;
 
-/// Whether an argument is a tensor or view on one place.
 template <class X> inline constexpr bool is_on_one_place = tensor_like<X> && !kind_of_argument<X>::is_distributed;
 
 /// Whether another assertion already rejects one of the arguments.

@@ -9,9 +9,7 @@
 #include <devplace/tensor/detail/as_view.hpp>
 #include <devplace/tensor/summand_view.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail {
 
 /// Gives collectives access to private parts of distributed tensors, to move memory between tensors of different
 /// placements.
@@ -55,6 +53,4 @@ template <class X> auto local_part(X&& x, std::size_t k) { return as_row_major(e
 
 }  // namespace DEVPLACE_CONFIGURATION
 
-}  // namespace detail
-
-}  // namespace devplace
+}  // namespace devplace::detail

@@ -14,7 +14,7 @@
 namespace devplace::detail {
 
 /// An element type at run time: its names and codes in files and libraries. MPI has no column, because MPI's handles
-/// need not be constants (parallel/detail/mpi_types.hpp).
+/// need not be constants (parallel/detail/mpi_collective_calls.hpp).
 struct dtype {
   const char* name;              ///< dtype_name()
   std::size_t bytes;             ///< of an element

@@ -20,7 +20,6 @@
 
 namespace devplace::train::detail {
 
-/// A tensor of a checkpoint and its elements on the host.
 struct checkpoint_tensor {
   safetensors_entry entry;
   void* data;

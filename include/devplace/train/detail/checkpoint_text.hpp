@@ -70,7 +70,6 @@ template <class Number> bool read_number(std::string_view text, Number& number) 
   }
 }
 
-/// The texts of a checkpoint by their keys.
 class checkpoint_texts {
  public:
   checkpoint_texts(const safetensors_metadata& metadata, std::string_view path) : metadata_(metadata), path_(path) {}
@@ -113,7 +112,6 @@ class checkpoint_texts {
   std::string_view path_;
 };
 
-/// Adds the options that a rule lists.
 template <class Options> void add_options(safetensors_metadata& to, const std::string& prefix, const Options& options) {
   devplace::detail::for_each_option(options, [&](const char* name, const auto& value) {
     if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>)

@@ -43,7 +43,6 @@ template <class Net, class Where, class P, class Policy> class connection {
   static constexpr bool connects = parallel::can_connect<Policy, Where>;
   static constexpr bool communicates = connects && (spans_processes<Where> || local_place_count<Where> > 1);
   static constexpr bool updates_shares = communicates && collective::updates_shares<Policy>;
-  /// Whether only one place in all processes runs the optimizer.
   static constexpr bool one_place_updates = communicates && spans_processes<Where> && !Policy::every_place_updates;
   using bucket_shares = parallel::bucket_shares<Net, typename roles::wire, Policy>;
   using update = update_of<updates_shares, Policy, bucket_shares>;
@@ -54,7 +53,6 @@ template <class Net, class Where, class P, class Policy> class connection {
                 "true whose communicator knows this process's rank: collective::all_reduce<my_engine>{...}.");
 
  public:
-  /// The places that run the optimizer.
   using updaters = typename update::updaters;
   /// Whether the processes compare their trainings: processes of a process_scope do, processes of an engine such as MPI
   /// do not.
@@ -88,7 +86,6 @@ template <class Net, class Where, class P, class Policy> class connection {
 
   /// The processes that compare their trainings.
   process_group processes() const { return process_group(processes_); }
-  /// Whether the host waits for the reduction of gradients.
   static constexpr bool host_waits() {
     return !requires { requires communicator_type<>::is_nonblocking; };
   }
@@ -96,7 +93,6 @@ template <class Net, class Where, class P, class Policy> class connection {
   /// Whether each process has only shares of the optimizer's state.
   static constexpr bool shares_over_processes = updates_shares && spans_processes<Where>;
 
-  /// The participants of this process.
   DEVPLACE_CONFIGURED devplace::participants participants() const {
     if constexpr (communicates)
       return {static_cast<std::size_t>(communicator().first_rank()), static_cast<std::size_t>(communicator().size())};

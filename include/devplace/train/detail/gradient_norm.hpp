@@ -54,7 +54,6 @@ template <class Net, place P, bool Scales> class gradient_norm {
   /// clipped nor measured. Processes compare this number.
   double largest() const { return clip_ ? clip_->max_norm : measures_ ? std::numeric_limits<double>::infinity() : 0; }
 
-  /// Allocates the workspace on the places that update.
   template <class S, class T, std::size_t Places>
   DEVPLACE_CONFIGURED static void allocate(const runtime::model_state<S>& state,
                                            std::array<step_memory<T>, Places>& memory, std::size_t updating) {

@@ -18,10 +18,8 @@ namespace train::detail {
 /// The arguments of a constructor call that no specialisation takes.
 template <class... Arguments> struct arguments {};
 
-/// The first wrong argument.
 enum class trainer_fault : unsigned char { order, loss, rule, not_variable, inference };
 
-/// Whether accumulate<k> stands in front of the policy.
 template <class... Rest> inline constexpr bool accumulates_first = false;
 template <std::size_t Batches, class Policy>
 inline constexpr bool accumulates_first<accumulate<Batches>, Policy> = true;

@@ -7,7 +7,16 @@
 // from the image into the engine's packed panels, block by block ("implicit im2col"). The order of each sum depends on
 // the extents only, not on the ranges that threads compute.
 
-/// Number of columns of a register tile.
+#include <devplace/backend/cpu/detail/convolution_patches_body.hpp>
+
+#include <devplace/backend/cpu/detail/convolution_tiles_body.hpp>
+
+#include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
+
+#include <devplace/backend/cpu/detail/convolution_phases_body.hpp>
+
+#include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
+
 template <class T> inline constexpr std::size_t tile_columns_of = 2 * vector_bytes / sizeof(computed_t<T>);
 
 /// The largest depth of a block of patches, including the bias element. 16-bit convolutions use one block if possible.

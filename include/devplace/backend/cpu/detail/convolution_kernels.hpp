@@ -59,16 +59,6 @@ template <class T> struct convolution_kernels {
 namespace generic {
 
 #define DEVPLACE_TARGET
-#include <devplace/backend/cpu/detail/convolution_patches_body.hpp>
-
-#include <devplace/backend/cpu/detail/convolution_tiles_body.hpp>
-
-#include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
-
-#include <devplace/backend/cpu/detail/convolution_phases_body.hpp>
-
-#include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
-
 #include <devplace/backend/cpu/detail/convolution_body.hpp>
 #undef DEVPLACE_TARGET
 
@@ -79,16 +69,6 @@ namespace generic {
 namespace avx2 {
 
   #define DEVPLACE_TARGET __attribute__((target("avx2,fma,f16c")))
-  #include <devplace/backend/cpu/detail/convolution_patches_body.hpp>
-
-  #include <devplace/backend/cpu/detail/convolution_tiles_body.hpp>
-
-  #include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
-
-  #include <devplace/backend/cpu/detail/convolution_phases_body.hpp>
-
-  #include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
-
   #include <devplace/backend/cpu/detail/convolution_body.hpp>
   #undef DEVPLACE_TARGET
 
@@ -97,16 +77,6 @@ namespace avx2 {
 namespace avx512 {
 
   #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")))
-  #include <devplace/backend/cpu/detail/convolution_patches_body.hpp>
-
-  #include <devplace/backend/cpu/detail/convolution_tiles_body.hpp>
-
-  #include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
-
-  #include <devplace/backend/cpu/detail/convolution_phases_body.hpp>
-
-  #include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
-
   #include <devplace/backend/cpu/detail/convolution_body.hpp>
   #undef DEVPLACE_TARGET
 

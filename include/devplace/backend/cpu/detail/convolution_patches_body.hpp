@@ -20,39 +20,21 @@ template <class T, std::size_t Bytes = vector_bytes>
   }
 }
 
-/// Copies and converts from 16-bit elements.
-template <class Storage, std::size_t Lanes = vector_bytes / sizeof(float)>
-  requires half_precision_element<Storage>
-[[gnu::always_inline]] DEVPLACE_TARGET inline void copy_run(float* __restrict to, const Storage* __restrict from,
+/// Copies and converts elements of a 16-bit type to float or back.
+template <class To, class From, std::size_t Lanes = vector_bytes / sizeof(float)>
+  requires(!std::is_same_v<To, From>)
+[[gnu::always_inline]] DEVPLACE_TARGET inline void copy_run(To* __restrict to, const From* __restrict from,
                                                             std::size_t n) {
   if constexpr (Lanes < 4) {  // at most 3 elements; two or three of the stores may go to one address.
     if (n == 0) return;
-    const Storage some[4] = {from[0], from[n / 2], from[n - 1], from[0]};
-    float wide[4];
-    widen<4>(wide, some);
-    to[0] = wide[0], to[n / 2] = wide[1], to[n - 1] = wide[2];
+    const From some[4] = {from[0], from[n / 2], from[n - 1], from[0]};
+    To converted[4];
+    convert<4>(converted, some);
+    to[0] = converted[0], to[n / 2] = converted[1], to[n - 1] = converted[2];
   } else {
-    if (n < Lanes) return copy_run<Storage, Lanes / 2>(to, from, n);
-    for (std::size_t i = 0; i + Lanes < n; i += Lanes) widen<Lanes>(to + i, from + i);
-    widen<Lanes>(to + n - Lanes, from + n - Lanes);
-  }
-}
-
-/// Copies and rounds to 16-bit elements.
-template <class Storage, std::size_t Lanes = vector_bytes / sizeof(float)>
-  requires half_precision_element<Storage>
-[[gnu::always_inline]] DEVPLACE_TARGET inline void copy_run(Storage* __restrict to, const float* __restrict from,
-                                                            std::size_t n) {
-  if constexpr (Lanes < 4) {
-    if (n == 0) return;
-    const float some[4] = {from[0], from[n / 2], from[n - 1], from[0]};
-    Storage rounded[4];
-    narrow<4>(rounded, some);
-    to[0] = rounded[0], to[n / 2] = rounded[1], to[n - 1] = rounded[2];
-  } else {
-    if (n < Lanes) return copy_run<Storage, Lanes / 2>(to, from, n);
-    for (std::size_t i = 0; i + Lanes < n; i += Lanes) narrow<Lanes>(to + i, from + i);
-    narrow<Lanes>(to + n - Lanes, from + n - Lanes);
+    if (n < Lanes) return copy_run<To, From, Lanes / 2>(to, from, n);
+    for (std::size_t i = 0; i + Lanes < n; i += Lanes) convert<Lanes>(to + i, from + i);
+    convert<Lanes>(to + n - Lanes, from + n - Lanes);
   }
 }
 
@@ -115,7 +97,6 @@ template <class T, class From>
   }
 }
 
-/// Computes to[i] += from[i].
 template <class T, std::size_t Bytes = vector_bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void add_run(T* __restrict to, const T* __restrict from, std::size_t n) {
   constexpr std::size_t lanes = Bytes / sizeof(T);
@@ -129,7 +110,6 @@ template <class T, std::size_t Bytes = vector_bytes>
   }
 }
 
-/// Sets to[i] = value.
 template <class T, std::size_t Bytes = vector_bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void fill_run(T* to, T value, std::size_t n) {
   constexpr std::size_t lanes = Bytes / sizeof(T);
@@ -268,7 +248,7 @@ template <class T> DEVPLACE_TARGET computed_t<T> sum_run(const T* x, std::size_t
         sums[j] += *reinterpret_cast<const loaded*>(x + i + j * lanes);
       } else {
         sum_type wide[lanes];
-        widen<lanes>(wide, x + i + j * lanes);
+        convert<lanes>(wide, x + i + j * lanes);
         sums[j] += *reinterpret_cast<const loaded*>(wide);
       }
     }

@@ -3,7 +3,6 @@
 
 // Included by convolution_kernels.hpp only: copies between images and the phases of depthwise_convolution.
 
-/// Copies `rows` rows of `Width` elements.
 template <std::size_t Width, class T>
 DEVPLACE_TARGET inline void copy_rows_of(T* __restrict to, std::size_t to_pitch, const T* __restrict from,
                                          std::size_t from_pitch, std::size_t rows) {

@@ -6,18 +6,8 @@
 // The register tiles of direct convolutions (convolution_direct_body.hpp).
 
 /// The widths in pixels of register tiles with two vectors, in descending order.
-inline constexpr unsigned char direct_widths[] = {vector_bytes == 64   ? 14
-                                                  : vector_bytes == 32 ? 6
-                                                                       : 4,
-                                                  vector_bytes == 64   ? 10
-                                                  : vector_bytes == 32 ? 5
-                                                                       : 0,
-                                                  vector_bytes == 64   ? 8
-                                                  : vector_bytes == 32 ? 4
-                                                                       : 0,
-                                                  vector_bytes == 64 ? 7 : 0,
-                                                  vector_bytes == 64 ? 4 : 0,
-                                                  0};
+inline constexpr unsigned char direct_widths_by_vector[][6] = {{4}, {6, 5, 4}, {14, 10, 8, 7, 4}};
+inline constexpr const auto& direct_widths = direct_widths_by_vector[vector_bytes / 32];
 
 /// Largest number of pixels whose sums stay in a buffer, [pixel][vectors]. direct_sums is the size of the buffer, which
 /// has room for one more tile.

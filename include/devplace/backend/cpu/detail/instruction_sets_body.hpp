@@ -11,7 +11,44 @@
 
 #include <devplace/backend/cpu/detail/gemm_dots_body.hpp>
 
-#include <devplace/backend/cpu/detail/update_loops_body.hpp>
+/// Vector arithmetic for the formulas of optimizers (runtime/step_record.hpp).
+template <class T> struct vector_arithmetic {
+  T factor;
+
+  /// Computes the correctly rounded square root of every lane. Written as inline assembly because neither compiler
+  /// vectorises std::sqrt, which may set errno.
+  DEVPLACE_TARGET static void take_root(typename vector_of<T, vector_bytes>::type& x) {
+#if defined(DEVPLACE_ROOT)
+    if constexpr (sizeof(T) == sizeof(float))
+      __asm__(DEVPLACE_ROOT "ps %1, %0" : "=x"(x) : "x"(x));
+    else
+      __asm__(DEVPLACE_ROOT "pd %1, %0" : "=x"(x) : "x"(x));
+#else
+    for (std::size_t lane = 0; lane < vector_bytes / sizeof(T); ++lane) x[lane] = std::sqrt(x[lane]);
+#endif
+  }
+};
+
+/// Updates elements [begin, end), except the rounded parameters that layers read.
+template <class Update, std::size_t... Array>
+DEVPLACE_TARGET inline void update_arrays(const Update& enqueued, std::size_t begin, std::size_t end,
+                                          std::index_sequence<Array...>) {
+  using T = typename Update::value_type;
+  using vector = typename vector_of<T, vector_bytes>::type;
+  using stored = typename vector_of<T, vector_bytes>::unaligned;
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  const Update u = enqueued;  // a local copy, which no store can alias
+  const auto formula = u.steps->next;
+  const vector_arithmetic<T> arithmetic{u.source.factor()};
+  const std::size_t whole = begin + (end - begin) / lanes * lanes;
+  for (std::size_t i = begin; i < whole; i += lanes) {
+    const vector gradient = *reinterpret_cast<const stored*>(u.source.gradients + i);
+    vector x[] = {*reinterpret_cast<const stored*>(u.arrays[Array] + i)...};
+    formula(arithmetic, gradient, x[Array]...);
+    ((*reinterpret_cast<stored*>(u.arrays[Array] + i) = x[Array]), ...);
+  }
+  for (std::size_t i = whole; i < end; ++i) u.element(formula, arithmetic.factor, i);
+}
 
 /// The argument that with_instruction_set passes to its function.
 struct code {
@@ -24,7 +61,21 @@ struct code {
     // nvcc's device pass rejects vectors in formulas of optimizers, because these are device code, too.
     DEVPLACE_IF_HOST(update_arrays(enqueued, begin, end, typename Update::array_numbers{});)
   }
-  template <class T> static void add_squares(double* sums, const T* values, std::size_t count) {
-    add_squares_of(sums, values, count);
+  /// Computes sums[lane] += values[lane]^2 for `count` lanes. The inner loop has a constant length, so that compilers
+  /// vectorise it, including the conversion.
+  template <class T>
+  DEVPLACE_TARGET static void add_squares(double* __restrict sums, const T* __restrict values, std::size_t count) {
+    constexpr std::size_t tile = 64;
+    std::size_t first = 0;
+    for (; first + tile <= count; first += tile) {
+      for (std::size_t lane = 0; lane < tile; ++lane) {
+        const double value = static_cast<double>(values[first + lane]);
+        sums[first + lane] += value * value;
+      }
+    }
+    for (; first < count; ++first) {
+      const double value = static_cast<double>(values[first]);
+      sums[first] += value * value;
+    }
   }
 };

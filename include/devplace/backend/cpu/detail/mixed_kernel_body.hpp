@@ -13,7 +13,7 @@ template <std::size_t L> struct mixed_vectors {
 };
 
 /// Converts to[0..L) = from[0..L) to float; L is 4, 8 or 16, at most the lanes of a register.
-template <std::size_t L, class T> DEVPLACE_TARGET inline void widen(float* to, const T* from) {
+template <std::size_t L, class T> DEVPLACE_TARGET inline void convert(float* to, const T* from) {
 #if defined(DEVPLACE_WIDEN_HALF)
   if constexpr (std::is_same_v<T, half>) {
     typename mixed_vectors<L>::floats x;
@@ -33,7 +33,7 @@ template <std::size_t L, class T> DEVPLACE_TARGET inline void widen(float* to, c
 }
 
 /// Rounds from[0..L) to the nearest numbers of T.
-template <std::size_t L, class T> DEVPLACE_TARGET inline void narrow(T* to, const float* from) {
+template <std::size_t L, class T> DEVPLACE_TARGET inline void convert(T* to, const float* from) {
 #if defined(DEVPLACE_NARROW_HALF)
   if constexpr (std::is_same_v<T, half>) {
     const typename mixed_vectors<L>::floats x = *reinterpret_cast<const typename mixed_vectors<L>::stored32*>(from);
@@ -54,18 +54,13 @@ template <std::size_t L, class T> DEVPLACE_TARGET inline void narrow(T* to, cons
   }
 }
 
-/// Converts numbers of a tile's row to float.
-template <class T> DEVPLACE_TARGET inline void convert_array(float* to, const T* from, std::size_t count) {
+/// Converts the elements of an array, of a 16-bit type to float or back.
+template <class To, class From>
+DEVPLACE_TARGET inline void convert_array(To* to, const From* from, std::size_t count) {
   constexpr std::size_t lanes = vector_bytes / sizeof(float);
   const std::size_t whole = count / lanes * lanes;
-  for (std::size_t i = 0; i < whole; i += lanes) widen<lanes>(to + i, from + i);
-  for (std::size_t i = whole; i < count; ++i) to[i] = from[i];
-}
-template <class T> DEVPLACE_TARGET inline void convert_array(T* to, const float* from, std::size_t count) {
-  constexpr std::size_t lanes = vector_bytes / sizeof(float);
-  const std::size_t whole = count / lanes * lanes;
-  for (std::size_t i = 0; i < whole; i += lanes) narrow<lanes>(to + i, from + i);
-  for (std::size_t i = whole; i < count; ++i) to[i] = T(from[i]);
+  for (std::size_t i = 0; i < whole; i += lanes) convert<lanes>(to + i, from + i);
+  for (std::size_t i = whole; i < count; ++i) to[i] = static_cast<To>(from[i]);
 }
 
 /// Stores sums for all short-type kernels of this instruction set.
@@ -132,7 +127,7 @@ DEVPLACE_TARGET inline void pack_as_float(float* __restrict target, const T* __r
     for (std::size_t i = 0; i < whole; i += lanes) {
       for (std::size_t p = 0; p < whole_depth; p += lanes) {
         float block[lanes * lanes];
-        for (std::size_t l = 0; l < lanes; ++l) widen<lanes>(block + l * lanes, source + (i + l) * stride_i + p);
+        for (std::size_t l = 0; l < lanes; ++l) convert<lanes>(block + l * lanes, source + (i + l) * stride_i + p);
         transpose<float, lanes>(target + p * Width + i, Width, block, lanes);
       }
       for (std::size_t p = whole_depth; p < depth; ++p) {
@@ -184,10 +179,10 @@ DEVPLACE_TARGET void mixed_dot_range(const gemm_arguments<T, Result>& g, const g
       vector sums[4] = {};
       for (std::size_t p = 0; p < whole; p += lanes) {
         vector from_a, from_b;
-        widen<lanes>(reinterpret_cast<float*>(&from_a), a + p);
+        convert<lanes>(reinterpret_cast<float*>(&from_a), a + p);
         DEVPLACE_UNROLL
         for (std::size_t j = 0; j < 4; ++j) {
-          widen<lanes>(reinterpret_cast<float*>(&from_b), b[j] + p);
+          convert<lanes>(reinterpret_cast<float*>(&from_b), b[j] + p);
           sums[j] += from_a * from_b;
         }
       }

@@ -44,7 +44,6 @@ template <class T, unsigned N> DEVPLACE_DEVICE pack<computed_t<T>, N> as_summand
   return result;
 }
 
-/// The elements of a matrix.
 template <class T, unsigned Width> struct matrix_source {
   using value_type = computed_t<T>;
   static constexpr unsigned width = Width;

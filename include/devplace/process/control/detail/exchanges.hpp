@@ -92,7 +92,6 @@ class control_exchanges {
     std::vector<std::optional<std::vector<std::byte>>> contributions{};
     double since = 0;
 
-    /// Whether a member that has contributed is inside a collective call.
     bool inside_call(const watched_processes& all) const {
       for (std::size_t i = 0; i != members.size(); ++i)
         if (contributions[i] && all[static_cast<std::size_t>(members[i])].is_waiting()) return true;

@@ -108,10 +108,6 @@ class control_hub final : public control_role {
                                      ".", arrivals_.accept_error(), source()});
   }
 
-  std::string source() const {
-    return member_.source.empty() ? std::string() : devplace::detail::joined({" Process 0 is ", member_.source, "."});
-  }
-
   /// Adds a rank of the group to the ranks that know why the rendezvous failed.
   void note_informed(std::set<int>& informed, int rank) const {
     if (rank > 0 && static_cast<std::size_t>(rank) < links_.size()) informed.insert(rank);

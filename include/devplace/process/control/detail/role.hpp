@@ -49,7 +49,6 @@ class control_role {
   /// The processes of the group, by rank.
   const watched_processes& processes() const noexcept { return processes_; }
 
-  /// Throws if the group has failed.
   void check() const {
     if (!failed_.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(mutex_);
@@ -67,7 +66,7 @@ class control_role {
   /// An all-gather between `members`, which include this process; between all processes if `members` is empty.
   /// `bytes_of_all` is the size of all contributions together, 0 if they have the same size.
   void exchange(std::span<const std::int32_t> members, const void* own, std::size_t bytes, void* all,
-                std::size_t bytes_of_all = 0) {
+                std::size_t bytes_of_all) {
     std::unique_lock lock(mutex_);
     const control_gather head{devplace::detail::hash_of(members), static_cast<std::uint32_t>(members.size()),
                               bytes_of_all == 0};
@@ -132,6 +131,11 @@ class control_role {
   leaving leave_state() const noexcept { return leaving_.load(std::memory_order_acquire); }
   watched_process& self() noexcept { return processes_[static_cast<std::size_t>(member_.rank)]; }
 
+  /// The end of messages about the rendezvous: where this process's position comes from, if the program says it.
+  std::string source() const {
+    if (member_.source.empty()) return {};
+    return devplace::detail::joined({member_.rank == 0 ? " Process 0 is " : " This process is ", member_.source, "."});
+  }
   /// Maximum number of bytes of a message to an exchange.
   std::size_t gather_limit() const noexcept {
     return control_gather_limit + sizeof(control_gather) + processes_.size() * sizeof(std::int32_t);
@@ -149,21 +153,17 @@ class control_role {
   }
   /// Passes the result of an exchange to the communicating thread.
   void answer(const std::byte* result, std::size_t bytes) {
-    {
-      const std::lock_guard lock(mutex_);
-      result_.assign(result, result + bytes);
-      has_result_ = true;
-    }
+    const std::lock_guard lock(mutex_);
+    result_.assign(result, result + bytes);
+    has_result_ = true;
     changed_.notify_all();
   }
 
   /// Makes check() and exchange() throw from now on.
   void note_failure(const std::string& sentence) {
-    {
-      const std::lock_guard lock(mutex_);
-      sentence_ = sentence;
-      failed_.store(true, std::memory_order_release);
-    }
+    const std::lock_guard lock(mutex_);
+    sentence_ = sentence;
+    failed_.store(true, std::memory_order_release);
     changed_.notify_all();
   }
 

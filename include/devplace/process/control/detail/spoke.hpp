@@ -97,10 +97,6 @@ class control_spoke final : public control_role {
     return true;
   }
 
-  std::string source() const {
-    return member_.source.empty() ? std::string()
-                                  : devplace::detail::joined({" This process is ", member_.source, "."});
-  }
   std::size_t answer_limit() const {
     return control_text_limit +
            static_cast<std::size_t>(member_.size) * (control_gather_limit + sizeof(control_address));
