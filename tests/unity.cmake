@@ -8,8 +8,8 @@ option(DEVPLACE_TEST_UNITY "Compile several test files in one source; faster fro
 set(DEVPLACE_TEST_UNITY_SIZE 24 CACHE STRING "Number of test files in a source of DEVPLACE_TEST_UNITY")
 mark_as_advanced(DEVPLACE_TEST_UNITY_SIZE)
 
-# devplace_unite_sources(<out> <name> <file>...): the sources to compile in place of the files. A file that has
-# preprocessor conditions, defines macros or specialises templates of namespace devplace stays as it is.
+# devplace_unite_sources(<out> <name> <file>...): the sources to compile in place of the files. A file that includes others
+# under a preprocessor condition, defines macros or specialises templates of namespace devplace stays as it is.
 function(devplace_unite_sources out name)
   if(NOT DEVPLACE_TEST_UNITY)
     set(${out} ${ARGN} PARENT_SCOPE)
@@ -18,8 +18,9 @@ function(devplace_unite_sources out name)
   set(sources "")
   set(united "")
   foreach(file IN LISTS ARGN)
-    file(STRINGS ${file} obstacles LIMIT_COUNT 1 REGEX "^ *# *(if|define|undef)|^ *template <>|^namespace devplace")
-    if(obstacles)
+    file(STRINGS ${file} obstacles LIMIT_COUNT 1 REGEX "^ *# *(define|undef)|^ *template <>|^namespace devplace")
+    file(STRINGS ${file} directives REGEX "^ *# *(if|include)")
+    if(obstacles OR directives MATCHES "# *if.*# *include")
       list(APPEND sources ${file})
     else()
       list(APPEND united ${file})

@@ -16,6 +16,7 @@
 #include <devplace/nn/sequential.hpp>
 
 #include "support/layer_fixture.hpp"
+#include "support/sanitizers.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
@@ -70,10 +71,12 @@ template <class Net, class T> void compare_embedding(const std::string& name) {
 }  // namespace
 
 TEST_CASE("embedding agrees with PyTorch", "[nn]") {
-  compare_embedding<table, float>("embedding");
   compare_embedding<table, double>("embedding");
-  compare_embedding<padded_table, float>("embedding_padding");
   compare_embedding<padded_table, double>("embedding_padding");
+  if constexpr (!support::sanitized) {
+    compare_embedding<table, float>("embedding");
+    compare_embedding<padded_table, float>("embedding_padding");
+  }
 }
 
 TEST_CASE("an embedding's padding row starts with zeros, other rows are normally distributed", "[nn]") {

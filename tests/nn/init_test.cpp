@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 
 #include <devplace/nn/detail/initialize.hpp>
 #include <devplace/nn/init.hpp>
@@ -64,7 +65,7 @@ TEST_CASE("constant square roots", "[nn]") {
     CHECK(dp::nn::detail::constant_sqrt(x) == Approx(std::sqrt(x)).epsilon(3e-16));
 }
 
-TEMPLATE_TEST_CASE("draws have the requested distribution", "[nn]", float, double) {
+TEMPLATE_TEST_CASE("draws have the requested distribution", "[nn]", FLOATING_TYPES) {
   constexpr std::size_t n = 100000;
   CHECK(drawn<TestType>(init::constant(0.5), 100) == std::vector<TestType>(100, TestType{0.5}));
 

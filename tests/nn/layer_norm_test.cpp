@@ -13,6 +13,7 @@
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/sequential.hpp>
 
+#include "support/element_types.hpp"
 #include "support/layer_fixture.hpp"
 
 namespace dp = devplace;
@@ -44,8 +45,8 @@ TEST_CASE("layer_norm stays accurate where the mean is large", "[nn]") {
   for (std::size_t c = 0; c < n; ++c) CHECK(y[c] == (c % 2 == 0 ? -1 : 1));
 }
 
-TEMPLATE_TEST_CASE("layer_norm stays accurate where the first element lies far from the others", "[nn]", float,
-                   double) {
+TEMPLATE_TEST_CASE("layer_norm stays accurate where the first element lies far from the others", "[nn]",
+                   FLOATING_TYPES) {
   using T = TestType;
   constexpr std::size_t n = 1000;
   std::vector<T> x(n), y(n), weight(n, 1), bias(n, 0);

@@ -9,6 +9,7 @@
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/sequential.hpp>
 
+#include "nn/noting_backend.hpp"
 #include "support/layer_fixture.hpp"
 
 namespace dp = devplace;
@@ -64,31 +65,9 @@ TEST_CASE("linear maps the last axis of samples with several axes", "[nn]") {
 
 namespace {
 
-/// A backend that computes nothing and records the precision of products.
-struct noting {};
-std::vector<dp::detail::product_math> noted;
-
-}  // namespace
-
-namespace devplace {
-
-template <> struct implementation<noting, op::matmul> {
-  template <class T> static void run(int, const detail::gemm_arguments<T>& g) { noted.push_back(g.math); }
-};
-template <> struct implementation<noting, op::linear_gradients> {
-  template <class T> static void run(int, const detail::gemm_arguments<T>& g, T*) { noted.push_back(g.math); }
-};
-template <> struct implementation<noting, op::relu_gradient> {
-  template <class T> static void run(int, const detail::relu_gradient_arguments<T>&) {}
-};
-
-}  // namespace devplace
-
-namespace {
-
 template <class Precision> std::vector<dp::detail::product_math> products_of() {
   using net = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 5>>;
-  using run = dp::runtime::engine<net, Precision, noting>;
+  using run = dp::runtime::engine<net, Precision, dp::test::noting>;
   using element = dp::element_of_t<Precision>;
   std::vector<element> memory(8000);
   const auto part = [&](std::size_t k) {
@@ -100,11 +79,11 @@ template <class Precision> std::vector<dp::detail::product_math> products_of() {
   p.master_parameters = p.parameters;
   p.saved = reinterpret_cast<std::byte*>(part(1));
   p.scratch = reinterpret_cast<std::byte*>(part(2));
-  noted.clear();
+  dp::test::noted.clear();
   run::forward(p, part(3));
-  run::plan::template backward<noting, element>(p,
-                                                {part(3), part(4), part(5), nullptr, part(6), part(7), false, nullptr});
-  return noted;
+  run::plan::template backward<dp::test::noting, element>(
+      p, {part(3), part(4), part(5), nullptr, part(6), part(7), false, nullptr});
+  return dp::test::noted;
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include <devplace/tensor/distributed.hpp>
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/replicas.hpp"
 #include "support/training_data.hpp"
 
@@ -63,8 +64,8 @@ template <class T, class Loss, class Target> void check_against_one_place(const 
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("training on replicated batches equals training on one place, bitwise on every place", "[nn]", float,
-                   double) {
+TEMPLATE_TEST_CASE("training on replicated batches equals training on one place, bitwise on every place", "[nn]",
+                   FLOATING_TYPES) {
   const auto labels = [](std::size_t rows) { return dp::test::square_labels(rows, 3); };
   check_against_one_place<TestType>(nn::cross_entropy{}, labels);
   check_against_one_place<TestType>(nn::cross_entropy{.ignore_index = 1, .class_weights = {1, 2, 0.5}}, labels);

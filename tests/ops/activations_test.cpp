@@ -8,6 +8,7 @@
 #include <devplace/ops/creation.hpp>
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/ulps.hpp"
 
 namespace dp = devplace;
@@ -42,7 +43,7 @@ long double exact_softplus(long double x) { return x > 0 ? x + std::log1p(std::e
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("activations are accurate also where they almost vanish", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("activations are accurate also where they almost vanish", "[ops]", FLOATING_TYPES) {
   const bool single = std::is_same_v<TestType, float>;
   const auto gelu = [](const auto& x) { return dp::gelu(x); };
   CHECK(worst_between<TestType>(single ? -12.9 : -37.4, 40, gelu, exact_gelu) <= 10);

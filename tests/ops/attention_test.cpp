@@ -7,6 +7,7 @@
 #include <devplace/ops/attention.hpp>
 
 #include "support/attention_loops.hpp"
+#include "support/sanitizers.hpp"
 
 namespace dp = devplace;
 using dp::test::attention_loops;
@@ -29,7 +30,7 @@ TEST_CASE("attention in blocks agrees with whole matrices of probabilities", "[o
         INFO("length " << length << ", causal " << causal << ", dropout " << probability);
         const attention_loops loops({2, length, 3, 5 + length % 3 * 8, causal}, probability);
         attend_on_cpu<float>(loops).require_agreement(loops, 1e-5);
-        attend_on_cpu<double>(loops).require_agreement(loops, 1e-12);
+        if constexpr (!support::sanitized) attend_on_cpu<double>(loops).require_agreement(loops, 1e-12);
       }
 }
 

@@ -7,16 +7,17 @@
 #include <devplace/base/thread_team.hpp>
 #include <devplace/ops/detail/assign_body.hpp>
 
+#include "support/element_types.hpp"
 #include "support/sanitizers.hpp"
 
 namespace dp = devplace;
 
-TEMPLATE_TEST_CASE("operands may be repeated along any axes, into any view", "[ops][elementwise]", float, double,
-                   dp::bf16, dp::half) {
+TEMPLATE_TEST_CASE("operands may be repeated along any axes, into any view", "[ops][elementwise]", FLOATING_TYPES,
+                   SHORT_TYPES) {
   broadcast_case::check<broadcast_case::host, TestType>(support::sanitized ? 40 : 150);
   dp::builtin_thread_team team(3);
   const dp::thread_team_scope scope(team);
-  broadcast_case::check<broadcast_case::host, TestType>(30);
+  broadcast_case::check<broadcast_case::host, TestType>(support::sanitized ? 10 : 30);
 }
 
 TEST_CASE("an operand with one number per plane is read once per block of the plane", "[ops]") {

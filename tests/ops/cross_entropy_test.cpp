@@ -3,6 +3,7 @@
 #include <devplace/ops/cross_entropy.hpp>
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/random_values.hpp"
 
 #include <cmath>
@@ -93,7 +94,7 @@ template <class T> auto labels_for(std::size_t rows, std::size_t classes, unsign
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("cross_entropy agrees with plain loops under every option", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("cross_entropy agrees with plain loops under every option", "[ops]", FLOATING_TYPES) {
   for (const std::size_t n : {1u, 2u, 3u, 8u, 10u, 17u, 200u}) {
     const auto x = random_values<TestType>(dp::dextents<2>{23, n}, static_cast<unsigned>(n), -4, 4);
     auto labels = labels_for<std::int64_t>(23, n, 2);

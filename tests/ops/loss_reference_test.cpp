@@ -4,6 +4,7 @@
 // Compares losses, softmax and reductions with PyTorch's results in tests/reference.
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/fixture.hpp"
 
 #include <cmath>
@@ -84,7 +85,7 @@ template <class T, std::size_t Axis> void check_axis() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("cross_entropy agrees with PyTorch", "[ops][reference]", float, double) {
+TEMPLATE_TEST_CASE("cross_entropy agrees with PyTorch", "[ops][reference]", FLOATING_TYPES) {
   for (const bool mean : {false, true}) {
     for (const std::size_t classes : {3u, 10u, 1000u}) {
       for (const char* variant : {"plain", "ignore", "ignore_all", "smoothing", "weight", "combined"})
@@ -95,7 +96,7 @@ TEMPLATE_TEST_CASE("cross_entropy agrees with PyTorch", "[ops][reference]", floa
   }
 }
 
-TEMPLATE_TEST_CASE("mse agrees with PyTorch", "[ops][reference]", float, double) {
+TEMPLATE_TEST_CASE("mse agrees with PyTorch", "[ops][reference]", FLOATING_TYPES) {
   for (const bool mean : {false, true}) {
     const std::string name = mean ? "losses/mse_mean" : "losses/mse_sum";
     const auto y = read<TestType, 2>(name, "prediction");
@@ -110,7 +111,7 @@ TEMPLATE_TEST_CASE("mse agrees with PyTorch", "[ops][reference]", float, double)
   }
 }
 
-TEMPLATE_TEST_CASE("softmax, log_softmax and their gradients agree with PyTorch", "[ops][reference]", float, double) {
+TEMPLATE_TEST_CASE("softmax, log_softmax and their gradients agree with PyTorch", "[ops][reference]", FLOATING_TYPES) {
   for (const char* suffix : {"", "_large"}) {
     const std::string name = std::string("layers/softmax") + suffix;
     const auto x = read<TestType, 2>(name, "x");
@@ -129,7 +130,7 @@ TEMPLATE_TEST_CASE("softmax, log_softmax and their gradients agree with PyTorch"
   }
 }
 
-TEMPLATE_TEST_CASE("reductions agree with PyTorch", "[ops][reference]", float, double) {
+TEMPLATE_TEST_CASE("reductions agree with PyTorch", "[ops][reference]", FLOATING_TYPES) {
   check_axis<TestType, 0>();
   check_axis<TestType, 1>();
   check_axis<TestType, 2>();

@@ -3,6 +3,7 @@
 #include <devplace/ops/matmul.hpp>
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/in_child.hpp"
 #include "support/random_values.hpp"
 
@@ -46,7 +47,7 @@ TEST_CASE("matmul by hand", "[ops]") {
   CHECK(outer(0, 2) == 27);
 }
 
-TEMPLATE_TEST_CASE("matmul of stored and transposed operands agrees with plain loops", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("matmul of stored and transposed operands agrees with plain loops", "[ops]", FLOATING_TYPES) {
   const double tolerance = std::is_same_v<TestType, float> ? 1e-5 : 1e-13;
   for (const std::size_t m : {1u, 5u, 33u}) {
     for (const std::size_t n : {1u, 10u, 40u}) {

@@ -16,6 +16,7 @@
 
 #include "support/catch.hpp"
 #include "support/product_element.hpp"
+#include "support/sanitizers.hpp"
 
 namespace dp = devplace;
 using dp::detail::cpu_isa;
@@ -129,9 +130,17 @@ using cblas_double = engine_of<cblas, double>;
 
 }  // namespace
 
-#define BUILTIN_ENGINES generic_float, generic_double, avx2_float, avx2_double, avx512_float, avx512_double
+// Sanitizers get one element type, like FLOATING_TYPES in support/element_types.hpp; of CBLAS, which is not
+// instrumented, they check only its arguments.
+#if DEVPLACE_TEST_SANITIZED
+  #define BUILTIN_ENGINES generic_float, avx2_float, avx512_float
+  #define CBLAS_ENGINES cblas_float
+#else
+  #define BUILTIN_ENGINES generic_float, generic_double, avx2_float, avx2_double, avx512_float, avx512_double
+  #define CBLAS_ENGINES cblas_float, cblas_double
+#endif
 #if defined(DEVPLACE_WITH_CBLAS)
-  #define ENGINES BUILTIN_ENGINES, cblas_float, cblas_double
+  #define ENGINES BUILTIN_ENGINES, CBLAS_ENGINES
 #else
   #define ENGINES BUILTIN_ENGINES
 #endif

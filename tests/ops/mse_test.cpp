@@ -3,6 +3,7 @@
 #include <devplace/ops/mse.hpp>
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/random_values.hpp"
 
 #include <cmath>
@@ -26,7 +27,7 @@ TEST_CASE("mse by hand", "[ops]") {
   CHECK(y(1, 1) == 6);
 }
 
-TEMPLATE_TEST_CASE("mse agrees with plain loops, for any rank", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("mse agrees with plain loops, for any rank", "[ops]", FLOATING_TYPES) {
   const double tolerance = std::is_same_v<TestType, float> ? 1e-6 : 1e-14;
   const auto check = [tolerance](const auto& y, const auto& target) {
     long double sum = 0;

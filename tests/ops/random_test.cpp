@@ -15,6 +15,7 @@
 #include <devplace/ops/creation.hpp>
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/sanitizers.hpp"
 
 namespace {
@@ -242,14 +243,14 @@ template <class T> void check_limits(float low, float high) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("numbers of 16 bits stay below their upper limit for every random word", "[ops][random]", dp::bf16,
-                   dp::half) {
+TEMPLATE_TEST_CASE("numbers of 16 bits stay below their upper limit for every random word", "[ops][random]",
+                   SHORT_TYPES) {
   check_every_word<TestType>(0, 1);
   check_every_word<TestType>(-3, -0.3F);
 }
 
 TEMPLATE_TEST_CASE("numbers of 16 bits reach the first and the last number between their limits", "[ops][random]",
-                   dp::bf16, dp::half) {
+                   SHORT_TYPES) {
   const float epsilon = std::numeric_limits<TestType>::epsilon();
   const float least = std::numeric_limits<TestType>::denorm_min(), greatest = std::numeric_limits<TestType>::max();
   check_limits<TestType>(1, 1 + epsilon);  // contains only 1
@@ -266,8 +267,8 @@ TEMPLATE_TEST_CASE("numbers of 16 bits reach the first and the last number betwe
   CHECK(short_uniform<TestType>(1, 0.1F, 0.1F) == std::vector<float>{TestType{0.1F}});
 }
 
-TEMPLATE_TEST_CASE("a million numbers of 16 bits are float's, rounded within the limits", "[ops][random]", dp::bf16,
-                   dp::half) {
+TEMPLATE_TEST_CASE("a million numbers of 16 bits are float's, rounded within the limits", "[ops][random]",
+                   SHORT_TYPES) {
   const std::size_t n = 1000000;
   const auto drawn = short_uniform<TestType>(n, 0, 1);
   const auto exact = uniform_numbers<float>(n, dp::seed{9}, 0, 0, 1);
@@ -283,8 +284,7 @@ TEMPLATE_TEST_CASE("a million numbers of 16 bits are float's, rounded within the
   CHECK(different == 0);
 }
 
-TEMPLATE_TEST_CASE("limits between which the element type has no number are rejected", "[ops][random]", dp::bf16,
-                   dp::half) {
+TEMPLATE_TEST_CASE("limits between which the element type has no number are rejected", "[ops][random]", SHORT_TYPES) {
   const float epsilon = std::numeric_limits<TestType>::epsilon(), greatest = std::numeric_limits<TestType>::max();
   CHECK_THROWS_WITH(short_uniform<TestType>(1, 1 + epsilon / 4, 1 + epsilon / 2),
                     Catch::Matchers::ContainsSubstring(std::string("[low, high) must contain a ") +

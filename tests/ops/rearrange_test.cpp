@@ -13,18 +13,19 @@
 #include <devplace/ops/elementwise.hpp>
 
 #include "ops/rearrange_case.hpp"
+#include "support/element_types.hpp"
 
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
 using on_cpu = dp::on<dp::cpu>;
 using dp::axis;
 
-TEMPLATE_TEST_CASE("elements are moved, repeated, joined and chosen along every axis", "[ops]", float, double,
+TEMPLATE_TEST_CASE("elements are moved, repeated, joined and chosen along every axis", "[ops]", FLOATING_TYPES,
                    std::int32_t) {
   dp::test::test_rearrangements<TestType, on_cpu>();
 }
 
-TEMPLATE_TEST_CASE("triangles, diagonals and outer products", "[ops]", float, double, std::int64_t) {
+TEMPLATE_TEST_CASE("triangles, diagonals and outer products", "[ops]", FLOATING_TYPES, std::int64_t) {
   dp::test::test_parts_of_matrices<TestType, on_cpu>();
 }
 

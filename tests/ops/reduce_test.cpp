@@ -3,6 +3,7 @@
 #include <devplace/ops/reduce.hpp>
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/random_values.hpp"
 
 #include <cmath>
@@ -82,7 +83,7 @@ template <class X> void check_all(const X& x) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("reductions agree with plain loops along every axis", "[ops]", float, double, std::int32_t,
+TEMPLATE_TEST_CASE("reductions agree with plain loops along every axis", "[ops]", FLOATING_TYPES, std::int32_t,
                    std::int64_t, std::uint8_t) {
   const double low = std::is_same_v<TestType, std::uint8_t> ? 0 : -100;
   const auto x = random_values<TestType>(dp::extents<3, dp::dyn, 7>(5), 1, low, 100);

@@ -3,6 +3,7 @@
 #include <devplace/ops/softmax.hpp>
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/random_values.hpp"
 
 #include <cmath>
@@ -64,7 +65,7 @@ template <class X> void check_log_softmax(const X& y, const reference& expected,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("softmax and log_softmax against long double", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("softmax and log_softmax against long double", "[ops]", FLOATING_TYPES) {
   for (const std::size_t n : {1u, 2u, 3u, 7u, 8u, 9u, 10u, 16u, 100u, 1000u, 20000u}) {
     const auto x = random_values<TestType>(dp::dextents<2>{5, n}, static_cast<unsigned>(n), -10, 10);
     const reference expected(x);
@@ -73,7 +74,7 @@ TEMPLATE_TEST_CASE("softmax and log_softmax against long double", "[ops]", float
   }
 }
 
-TEMPLATE_TEST_CASE("softmax of logits in the hundreds", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("softmax of logits in the hundreds", "[ops]", FLOATING_TYPES) {
   const auto x = random_values<TestType>(dp::extents<20, 10>{}, 3, -700, 700);
   const reference expected(x);
   check_softmax(dp::softmax(x), expected, tolerance<TestType>);

@@ -18,6 +18,7 @@
 #include <devplace/tensor/half.hpp>
 
 #include "ops/statistics_device_case.hpp"
+#include "support/element_types.hpp"
 #include "support/fixture.hpp"
 
 namespace dp = devplace;
@@ -56,7 +57,7 @@ template <class F> void for_each_set_of_axes(const F& f) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("statistics agree with NumPy along all axes", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("statistics agree with NumPy along all axes", "[ops]", FLOATING_TYPES) {
   const std::string type = sizeof(TestType) == 4 ? "/f32/" : "/f64/";
   for (const std::string name : {"normal", "large_mean", "large", "special"}) {
     const std::string folder = "statistics/" + name + type, counts = "statistics/" + name + "/";
@@ -232,8 +233,8 @@ template <class X> void check_plain_along_all(const X& x) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("statistics agree with plain loops for short and long axes and strided views", "[ops]", float,
-                   double) {
+TEMPLATE_TEST_CASE("statistics agree with plain loops for short and long axes and strided views", "[ops]",
+                   FLOATING_TYPES) {
   check_plain_along_all(random_values<TestType>(dp::dextents<3>(2, 15, 3), 1));
   check_plain_along_all(random_values<TestType>(dp::dextents<3>(3, 16, 70), 2));
   check_plain_along_all(random_values<TestType>(dp::dextents<3>(5, 2, 300), 3));

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 
 #include <devplace/optim/adam.hpp>
 
@@ -14,7 +15,7 @@ using dp::test::validation_error;
 
 static_assert(dp::optim::optimizer_rule<adam> && adam::state_arenas == 2);
 
-TEMPLATE_TEST_CASE("adam makes the steps of torch.optim.Adam", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("adam makes the steps of torch.optim.Adam", "[optim]", FLOATING_TYPES) {
   const double tolerance = dp::test::pytorch_tolerance<TestType>;
   const auto difference = [](const adam& rule, const char* name) {
     return dp::test::difference_to_pytorch<TestType>(rule, name);
@@ -25,7 +26,7 @@ TEMPLATE_TEST_CASE("adam makes the steps of torch.optim.Adam", "[optim]", float,
         tolerance);
 }
 
-TEMPLATE_TEST_CASE("the first step of adam has the length of the learning rate", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("the first step of adam has the length of the learning rate", "[optim]", FLOATING_TYPES) {
   optimizer_case<TestType> stepped(1000), before(1000);
   stepped.run(adam{.learning_rate = 0.125}, 1);
   for (std::size_t i = 0; i < 1000; ++i) {
@@ -35,7 +36,7 @@ TEMPLATE_TEST_CASE("the first step of adam has the length of the learning rate",
   }
 }
 
-TEMPLATE_TEST_CASE("adam: exact properties", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("adam: exact properties", "[optim]", FLOATING_TYPES) {
   const adam rule{.learning_rate = 0.01, .weight_decay = 0.1};
   CHECK(dp::test::thread_count_changes_nothing<TestType>(rule));
   CHECK(dp::test::divisor_of_zero_means_no_gradient<TestType>(rule));
@@ -96,7 +97,7 @@ template <class T, class Loop> double difference_of_forms(const Loop& loop) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the loops of every instruction set agree with the scalar form", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("the loops of every instruction set agree with the scalar form", "[optim]", FLOATING_TYPES) {
   const double tolerance = sizeof(TestType) == sizeof(float) ? 3e-7 : 3e-16;
   CHECK(difference_of_forms<TestType>(
             [](const auto& u, auto b, auto e) { dp::detail::generic::code::update(u, b, e); }) <= tolerance);

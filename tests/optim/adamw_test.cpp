@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/adamw.hpp>
@@ -14,12 +15,12 @@ using dp::test::optimizer_case;
 
 static_assert(dp::optim::optimizer_rule<adamw> && adamw::state_arenas == 2);
 
-TEMPLATE_TEST_CASE("adamw makes the steps of torch.optim.AdamW", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("adamw makes the steps of torch.optim.AdamW", "[optim]", FLOATING_TYPES) {
   CHECK(dp::test::difference_to_pytorch<TestType>(adamw{.learning_rate = 0.01, .weight_decay = 0.05}, "adamw") <
         dp::test::pytorch_tolerance<TestType>);
 }
 
-TEMPLATE_TEST_CASE("adamw: exact properties", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("adamw: exact properties", "[optim]", FLOATING_TYPES) {
   const adamw rule{.learning_rate = 0.01};
   CHECK(dp::test::thread_count_changes_nothing<TestType>(rule));
   CHECK(dp::test::divisor_of_zero_means_no_gradient<TestType>(rule));

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 
 #include <devplace/optim/clip_norm.hpp>
 
@@ -30,7 +31,7 @@ template <class T> clipped<T> clip(const std::vector<T>& gradients, const T* div
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("clip_norm gives the factor of torch.nn.utils.clip_grad_norm_", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("clip_norm gives the factor of torch.nn.utils.clip_grad_norm_", "[optim]", FLOATING_TYPES) {
   const double tolerance = sizeof(TestType) == sizeof(float) ? 1e-6 : 1e-14;
   for (const std::string name : {"clip_grad_norm_reached", "clip_grad_norm_not_reached"}) {
     const std::string folder = "optimizers/" + name + (sizeof(TestType) == sizeof(float) ? "/f32/" : "/f64/");
@@ -54,7 +55,7 @@ TEMPLATE_TEST_CASE("clip_norm gives the factor of torch.nn.utils.clip_grad_norm_
   }
 }
 
-TEMPLATE_TEST_CASE("clip_norm sums every element once, for any size and team", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("clip_norm sums every element once, for any size and team", "[optim]", FLOATING_TYPES) {
   for (const std::size_t n : std::initializer_list<std::size_t>{0, 1, 63, 4095, 4096, 4097, 100003, 300001}) {
     const dp::test::optimizer_case<TestType> c(n);
     long double sum = 0;
@@ -74,7 +75,7 @@ TEMPLATE_TEST_CASE("clip_norm sums every element once, for any size and team", "
   }
 }
 
-TEMPLATE_TEST_CASE("clip_norm of zero, infinite and NaN gradients", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("clip_norm of zero, infinite and NaN gradients", "[optim]", FLOATING_TYPES) {
   const TestType zero = 0, infinity = std::numeric_limits<TestType>::infinity();
   CHECK(clip<TestType>({0, 0}, nullptr, 1).factor == 1);
   CHECK(clip<TestType>({3, 4}, nullptr, 0).factor == 0);

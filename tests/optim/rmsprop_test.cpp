@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -39,7 +40,7 @@ template <class T> std::vector<double> four_steps(const rmsprop& rule) {
 }  // namespace
 
 // The expected values were computed in double with torch.optim.RMSprop's formula, independently of this program.
-TEMPLATE_TEST_CASE("rmsprop makes the steps of its formula", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("rmsprop makes the steps of its formula", "[optim]", FLOATING_TYPES) {
   const double tolerance = sizeof(TestType) == sizeof(float) ? 1e-6 : 1e-15;
   const auto check = [&](const rmsprop& rule, const std::vector<double>& expected) {
     const std::vector<double> parameters = four_steps<TestType>(rule);
@@ -50,7 +51,7 @@ TEMPLATE_TEST_CASE("rmsprop makes the steps of its formula", "[optim]", float, d
         {0.8427150812993949, 0.7451244732680409, 0.5175726250663001, 0.28883225180359684});
 }
 
-TEMPLATE_TEST_CASE("rmsprop: exact properties", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("rmsprop: exact properties", "[optim]", FLOATING_TYPES) {
   for (const rmsprop& rule : {rmsprop{.weight_decay = 0.01}, rmsprop{.momentum = 0.9}}) {
     CHECK(dp::test::thread_count_changes_nothing<TestType>(rule));
     CHECK(dp::test::divisor_of_zero_means_no_gradient<TestType>(rule));

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 
 #include <devplace/optim/sgd.hpp>
 
@@ -14,7 +15,7 @@ using dp::test::validation_error;
 
 static_assert(dp::optim::optimizer_rule<sgd> && sgd::state_arenas == 1);
 
-TEMPLATE_TEST_CASE("sgd makes the steps of torch.optim.SGD", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("sgd makes the steps of torch.optim.SGD", "[optim]", FLOATING_TYPES) {
   const double tolerance = dp::test::pytorch_tolerance<TestType>;
   const auto difference = [](const sgd& rule, const char* name) {
     return dp::test::difference_to_pytorch<TestType>(rule, name);
@@ -27,7 +28,7 @@ TEMPLATE_TEST_CASE("sgd makes the steps of torch.optim.SGD", "[optim]", float, d
         tolerance);
 }
 
-TEMPLATE_TEST_CASE("a step of sgd by hand", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("a step of sgd by hand", "[optim]", FLOATING_TYPES) {
   optimizer_case<TestType> c(1);
   c.parameters = {2};
   c.gradients = {8};
@@ -43,7 +44,7 @@ TEMPLATE_TEST_CASE("a step of sgd by hand", "[optim]", float, double) {
 }
 
 // torch.optim.SGD creates the momentum buffer in the first step with momentum, and keeps it.
-TEMPLATE_TEST_CASE("momentum switched on later starts from the gradient, as in PyTorch", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("momentum switched on later starts from the gradient, as in PyTorch", "[optim]", FLOATING_TYPES) {
   constexpr std::size_t n = 50;
   optimizer_case<TestType> c(n);
   std::vector<double> parameters(c.parameters.begin(), c.parameters.end()), buffer;
@@ -71,7 +72,7 @@ TEMPLATE_TEST_CASE("momentum switched on later starts from the gradient, as in P
   }
 }
 
-TEMPLATE_TEST_CASE("sgd: exact properties", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("sgd: exact properties", "[optim]", FLOATING_TYPES) {
   const sgd plain{.learning_rate = 0.1, .weight_decay = 0.01};
   const sgd nesterov{.learning_rate = 0.1, .momentum = 0.9, .nesterov = true};
   for (const sgd& rule : {plain, nesterov}) {

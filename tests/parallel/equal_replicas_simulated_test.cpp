@@ -16,6 +16,7 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/replicas.hpp"
 #include "support/training_data.hpp"
 
@@ -52,7 +53,7 @@ std::string first_step(std::size_t replica, std::size_t element, T change, const
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the first step throws if the program changed one replica", "[parallel]", float, double) {
+TEMPLATE_TEST_CASE("the first step throws if the program changed one replica", "[parallel]", FLOATING_TYPES) {
   const auto all = dp::collective::all_reduce<>{};
   CHECK(first_step<TestType>(1, 0, 0, all).empty());
   for (std::size_t replica = 0; replica != 3; ++replica)

@@ -17,6 +17,7 @@
 
 #include "parallel/nine_devices.hpp"
 #include "support/catch.hpp"
+#include "support/sanitizers.hpp"
 
 namespace dp = devplace;
 using cuda = dp::backend::cuda;
@@ -176,21 +177,24 @@ template <class Engine> void check_copies(int n, std::size_t count) {
 
 TEMPLATE_TEST_CASE("collectives between devices add in the order that the engine documents", "[parallel]", direct,
                    ring) {
-  for (int n = 1; n <= 9; ++n)
+  for (int n = 1; n <= 9; ++n) {
+    if (support::sanitized && n > 4 && n < 9) continue;
     for (const std::size_t count : {std::size_t{0}, std::size_t{1}, static_cast<std::size_t>(n - 1),
                                     static_cast<std::size_t>(n), std::size_t{97}, std::size_t{1024}}) {
       for (const auto op : {dp::reduction::sum, dp::reduction::mean, dp::reduction::max, dp::reduction::min}) {
-        check_all<TestType, double>(n, count, op);
+        if constexpr (!support::sanitized) check_all<TestType, double>(n, count, op);
         check_all<TestType, float>(n, count, op);
         if (op != dp::reduction::mean) check_all<TestType, std::int32_t>(n, count, op);
       }
       check_copies<TestType>(n, count);
     }
+  }
 }
 
 TEMPLATE_TEST_CASE("collectives on more elements than fit into caches", "[parallel]", direct, ring) {
-  check_all<TestType, float>(3, 1000003, dp::reduction::sum);
-  check_copies<TestType>(3, 1000003);
+  const std::size_t count = support::sanitized ? 200003 : 1000003;
+  check_all<TestType, float>(3, count, dp::reduction::sum);
+  check_copies<TestType>(3, count);
 }
 
 TEMPLATE_TEST_CASE("consecutive collectives do not wait for the host", "[parallel]", direct, ring) {

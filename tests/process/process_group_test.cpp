@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 #include <devplace/process/process_group.hpp>
 
 #include "support/catch.hpp"
+#include "support/require_here.hpp"
 #include "support/thread_processes.hpp"
 
 namespace dp = devplace;
@@ -22,12 +22,6 @@ using Catch::Matchers::ContainsSubstring;
 using dp::test::in_processes;
 
 namespace {
-
-/// Throws unless `fact` holds; Catch2's assertions work in one thread only.
-void require(bool fact, const char* what) {
-  if (!fact) throw std::runtime_error(what);
-}
-#define REQUIRE_HERE(...) require((__VA_ARGS__), #__VA_ARGS__)
 
 /// Records the announced calls.
 class recording_monitor final : public dp::parallel::group_monitor {

@@ -26,6 +26,7 @@
 
 #include "support/catch.hpp"
 #include "support/forked_processes.hpp"
+#include "support/require_here.hpp"
 
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
@@ -34,12 +35,6 @@ using support::failures;
 using support::in_forked_processes;
 
 namespace {
-
-/// Throws unless `fact` holds; Catch2's assertions work only in the parent.
-void require(bool fact, const char* what) {
-  if (!fact) throw std::runtime_error(what);
-}
-#define REQUIRE_HERE(...) require((__VA_ARGS__), #__VA_ARGS__)
 
 /// Connects the processes of a test.
 std::shared_ptr<shared_memory_transport> connect(support::meeting_point& meeting, int rank, int processes,
@@ -431,8 +426,9 @@ TEST_CASE("processes that make different calls are named", "[process]") {
       } catch (const dp::communication_error& failure) {
         message = failure.what();
       }
-      require(message == "devplace: this group of processes cannot be used any more, because an earlier call failed.",
-              message.c_str());
+      support::require(
+          message == "devplace: this group of processes cannot be used any more, because an earlier call failed.",
+          message.c_str());
     });
     CHECK(failures(ended) == "");
   }

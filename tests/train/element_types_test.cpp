@@ -23,6 +23,7 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
@@ -181,7 +182,7 @@ using lookup = nn::sequential<nn::input<length, 1>, nn::flatten, embedding<rows,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a network whose first layer takes integers trains like plain loops", "[train]", float, double) {
+TEMPLATE_TEST_CASE("a network whose first layer takes integers trains like plain loops", "[train]", FLOATING_TYPES) {
   using model_type = dp::model<lookup, on_cpu, TestType>;
   STATIC_REQUIRE(std::is_same_v<typename model_type::input_type, std::int32_t>);
   STATIC_REQUIRE(std::is_same_v<typename model_type::output_type, TestType>);

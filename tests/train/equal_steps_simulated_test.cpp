@@ -30,6 +30,7 @@
 
 #include "parallel/nine_devices.hpp"
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/labelled_samples.hpp"
 #include "support/replicas.hpp"
 #include "support/thread_processes.hpp"
@@ -519,7 +520,7 @@ TEST_CASE("a difference recorded on a device is cleared when the training resume
 }
 
 TEMPLATE_TEST_CASE("step marks sum to zero for equal steps of any number of participants, in any order", "[train]",
-                   float, double) {
+                   FLOATING_TYPES) {
   using mark = dp::train::detail::step_mark<TestType>;
   const auto sums = [](std::size_t participants, std::size_t other, bool backwards) {
     std::vector<TestType> total(16);

@@ -16,6 +16,7 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
@@ -34,7 +35,7 @@ template <class Model, std::size_t Samples, class Rule> std::size_t counted() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the plan is exact to the byte", "[train]", float, double) {
+TEMPLATE_TEST_CASE("the plan is exact to the byte", "[train]", FLOATING_TYPES) {
   dp::detail::gemm_prepare();  // the threads' packing buffers are not part of the plan
   using mlp = dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>, dp::on<dp::cpu>, TestType>;
   CHECK(dp::memory_plan<mlp, dp::batch<64>, dp::optim::adam>::bytes == counted<mlp, 64, dp::optim::adam>());

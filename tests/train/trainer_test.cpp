@@ -19,6 +19,7 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/sanitizers.hpp"
 #include "support/training_data.hpp"
 
@@ -40,7 +41,7 @@ template <class Model> std::vector<double> all_parameters(const Model& model) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a trainer's step is bitwise equal to its single steps", "[train]", float, double) {
+TEMPLATE_TEST_CASE("a trainer's step is bitwise equal to its single steps", "[train]", FLOATING_TYPES) {
   const auto x = dp::test::integer_samples<TestType, 6>(13);
   const auto y = dp::test::square_labels(13, 3);
   cpu_model<TestType> planned{dp::seed{7}}, by_hand{dp::seed{7}};

@@ -11,6 +11,7 @@
 #include <devplace/ops/random.hpp>
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/simt/emulator.hpp"
 
 namespace dp = devplace;
@@ -72,12 +73,12 @@ template <class T> void check_dropout(std::size_t rows, std::size_t columns, std
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("random kernels give the CPU's bits", "[cuda]", float, double, dp::bf16, dp::half) {
+TEMPLATE_TEST_CASE("random kernels give the CPU's bits", "[cuda]", float, double, SHORT_TYPES) {
   for (const std::size_t n : {1u, 2u, 3u, 4u, 5u, 1024u, 4999u})
     for (const std::size_t offset : {0u, 1u}) check_fills<TestType>(n, offset);
 }
 
-TEMPLATE_TEST_CASE("the kernel of dropout gives the CPU's bits", "[cuda]", float, double, dp::bf16, dp::half) {
+TEMPLATE_TEST_CASE("the kernel of dropout gives the CPU's bits", "[cuda]", float, double, SHORT_TYPES) {
   for (const std::size_t columns : {1u, 3u, 4u, 8u, 10u, 12u, 37u, 256u})
     for (const std::size_t offset : {0u, 1u}) check_dropout<TestType>(std::size_t{4000} / columns, columns, offset);
 }
