@@ -213,6 +213,9 @@ void operations(matrix& a, const labels& classes) {
 #if defined(SORT_AXIS)  // expect: devplace: sort: the axis does not exist
   dp::sort(a, dp::axis<2>{});
 #endif
+#if defined(TOP_K_AXIS)  // expect: devplace: top_k: the axis does not exist
+  dp::top_k(a, 1, dp::axis<2>{});
+#endif
 #if defined(SORT_SCALAR)  // expect: devplace: this operation works along an axis; a scalar has none
   {
     const dp::tensor<float, dp::extents<>, on_cpu> one(dp::extents<>{});
