@@ -11,6 +11,7 @@
 #include <devplace/nn/predictor.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/ops/elementwise.hpp>
 #include <devplace/parallel/gather.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/read_predictor.hpp>
@@ -61,6 +62,7 @@ TEST_CASE("predict_into on several places gives one place's outputs, split like 
       several.predict_into(y, x, dp::batch<12>{});
       CHECK(values_of(dp::gather<host>(y)) == expected);
       CHECK(values_of(dp::gather<host>(several.predict(x))) == expected);
+      CHECK(values_of(dp::gather<host>(several.predict(2.0 * x - x))) == expected);
     };
     check(dp::split::even);
     check(dp::split::torch);
