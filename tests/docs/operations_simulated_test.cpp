@@ -200,6 +200,7 @@ TEST_CASE("docs/operations.md: reductions and cumulative sums", "[docs]") {
   auto variances = dp::variance(a, axis<0>{});
   auto deviation = dp::standard_deviation<0>(a);
   auto logs = dp::logsumexp(a, axis<1>{});
+  auto probabilities = dp::softmax(a);
   auto running = dp::cumsum(a, axis<1>{});
   auto running_products = dp::cumprod(a, axis<0>{});
   CHECK((dp::item(total) == 21 && dp::item(dp::sum(a, axis<0>{}, axis<1>{})) == 21));
@@ -216,6 +217,8 @@ TEST_CASE("docs/operations.md: reductions and cumulative sums", "[docs]") {
   CHECK(numbers_of(variances) == numbers{4.5, 4.5, 4.5});
   CHECK(dp::item(deviation) == Catch::Approx(std::sqrt(35.0 / 12)));
   CHECK(logs(0) == Catch::Approx(3.40760596));
+  CHECK(probabilities(1, 2) == Catch::Approx(1 / (1 + std::exp(-1.0) + std::exp(-2.0))));
+  CHECK(dp::log_softmax(a)(1, 2) == Catch::Approx(std::log(probabilities(1, 2))));
   CHECK(numbers_of(running) == numbers{1, 3, 6, 4, 9, 15});
   CHECK(numbers_of(running_products) == numbers{1, 2, 3, 4, 10, 18});
 }
