@@ -83,6 +83,9 @@ void operations(matrix& a, const labels& classes) {
 #if defined(FLIP_NO_AXIS)  // expect: devplace: the operand has no such axis; axes are numbered from 0
   dp::flip(a, dp::axis<2>{});
 #endif
+#if defined(REVERSED_TEMPORARY)  // expect: devplace: reversed: a temporary tensor would be gone before the view
+  dp::reversed(dp::zeros<float, on_cpu>(2, 3), dp::axis<0>{});
+#endif
 #if defined(CONCAT_OTHER_ROWS)  // expect: devplace: concat, stack: the operands must have equal extents along all other
   dp::concat(dp::axis<1>{}, a, dp::transposed(a));
 #endif

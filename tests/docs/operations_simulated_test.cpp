@@ -144,6 +144,7 @@ TEST_CASE("docs/operations.md: joining and rearranging", "[docs]") {
   auto rows = dp::concat(axis<0>{}, a, b);
   auto layers = dp::stack(axis<0>{}, a, b);
   auto [head, tail] = dp::split_at(a, axis<1>{}, 1);
+  auto backwards = dp::reversed(a, axis<1>{});
   auto mirrored = dp::flip(a, axis<1>{});
   auto shifted = dp::roll(a, axis<1>{}, 1);
   auto doubled = dp::repeat(a, axis<1>{}, 2);
@@ -154,6 +155,7 @@ TEST_CASE("docs/operations.md: joining and rearranging", "[docs]") {
   CHECK(numbers_of(rows) == numbers{1, 2, 3, 4, 5, 6, 0, 1, 0, 1, 0, 1});
   CHECK(layers.extents() == dp::extents<2, 2, 3>{});
   CHECK((head.extent(1) == 1 && tail(1, 1) == 6));
+  CHECK(numbers_of(dp::to<cpu>(backwards)) == numbers{3, 2, 1, 6, 5, 4});
   CHECK(numbers_of(mirrored) == numbers{3, 2, 1, 6, 5, 4});
   CHECK(numbers_of(shifted) == numbers{3, 1, 2, 6, 4, 5});
   CHECK(numbers_of(doubled) == numbers{1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6});
