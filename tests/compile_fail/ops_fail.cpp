@@ -83,14 +83,21 @@ void operations(matrix& a, const labels& classes) {
 #if defined(FLIP_NO_AXIS)  // expect: devplace: the operand has no such axis; axes are numbered from 0
   dp::flip(a, dp::axis<2>{});
 #endif
+#if defined(REVERSED_TEMPORARY)  // expect: devplace: reversed: a temporary tensor would be gone before the view
+  dp::reversed(dp::zeros<float, on_cpu>(2, 3), dp::axis<0>{});
+#endif
 #if defined(CONCAT_OTHER_ROWS)  // expect: devplace: concat, stack: the operands must have equal extents along all other
   dp::concat(dp::axis<1>{}, a, dp::transposed(a));
 #endif
 #if defined(CONCAT_OTHER_ELEMENTS)  // expect: devplace: concat, stack: the operands have different element types
   dp::concat(dp::axis<0>{}, a, dp::zeros<double, on_cpu>(2, 3));
 #endif
-#if defined(CONCAT_SUM)  // expect: devplace: this operation takes tensors and views on one place; give evaluated
-  dp::concat(dp::axis<0>{}, a, a + a);
+#if defined(CONCAT_NAMED_EXPRESSION)  // expect: devplace: an expression with a name would be computed at each use
+  auto both = a + a;
+  dp::concat(dp::axis<0>{}, a, both);
+#endif
+#if defined(CONCAT_VECTOR)  // expect: devplace: this operation takes tensors and views on one place
+  dp::concat(dp::axis<0>{}, std::vector<float>(6), a);
 #endif
 #if defined(SPLIT_TEMPORARY)  // expect: devplace: split_at returns views, so it takes tensors with a name, and views
   dp::split_at(dp::zeros<float, on_cpu>(2, 3), dp::axis<0>{}, 1);
@@ -212,6 +219,12 @@ void operations(matrix& a, const labels& classes) {
 #endif
 #if defined(SORT_AXIS)  // expect: devplace: sort: the axis does not exist
   dp::sort(a, dp::axis<2>{});
+#endif
+#if defined(TOP_K_AXIS)  // expect: devplace: top_k: the axis does not exist
+  dp::top_k(a, 1, dp::axis<2>{});
+#endif
+#if defined(SORT_SUM_INTO)  // expect: devplace: this operation takes tensors and views on one place; give evaluated
+  dp::sort_into(a, a + a);
 #endif
 #if defined(SORT_SCALAR)  // expect: devplace: this operation works along an axis; a scalar has none
   {

@@ -15,7 +15,6 @@
 #include <devplace/io/parameters.hpp>
 #include <devplace/process/launch.hpp>
 #include <devplace/shared_memory.hpp>
-#include <devplace/sorting.hpp>
 
 #include "support/catch.hpp"
 #include "support/labelled_samples.hpp"
@@ -35,11 +34,7 @@ using gpu = dp::on<dp::cuda<0>>;
 }  // namespace
 
 TEST_CASE("docs: tensors as in PyTorch and NumPy", "[docs]") {
-  auto x = dp::zeros<float, cpu>(2, 3);
   auto ones = dp::ones<float, gpu>(2, 3);
-  auto y = dp::full<float, cpu>(dp::extents<2, 3>{}, 0.5f);
-  auto n = dp::normal<float, cpu>(dp::extents<2, 3>{}, dp::seed{1});
-  auto u = dp::uniform<float, cpu>(dp::extents<2, 3>{}, dp::seed{1});
   dp::tensor<float, dp::extents<2, 3>, cpu> a{{1, 2, 3}, {4, 5, 6}};
   auto b = a.clone();
   auto on_gpu = dp::to<gpu>(a);
@@ -51,11 +46,6 @@ TEST_CASE("docs: tensors as in PyTorch and NumPy", "[docs]") {
   CHECK(a.size() == 6);
   dp::tensor c = dp::exp(a) + 2.0f * b;
   a = a * 2.0f;
-  dp::tensor squares = dp::square(a);
-  dp::tensor clamped = dp::clamp(a, 0, 1);
-  CHECK((squares(1, 2) == 144 && clamped(1, 2) == 1));
-  dp::tensor product = dp::matmul(a, dp::transposed(b));
-  CHECK(product(0, 0) == 28);
   auto v = a.reshape(dp::extents<6>{});
   auto p = a.permute(axis<1>{}, axis<0>{});
   auto row = a[1];
@@ -66,24 +56,12 @@ TEST_CASE("docs: tensors as in PyTorch and NumPy", "[docs]") {
   CHECK(row(2) == 12);
   CHECK(column(1) == 8);
   CHECK(some(1, 1) == 10);
-  auto total = dp::sum(a);
-  auto means = dp::mean(a, axis<0>{});
-  auto best = dp::argmax(a, -1);
-  const float number = dp::item(total);
+  dp::tensor centred = a - dp::mean(a, axis<0>{});
+  CHECK((centred(0, 0) == -3 && centred(1, 2) == 3));
+  const float number = dp::item(dp::sum(a));
   const float dot = dp::item(dp::sum(a * b));
   CHECK(number == 42);
   CHECK(dot == 182);
-  CHECK((means(0) == 5 && means(1) == 7 && means(2) == 9));
-  CHECK(best(0) == 2);
-  dp::tensor q = dp::where(a > 3.0f, a, 0.0f);
-  dp::tensor both = (a > 0.0f) * (a < 3.0f);
-  dp::tensor either = dp::maximum(a > 3.0f, a < 0.0f);
-  dp::tensor inverse = (a > 0.0f) == 0;
-  CHECK((both(0, 0) == 1 && both(0, 1) == 0 && either(0, 1) == 1 && inverse(0, 0) == 0));
-  auto inner = dp::sum(a * b);
-  CHECK(dp::item(inner) == 182);
-  auto probabilities = dp::softmax(a);
-  const auto [values, indices] = dp::top_k(a, 2);
   dp::tensor halves = dp::cast<dp::bf16>(a);
   std::vector<float> memory(6);
   auto view = dp::wrap(memory, dp::extents<2, 3>{});
@@ -92,14 +70,9 @@ TEST_CASE("docs: tensors as in PyTorch and NumPy", "[docs]") {
   std::ostringstream text;
   text << a;
   CHECK(text.str().starts_with("tensor<float, 2x3> on cpu"));
-  CHECK((q(0, 0) == 0 && q(0, 1) == 4 && q(1, 2) == 12));
-  CHECK(probabilities(0, 2) == Catch::Approx(1 / (1 + std::exp(-2.0) + std::exp(-4.0))));
-  CHECK((values(1, 0) == 12 && values(1, 1) == 10));
-  CHECK((indices(1, 0) == 2 && indices(1, 1) == 1));
   CHECK(static_cast<float>(halves(1, 2)) == 12);
-  CHECK((x(1, 2) == 0 && y(1, 2) == 0.5F && dp::to<cpu>(ones)(1, 2) == 1));
+  CHECK(dp::to<cpu>(ones)(1, 2) == 1);
   CHECK(c(0, 2) == Catch::Approx(std::exp(3.0) + 6));
-  CHECK((n(0, 0) != n(0, 1) && u(0, 0) != u(0, 1)));
 }
 
 TEST_CASE("docs: devices as in PyTorch", "[docs]") {

@@ -144,6 +144,7 @@ TEST_CASE("docs/operations.md: joining and rearranging", "[docs]") {
   auto rows = dp::concat(axis<0>{}, a, b);
   auto layers = dp::stack(axis<0>{}, a, b);
   auto [head, tail] = dp::split_at(a, axis<1>{}, 1);
+  auto backwards = dp::reversed(a, axis<1>{});
   auto mirrored = dp::flip(a, axis<1>{});
   auto shifted = dp::roll(a, axis<1>{}, 1);
   auto doubled = dp::repeat(a, axis<1>{}, 2);
@@ -154,6 +155,7 @@ TEST_CASE("docs/operations.md: joining and rearranging", "[docs]") {
   CHECK(numbers_of(rows) == numbers{1, 2, 3, 4, 5, 6, 0, 1, 0, 1, 0, 1});
   CHECK(layers.extents() == dp::extents<2, 2, 3>{});
   CHECK((head.extent(1) == 1 && tail(1, 1) == 6));
+  CHECK(numbers_of(dp::to<cpu>(backwards)) == numbers{3, 2, 1, 6, 5, 4});
   CHECK(numbers_of(mirrored) == numbers{3, 2, 1, 6, 5, 4});
   CHECK(numbers_of(shifted) == numbers{3, 1, 2, 6, 4, 5});
   CHECK(numbers_of(doubled) == numbers{1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6});
@@ -200,6 +202,7 @@ TEST_CASE("docs/operations.md: reductions and cumulative sums", "[docs]") {
   auto variances = dp::variance(a, axis<0>{});
   auto deviation = dp::standard_deviation<0>(a);
   auto logs = dp::logsumexp(a, axis<1>{});
+  auto probabilities = dp::softmax(a);
   auto running = dp::cumsum(a, axis<1>{});
   auto running_products = dp::cumprod(a, axis<0>{});
   CHECK((dp::item(total) == 21 && dp::item(dp::sum(a, axis<0>{}, axis<1>{})) == 21));
@@ -227,6 +230,8 @@ TEST_CASE("docs/operations.md: reductions and cumulative sums", "[docs]") {
   CHECK(numbers_of(variances) == numbers{4.5, 4.5, 4.5});
   CHECK(dp::item(deviation) == Catch::Approx(std::sqrt(35.0 / 12)));
   CHECK(logs(0) == Catch::Approx(3.40760596));
+  CHECK(probabilities(1, 2) == Catch::Approx(1 / (1 + std::exp(-1.0) + std::exp(-2.0))));
+  CHECK(dp::log_softmax(a)(1, 2) == Catch::Approx(std::log(probabilities(1, 2))));
   CHECK(numbers_of(running) == numbers{1, 3, 6, 4, 9, 15});
   CHECK(numbers_of(running_products) == numbers{1, 2, 3, 4, 10, 18});
 }

@@ -16,6 +16,7 @@
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/math.hpp>
 #include <devplace/ops/reduce_into.hpp>
 #include <devplace/parallel/gather.hpp>
@@ -110,6 +111,7 @@ TEST_CASE("predict_into on several places gives one place's outputs, split like 
       several.predict_into(y, x, dp::batch<12>{});
       CHECK(values_of(dp::gather<host>(y)) == expected);
       CHECK(values_of(dp::gather<host>(several.predict(x))) == expected);
+      CHECK(values_of(dp::gather<host>(several.predict(2.0 * x - x))) == expected);
     };
     check(dp::split::even);
     check(dp::split::torch);

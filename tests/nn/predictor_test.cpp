@@ -13,6 +13,7 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/tanh.hpp>
 #include <devplace/ops/creation.hpp>
+#include <devplace/ops/elementwise.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/accuracy.hpp>
 #include <devplace/train/memory_plan.hpp>
@@ -54,6 +55,8 @@ TEST_CASE("a predictor predicts like the model from which it was copied or made"
   const dp::predictor copied{model, dp::batch<64>{}};
   CHECK(values_of(copied.predict(x)) == expected);
   CHECK(values_of(copied(x)) == expected);
+  CHECK(values_of(copied.predict(2.0F * x - x)) == expected);
+  CHECK(values_of(model(dp::cast<float>(dp::cast<double>(x)))) == expected);
   model.parameter<0>()(0, 0) += 1;
   CHECK(values_of(copied.predict(x)) == expected);
   dp::predictor assigned{model_type{dp::seed{9}}, dp::batch<1000>{}};

@@ -24,7 +24,7 @@ TEST_CASE("an operand with one number per plane is read once per block of the pl
   using namespace dp::detail;
   const float channels[] = {2, 3};
   gathered_block buffers[1];
-  const auto leaf_at = [&](const position<3>& start, std::size_t count) {
+  const auto leaf_at = [&](const position<3>& start, std::ptrdiff_t count) {
     gathered_block* next = buffers;
     return leaf_of_block<3>{{}, start, 1, count, next}(strided_leaf<float, 3>{channels, {0, 1, 0}});
   };

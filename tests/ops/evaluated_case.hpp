@@ -76,6 +76,23 @@ template <class Where> void check_operations_on_expressions() {
     CHECK(equal_elements(dp::cumsum(a[0] + b[0]), dp::cumsum(sum[0])));
     CHECK(equal_elements(dp::cumprod(a + b, 1), dp::cumprod(sum, 1)));
   }
+  SECTION("joining and choosing") {
+    const dp::axis<1> along{};
+    const dp::tensor columns = labels.view().reshape(dp::extents<2, 1>{}) + 1;
+    CHECK(equal_elements(dp::concat(along, a + b, a, a * 1.0f), dp::concat(along, sum, a, a)));
+    CHECK(equal_elements(dp::concat(dp::axis<0>{}, a, dp::lazy(a + b)), dp::concat(dp::axis<0>{}, a, sum)));
+    CHECK(equal_elements(dp::concat(along, a.clone(), sum), dp::concat(along, a, sum)));
+    CHECK(equal_elements(dp::stack(along, a, a + b), dp::stack(along, a, sum)));
+    CHECK(equal_elements(dp::take_along(a + b, columns * 1, along), dp::take_along(sum, columns, along)));
+    auto expected = b.clone(), added = b.clone();
+    dp::add_along(expected, columns, dp::take_along(sum, columns, along), along);
+    dp::add_along(added, columns * 1, dp::take_along(sum, columns, along) + 0.0f, along);
+    CHECK(equal_elements(added, expected));
+    CHECK(equal_elements(dp::flip(a + b, along), dp::flip(sum, along)));
+    CHECK(equal_elements(dp::tril(a + b), dp::tril(sum)));
+    const dp::categorical_options options{.top_k = 2};
+    CHECK(equal_elements(dp::categorical(a + b, dp::seed{1}, options), dp::categorical(sum, dp::seed{1}, options)));
+  }
   SECTION("other operations, by evaluated()") { CHECK(equal_elements(dp::sort(dp::evaluated(a + b)), dp::sort(sum))); }
   SECTION("to") {
     CHECK(equal_elements(dp::to<dp::cpu>(a + b), sum));

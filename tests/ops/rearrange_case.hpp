@@ -3,13 +3,19 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/ops/concat.hpp>
+#include <devplace/ops/creation.hpp>
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/matmul.hpp>
 #include <devplace/ops/matrix_parts.hpp>
 #include <devplace/ops/rearrange.hpp>
+#include <devplace/ops/reduce.hpp>
 #include <devplace/ops/take_along.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/transposed.hpp>
@@ -99,6 +105,71 @@ template <class T, class Where> void test_rearrangements() {
   CHECK(support::values_of(flip(transposed(x), axis<0>{})) == std::vector<T>{2, 5, 1, 4, 0, 3});
   CHECK(support::values_of(concat(axis<1>{}, transposed(x), transposed(x))) ==
         std::vector<T>{0, 3, 0, 3, 1, 4, 1, 4, 2, 5, 2, 5});
+}
+
+/// Compares operations on reversed views with the same operations on reversed copies.
+template <class T, class Where> void test_reversed_views() {
+  const auto equal = [](const auto& a, const auto& b) { return support::values_of(a) == support::values_of(b); };
+  const axis<0> rows{};
+  const axis<1> columns{};
+  const auto x = to<Where>(support::counted<T>(extents<5, 6>{}));
+  const auto y = to<Where>(support::counted<T>(extents<6, 5>{}));
+  const tensor square = x + x;
+  const auto up = flip(x, rows), left = flip(x, columns), both = flip(left, rows);
+  CHECK(reversed(x, columns).strides() == std::array<std::ptrdiff_t, 2>{6, -1});
+  CHECK(equal(to<Where>(reversed(x, rows)), up));
+  CHECK(equal(to<on<cpu>>(reversed(x, columns)), left));  // between places
+  CHECK(equal(to<Where>(reversed(reversed(x, rows), columns)), both));
+  CHECK(equal(to<Where>(reversed(reversed(x, rows), rows)), x));
+  CHECK(equal(to<Where>(reversed(x, rows).slice(rows, 1, 4, 2)), to<Where>(up.slice(rows, 1, 4, 2))));
+  CHECK(equal(to<Where>(reversed(x, columns).select(columns, 1)), to<Where>(left.select(columns, 1))));
+  CHECK(equal(to<Where>(reversed(transposed(x), columns)), flip(to<Where>(transposed(x)), columns)));
+  CHECK(equal(to<Where>(reversed(reversed(x, rows), columns).reshape(extents<3, 10>{})),
+              to<Where>(both.reshape(extents<3, 10>{}))));
+  CHECK(equal(to<Where>(reversed(x.slice(0, 0), rows)), x.slice(0, 0)));
+
+  // Destinations; those that share memory with an operand are written as if the operand were read before.
+  tensor z = x + x;
+  z = reversed(x, rows) + reversed(square, columns);
+  CHECK(equal(z, tensor(up + flip(square, columns))));
+  reversed(z, rows) = reversed(x, columns) * x[0];
+  CHECK(equal(z, flip(tensor(left * x[0]), rows)));
+  copy(z, x);
+  copy(reversed(z, columns), z);
+  CHECK(equal(z, left));
+  z = reversed(z, rows) + x;
+  CHECK(equal(z, tensor(both + x)));
+  copy(z, x);
+  const auto top = z.slice(0, 3), bottom = z.slice(2, 5);
+  reversed(top, rows) = reversed(bottom, rows) + T{1};
+  CHECK(equal(z.slice(0, 3), tensor(x.slice(2, 5) + T{1})));
+  copy(z, x);
+  const auto backwards = reversed(z, columns);
+  backwards = backwards + backwards;
+  CHECK(equal(z, square));
+  fill(reversed(z, rows).slice(0, 1), T{7});
+  CHECK(equal(z[4], full<T, Where>(extents<6>{}, T{7})));
+  CHECK(equal(z[3], square[3]));
+
+  // Operations that need other layouts copy.
+  CHECK(equal(sum(reversed(x, rows), rows), sum(x, rows)));
+  CHECK(equal(sum(reversed(x, rows), columns), flip(sum(x, columns), rows)));
+  CHECK(equal(argmax(reversed(x, columns), columns), argmax(left, columns)));
+  CHECK(equal(concat(rows, reversed(x, rows), x), concat(rows, up, x)));
+  CHECK(equal(roll(reversed(x, columns), columns, 1), roll(left, columns, 1)));
+  CHECK(equal(tril(reversed(x, rows)), tril(up)));
+  CHECK(equal(diag(reversed(x, rows)), diag(up)));
+  if constexpr (std::is_floating_point_v<T>) {
+    CHECK(equal(matmul(reversed(x, rows), reversed(y, columns)), matmul(up, flip(y, columns))));
+    CHECK(equal(matmul(reversed(x, columns), transposed(reversed(x, rows))), matmul(left, transposed(up))));
+    auto product = full<T, Where>(extents<5, 5>{}, T{});
+    matmul_into(reversed(product, rows), x, y);
+    CHECK(equal(product, flip(matmul(x, y), rows)));
+    const auto many = to<Where>(support::counted<T>(extents<3, 2, 4>{}));
+    const auto by = to<Where>(support::counted<T>(extents<4, 2>{}));
+    CHECK(equal(matmul(reversed(many, rows), by), flip(matmul(many, by), rows)));
+    CHECK_THROWS_AS(matmul_into(reversed(product, rows), product, reversed(product, columns)), argument_error);
+  }
 }
 
 template <class T, class Where> void test_parts_of_matrices() {

@@ -11,4 +11,5 @@ TEST_CASE("a GPU moves, joins and chooses elements as the CPU does", "[ops]") {
   if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
   dp::test::test_rearrangements<float, device>();
   dp::test::test_parts_of_matrices<double, device>();
+  dp::test::test_reversed_views<float, device>();
 }

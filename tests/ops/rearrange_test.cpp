@@ -25,6 +25,11 @@ TEMPLATE_TEST_CASE("elements are moved, repeated, joined and chosen along every 
   dp::test::test_rearrangements<TestType, on_cpu>();
 }
 
+TEMPLATE_TEST_CASE("reversed views are read and written as reversed copies are", "[ops]", FLOATING_TYPES,
+                   std::int32_t) {
+  dp::test::test_reversed_views<TestType, on_cpu>();
+}
+
 TEMPLATE_TEST_CASE("triangles, diagonals and outer products", "[ops]", FLOATING_TYPES, std::int64_t) {
   dp::test::test_parts_of_matrices<TestType, on_cpu>();
 }

@@ -113,7 +113,7 @@ template <class Where, class T> void check_sorts(std::size_t rows, std::size_t c
   }
 }
 
-/// Checks sorts of outer x count x inner elements along `count`, which is axis 1.
+/// Checks sorts and largest elements of outer x count x inner elements along `count`, which is axis 1.
 template <class Where, class T, class Axis>
 void check_sorts_along(std::size_t outer, std::size_t count, std::size_t inner, Axis axis) {
   CAPTURE(outer, count, inner, dtype_name<T>());
@@ -135,6 +135,20 @@ void check_sorts_along(std::size_t outer, std::size_t count, std::size_t inner, 
     }
     CHECK(support::values_of(argsort(x, axis, order)) == positions);
     CHECK(same_bits(support::values_of(sort(x, axis, order)), sorted));
+    if (order == sort_order::ascending) continue;
+    for (const std::size_t kept : {std::size_t{0}, count / 3, count}) {
+      const auto top = top_k(x, kept, axis);
+      CHECK(top.values.extents() == dextents<3>(outer, kept, inner));
+      std::vector<T> largest;
+      std::vector<std::int64_t> of_largest;
+      for (std::size_t i = 0; i < outer * kept * inner; ++i) {
+        const std::size_t from = index(i / (kept * inner) * inner + i % inner, i / inner % kept);
+        largest.push_back(sorted[from]);
+        of_largest.push_back(positions[from]);
+      }
+      CHECK(same_bits(support::values_of(top.values), largest));
+      CHECK(support::values_of(top.positions) == of_largest);
+    }
   }
 }
 

@@ -19,7 +19,7 @@ TEST_CASE("sort, argsort and top_k sort each row stably, NaN above all numbers",
   dp::test::check_all_sorts<host>();
 }
 
-TEST_CASE("sort and argsort along an axis sort each line stably", "[ops][sort]") {
+TEST_CASE("sort, argsort and top_k along an axis sort each line stably", "[ops][sort]") {
   dp::test::check_all_sorts_along_axes<host>();
   const dp::tensor<float, dp::extents<3, 2>, host> x{{3, 1}, {1, 1}, {2, 0}};
   CHECK(support::values_of(dp::sort(x, dp::axis<0>{})) == std::vector<float>{1, 0, 2, 1, 3, 1});
@@ -29,6 +29,15 @@ TEST_CASE("sort and argsort along an axis sort each line stably", "[ops][sort]")
   dp::tensor<float, dp::extents<3, 2>, host> y(dp::extents<3, 2>{});
   dp::sort_into(y, x, dp::axis<0>{}, dp::sort_order::descending);
   CHECK(support::values_of(y) == std::vector<float>{3, 1, 2, 1, 1, 0});
+  const auto [values, positions] = dp::top_k(x, 2, dp::axis<0>{});
+  static_assert(std::is_same_v<decltype(values), const dp::tensor<float, dp::extents<dp::dyn, 2>, host>>);
+  CHECK(support::values_of(values) == std::vector<float>{3, 1, 2, 1});
+  CHECK(support::values_of(positions) == std::vector<std::int64_t>{0, 0, 2, 1});
+  const auto of_rows = dp::top_k(x, 1, -1);
+  static_assert(std::is_same_v<decltype(of_rows.positions), dp::tensor<std::int64_t, dp::dextents<2>, host>>);
+  CHECK(support::values_of(of_rows.positions) == std::vector<std::int64_t>{0, 0, 0});
+  CHECK_THROWS_AS(dp::top_k(x, 1, 2), dp::argument_error);
+  CHECK_THROWS_WITH(dp::top_k(x, 4, 0), ContainsSubstring("4 elements were asked for and a row has 3"));
 }
 
 TEST_CASE("sorting rows does not depend on the number of threads", "[ops][sort]") {

@@ -69,10 +69,9 @@ def numpy_takes_tensors():
 def tensors_of_numpy_are_taken():
     x = numpy.arange(12, dtype=numpy.float32).reshape(3, 4)
     expected = lambda y: float(sum(y[i, j] * (i + 10 * j) for i in range(y.shape[0]) for j in range(y.shape[1])))
-    for y in (x, x.T, x[1:, ::2], x[:, :0]):
+    for y in (x, x.T, x[1:, ::2], x[:, :0], x[::-1], x[::-2, ::-1].T):
         assert dp.weighted_sum(capsule(y)) == expected(y)
     assert "asked for" in refused(lambda: dp.weighted_sum(capsule(x.astype(numpy.float64))))
-    assert "negative" in refused(lambda: dp.weighted_sum(capsule(x[::-1])))
     assert "reshape" in refused(lambda: dp.weighted_sum(capsule(x.reshape(-1))))
     assert "not row-major" in refused(lambda: dp.keep(capsule(x.T), 1))
     if VERSIONED:

@@ -186,7 +186,9 @@ TEST_CASE("rows loops over the first axis of tensors and views", "[tensor]") {
 namespace {
 
 float first_of(const dp::view<const float, dp::extents<dp::dyn, dp::dyn>, dp::cpu>& x) { return x(0, 0); }
-std::size_t stride_of(const dp::view<float, dp::extents<dp::dyn, 3>, dp::cpu, dp::strided>& x) { return x.stride(0); }
+std::ptrdiff_t stride_of(const dp::view<float, dp::extents<dp::dyn, 3>, dp::cpu, dp::strided>& x) {
+  return x.stride(0);
+}
 
 }  // namespace
 

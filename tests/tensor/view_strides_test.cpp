@@ -10,6 +10,7 @@
 #include <numeric>
 #include <random>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <devplace/tensor/tensor.hpp>
@@ -112,7 +113,7 @@ TEST_CASE("transposed exchanges the last two axes", "[tensor][view]") {
                               dp::view<std::int32_t, extents<2, 4, dyn>, on<cpu>, dp::column_major>>);
   STATIC_REQUIRE(sizeof(t) == sizeof(x));
   CHECK(t.extents() == extents<2, 4, 3>{});
-  CHECK(t.strides() == std::array<std::size_t, 3>{12, 1, 4});
+  CHECK(t.strides() == std::array<std::ptrdiff_t, 3>{12, 1, 4});
   CHECK(t(1, 3, 2) == 23);
   CHECK(t[1](3, 2) == 23);
   CHECK(t.slice(axis<1>{}, 2, 4)(1, 1, 2) == 23);
@@ -130,7 +131,7 @@ TEST_CASE("broadcast_to repeats elements with stride 0", "[tensor][view]") {
   const auto x = dp::wrap(row, extents<1, 3>{});
   const auto repeated = x.broadcast_to(extents<4, 2, 3>{});
   STATIC_REQUIRE(std::same_as<std::remove_const_t<decltype(repeated)>, strided_view<const float, extents<4, 2, 3>>>);
-  CHECK(repeated.strides() == std::array<std::size_t, 3>{0, 0, 1});
+  CHECK(repeated.strides() == std::array<std::ptrdiff_t, 3>{0, 0, 1});
   CHECK(repeated(3, 1, 2) == 3);
   CHECK(dp::wrap(row, extents<>{}).broadcast_to(extents<2, dyn>{5})(1, 4) == 1);
   CHECK_THROWS_AS(x.broadcast_to(extents<dyn, dyn>{2, 4}), dp::shape_error);
@@ -143,7 +144,7 @@ TEST_CASE("reshape keeps strides where possible", "[tensor][view]") {
   const auto x = of.cube();
   const auto rows = x.select(axis<1>{}, 1);  // 2 x 4, rows 12 apart
   const auto halves = rows.reshape(extents<2, 2, 2>{});
-  CHECK(halves.strides() == std::array<std::size_t, 3>{12, 2, 1});
+  CHECK(halves.strides() == std::array<std::ptrdiff_t, 3>{12, 2, 1});
   CHECK(halves(1, 1, 0) == 12 + 4 + 2);
   CHECK(rows.reshape(extents<2, 1, 4, 1>{})(1, 0, 3, 0) == 19);
   CHECK_THROWS_AS(rows.reshape(extents<8>{}), dp::shape_error);
@@ -153,25 +154,61 @@ TEST_CASE("reshape keeps strides where possible", "[tensor][view]") {
   CHECK(rows.slice(axis<1>{}, 0, 0).reshape(extents<0, 5>{}).size() == 0);
 }
 
+TEST_CASE("strides span memory on both sides of the first element", "[tensor][view]") {
+  const auto spanned = [](std::vector<std::size_t> sizes, std::vector<std::ptrdiff_t> strides) {
+    const auto [count, before] = dp::detail::spanned(sizes, strides);
+    return std::pair(count, before);
+  };
+  using result = std::pair<std::size_t, std::size_t>;
+  CHECK(spanned({}, {}) == result{1, 0});
+  CHECK(spanned({2, 3}, {3, 1}) == result{6, 0});
+  CHECK(spanned({2, 3}, {-3, 1}) == result{6, 3});
+  CHECK(spanned({2, 3}, {-3, -1}) == result{6, 5});
+  CHECK(spanned({2, 3}, {4, -1}) == result{7, 2});
+  CHECK(spanned({2, 0}, {-3, -1}) == result{0, 0});
+  CHECK(spanned({1, 3}, {PTRDIFF_MIN, 0}) == result{1, 0});
+  CHECK(spanned({2, 2}, {PTRDIFF_MAX, 0}).first == std::size_t{PTRDIFF_MAX} + 1);
+  CHECK(spanned({2, 2}, {PTRDIFF_MAX, -1}).first == SIZE_MAX);
+  CHECK(spanned({2}, {PTRDIFF_MIN}).first == SIZE_MAX);
+  CHECK(spanned({3}, {-PTRDIFF_MAX}).first == SIZE_MAX);
+}
+
+TEST_CASE("wrap takes negative strides from a pointer, and refuses them for containers", "[tensor][view]") {
+  numbers of;
+  const auto x = dp::wrap(of.data.data() + 23, extents<2, 3, 4>{}, std::array<std::ptrdiff_t, 3>{-12, -4, -1});
+  CHECK(x(0, 0, 0) == 23);
+  CHECK(x(1, 2, 2) == 1);
+  CHECK(x.strides() == dp::wrap(&x(0, 0, 0), x.extents(), x.strides()).strides());
+  CHECK(x.reshape(extents<24>{})(20) == 3);
+  CHECK_THROWS_WITH(dp::wrap(of.data, extents<2>{}, std::array{-1}),
+                    Catch::Matchers::ContainsSubstring("none is negative"));
+}
+
 TEST_CASE("reshape finds strides exactly where they exist", "[tensor][view]") {
   std::mt19937 random(20261122);
   const auto below = [&](std::size_t n) { return std::size_t{random() % n}; };
   int possible = 0, impossible = 0;
   for (int round = 0; round < 4000; ++round) {
-    // A permuted slice of an array of rank 3, reshaped to rank 1 to 4 with the same number of elements.
-    std::array<std::size_t, 3> whole{}, sizes{}, strides{};
+    // A permuted slice, of which some axes are reversed, of an array of rank 3, reshaped to rank 1 to 4 with the same
+    // number of elements.
+    std::array<std::size_t, 3> whole{}, sizes{};
+    std::array<std::ptrdiff_t, 3> strides{};
     std::array<std::size_t, 3> order{0, 1, 2};
     std::shuffle(order.begin(), order.end(), random);
     for (auto& size : whole) size = 1 + below(4);
+    const bool reversed = below(4) == 0;
     const std::size_t own[] = {whole[1] * whole[2], whole[2], 1};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       sizes[axis] = below(3) != 0 ? whole[order[axis]] : 1 + below(whole[order[axis]]);
-      strides[axis] = own[order[axis]];
+      strides[axis] = static_cast<std::ptrdiff_t>(own[order[axis]]);
+      if (reversed || below(6) == 0) strides[axis] = -strides[axis];
     }
-    std::vector<std::size_t> places;  // offsets of the elements in row-major order
+    std::vector<std::ptrdiff_t> places;  // offsets of the elements in row-major order
     for (std::size_t i = 0; i < sizes[0]; ++i)
       for (std::size_t j = 0; j < sizes[1]; ++j)
-        for (std::size_t k = 0; k < sizes[2]; ++k) places.push_back(i * strides[0] + j * strides[1] + k * strides[2]);
+        for (std::size_t k = 0; k < sizes[2]; ++k)
+          places.push_back(static_cast<std::ptrdiff_t>(i) * strides[0] + static_cast<std::ptrdiff_t>(j) * strides[1] +
+                           static_cast<std::ptrdiff_t>(k) * strides[2]);
     std::vector<std::size_t> shape;
     std::size_t left = places.size();
     while (shape.size() < 3 && below(3) != 0) {
@@ -184,7 +221,7 @@ TEST_CASE("reshape finds strides exactly where they exist", "[tensor][view]") {
     shape.push_back(left);
 
     // Strides exist if the steps along single new axes predict every element's offset.
-    std::vector<std::size_t> wanted(shape.size(), 0), index(shape.size(), 0);
+    std::vector<std::ptrdiff_t> wanted(shape.size(), 0);
     std::size_t inner = 1;
     for (std::size_t axis = shape.size(); axis-- > 0;) {
       if (shape[axis] > 1) wanted[axis] = places[inner] - places[0];
@@ -192,12 +229,13 @@ TEST_CASE("reshape finds strides exactly where they exist", "[tensor][view]") {
     }
     bool exist = true;
     for (std::size_t n = 0; n < places.size(); ++n) {
-      std::size_t rest = n, offset = 0;
+      std::size_t rest = n;
+      std::ptrdiff_t offset = 0;
       for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis])
-        offset += rest % shape[axis] * wanted[axis];
+        offset += static_cast<std::ptrdiff_t>(rest % shape[axis]) * wanted[axis];
       exist = exist && offset == places[n];
     }
-    std::vector<std::size_t> found(shape.size());
+    std::vector<std::ptrdiff_t> found(shape.size());
     REQUIRE(dp::detail::reshape_strides(sizes, strides, shape, found) == exist);
     for (std::size_t axis = 0; exist && axis < shape.size(); ++axis)
       if (shape[axis] > 1) REQUIRE(found[axis] == wanted[axis]);
@@ -219,7 +257,7 @@ TEST_CASE("a strided view keeps its device when type-erased or converted", "[ten
   CHECK(converted.ordinal() == 3);
   CHECK(converted.stride(0) == 3);
   const dp::view<float, extents<dyn, 3>, on<dp::cuda<3>>, dp::strided> of_rows = v;
-  CHECK(of_rows.strides() == std::array<std::size_t, 2>{3, 1});
+  CHECK(of_rows.strides() == std::array<std::ptrdiff_t, 2>{3, 1});
 }
 
 TEST_CASE("a tensor gives strided views of itself", "[tensor][view]") {

@@ -79,7 +79,7 @@ auto export_dlpack(const view<T, Extents, P, Layout>& x, Owner&& owner) try {
   auto holder = std::make_unique<exported>(std::forward<Owner>(owner));
   for (std::size_t axis = 0; axis != Extents::rank; ++axis) {
     holder->shape[axis] = static_cast<std::int64_t>(x.extents().extent(axis));
-    holder->strides[axis] = static_cast<std::int64_t>(x.stride(axis));
+    holder->strides[axis] = x.stride(axis);
   }
   Managed& managed = holder->managed;
   managed.context = holder.get();
@@ -127,7 +127,7 @@ std::unique_ptr<Managed, dlpack::give_back> export_dlpack(X&& x, [[maybe_unused]
 template <class Extents> struct imported_dlpack {
   void* data;
   Extents extents;
-  std::array<std::size_t, Extents::rank> strides;
+  std::array<std::ptrdiff_t, Extents::rank> strides;
 };
 
 template <class T, class Extents, class P, bool RowMajor, class Managed>
@@ -142,7 +142,8 @@ imported_dlpack<Extents> import_dlpack(const Managed* managed, const char* opera
     read_only = (managed->flags & dlpack::read_only) != 0;
   }
   using value_type = std::remove_const_t<T>;
-  std::array<std::size_t, rank> requested{}, sizes{}, strides{};
+  std::array<std::size_t, rank> requested{}, sizes{};
+  std::array<std::ptrdiff_t, rank> strides{};
   for (std::size_t axis = 0; axis != rank; ++axis) requested[axis] = Extents::static_extent(axis);
   const dlpack_request request{operation,
                                dtype_of<value_type>,
@@ -253,7 +254,7 @@ auto from_dlpack(std::unique_ptr<Managed, dlpack::give_back> handle) {
 }
 
 /// Returns a view of another library's memory, valid until the handle's destruction: `view_dlpack<const float,
-/// extents<dyn, 3>>(handle)`. Like from_dlpack, except that the elements may have non-negative strides, and may be
+/// extents<dyn, 3>>(handle)`. Like from_dlpack, except that the elements may have strides, and may be
 /// read-only for a view of const elements. The layout `row_major` requires row-major elements.
 template <class T = void, class Extents = void, class P = on<cpu>, class Layout = strided, class Handle>
   requires std::is_same_v<typename std::remove_cvref_t<Handle>::deleter_type, dlpack::give_back>

@@ -108,11 +108,13 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   explicit model(double) = delete;          // give a seed: model{seed{1}}
 
   /// Returns the outputs for a batch; saves nothing for backward and switches random layers off. The batch is [n, input
-  /// extents...] of input_type; the axes of a sample may be flattened. On one place the batch may be a view of any
-  /// layout. On several places it is either split or replicated; every place computes all of a replicated batch. The
-  /// outputs have the batch's placement and split.
+  /// extents...] of input_type; the axes of a sample may be flattened. It may be an expression, and on one place a view
+  /// of any layout. On several places it is either split or replicated; every place computes all of a replicated batch.
+  /// The outputs have the batch's placement and split.
   template <class Batch> DEVPLACE_CONFIGURED [[nodiscard]] auto predict(const Batch& samples) const {
-    if constexpr (runtime::accepts_batch<model, Batch, true>()) {
+    if constexpr (detail::is_expression_type<Batch>) {
+      return predict(evaluated(samples));
+    } else if constexpr (runtime::accepts_batch<model, Batch, true>()) {
       plan::template compile_layers<backend_type, typename plan::template first_element<P>, P, false>(
           typename plan::indices{});
       auto outputs = output_for(samples);

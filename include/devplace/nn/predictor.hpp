@@ -64,7 +64,9 @@ template <class Net, placement Where, precision P = float> class predictor {
 
   /// Returns the outputs for a batch, as `model::predict`; allocates them.
   template <class Batch> DEVPLACE_CONFIGURED [[nodiscard]] auto predict(const Batch& samples) const {
-    if constexpr (runtime::accepts_batch<predictor, Batch, true>()) {
+    if constexpr (detail::is_expression_type<Batch>) {
+      return predict(evaluated(samples));
+    } else if constexpr (runtime::accepts_batch<predictor, Batch, true>()) {
       auto outputs = detail::make_like<output_type, typename Batch::placement_type>(
           runtime::batch_extents<output_extents>(samples.extent(0)), samples);
       predict_into(outputs, samples);

@@ -53,10 +53,11 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// are never drawn, unless a row has no others; a NaN is. Allocates workspace. Throws argument_error for a temperature
 /// that is negative or not finite, and if a row has fewer than top_k elements. Source: the Gumbel-max trick (Maddison,
 /// Tarlow and Minka 2014).
-template <class Logits>
-  requires detail::accepted_argument<const Logits&>
-auto categorical(const Logits& logits, seed start, const categorical_options& options = {}) {
-  if constexpr (detail::takes_on_one_place<Logits>()) {
+template <class Operand>
+  requires detail::accepted_argument<Operand>
+auto categorical(Operand&& operand, seed start, const categorical_options& options = {}) {
+  using Logits = detail::evaluated_value_t<Operand>;
+  if constexpr (detail::check_unnamed<Operand>() && detail::takes_on_one_place<Logits>()) {
     constexpr std::size_t rank = detail::operand_extents_t<Logits>::rank;
     constexpr bool fits = rank > 0 && !std::is_integral_v<detail::operand_element_t<Logits>>;
     static_assert(fits, "devplace: categorical: the operand is logits [..., categories] of a floating-point type.");
@@ -64,6 +65,7 @@ auto categorical(const Logits& logits, seed start, const categorical_options& op
       if (!detail::is_finite(options.temperature) || options.temperature < 0)
         throw argument_error({"categorical: the temperature is ", detail::format_number(options.temperature),
                               "; give a finite number, 0 for the likeliest category."});
+      const auto& logits = evaluated(operand);
       if (options.top_k == 0) return detail::drawn_positions(logits, start, options);
       const auto largest = top_k(logits, options.top_k);
       const auto chosen = detail::drawn_positions(largest.values, start, options);

@@ -11,6 +11,7 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
+#include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 // Tensors joined along an axis, and views of the two parts of a tensor.
@@ -26,14 +27,12 @@ template <std::size_t N, class First, class Other> constexpr bool joins_along() 
   return fits;
 }
 
-/// Whether tensors can be joined along axis N, of which there are `Axes`; if not, an assertion fails.
-template <std::size_t N, std::size_t Axes, class First, class... Rest> constexpr bool can_join() {
+/// Whether tensors can be joined along axis N, which is a new one for stack; if not, an assertion fails.
+template <std::size_t N, bool New, class First, class... Rest> constexpr bool can_join() {
   if constexpr (takes_on_one_place<First, Rest...>()) {
-    constexpr bool exists = N < Axes, together = on_one_device<First, Rest...>,
+    constexpr bool exists = N < operand_extents_t<First>::rank + New, together = on_one_device<First, Rest...>,
                    same = (std::is_same_v<operand_element_t<First>, operand_element_t<Rest>> && ...),
-                   fits = (joins_along<Axes == operand_extents_t<First>::rank ? N : dyn, operand_extents_t<First>,
-                                       operand_extents_t<Rest>>() &&
-                           ...);
+                   fits = (joins_along<New ? dyn : N, operand_extents_t<First>, operand_extents_t<Rest>>() && ...);
     static_assert(exists, "devplace: the operands have no such axis; axes are numbered from 0.");
     static_assert(
         together,
@@ -55,25 +54,37 @@ inline constexpr std::size_t joined_extent =
 
 }  // namespace devplace::detail
 
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+/// Copies a part to a window of a result.
+template <class Window, class Part> void join(const char* operation, const Window& window, const Part& part) {
+  const auto& elements = evaluated(part);
+  require_one_device(operation, window, as_any_view(elements));
+  copy(window, elements);
+}
+
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// The operands one after the other along an axis: `concat(axis<0>{}, a, b)`, as numpy.concatenate. The operands are
-/// tensors or views on one place with equal extents along the other axes (shape_error); static extents stay static.
-/// Returns a new tensor. Enqueued on the place's current stream.
+/// tensors, views or expressions on one place with equal extents along the other axes (shape_error); static extents
+/// stay static. Returns a new tensor. Enqueued on the place's current stream.
 template <std::size_t N, class First, class... Rest>
-  requires(detail::accepted_argument<const First&> && (detail::accepted_argument<const Rest&> && ...))
-auto concat(axis<N>, const First& first, const Rest&... rest) {
-  if constexpr (detail::can_join<N, detail::operand_extents_t<First>::rank, First, Rest...>()) {
+  requires(detail::accepted_argument<First> && (detail::accepted_argument<Rest> && ...))
+auto concat(axis<N>, First&& first, Rest&&... rest) {
+  using X = detail::evaluated_value_t<First>;
+  if constexpr (detail::check_unnamed<First, Rest...>() &&
+                detail::can_join<N, false, X, detail::evaluated_value_t<Rest>...>()) {
+    using from = detail::operand_extents_t<X>;
     using joined = detail::with_axis<
-        detail::operand_extents_t<First>, N,
-        detail::joined_extent<N, detail::operand_extents_t<First>, detail::operand_extents_t<Rest>...>>;
-    detail::result_beside_t<First, detail::operand_element_t<First>, typename joined::type> result(
+        from, N, detail::joined_extent<N, from, detail::operand_extents_t<detail::evaluated_value_t<Rest>>...>>;
+    detail::result_beside_t<X, detail::operand_element_t<X>, typename joined::type> result(
         joined::with((first.extents().extent(N) + ... + rest.extents().extent(N)), first.extents()));
-    detail::require_one_device("concat", detail::as_any_view(first), detail::as_any_view(rest)...);
     std::size_t position = 0;
     const auto append = [&](const auto& part) {
       const std::size_t begin = std::exchange(position, position + part.extents().extent(N));
-      copy(result.slice(axis<N>{}, begin, position), part);
+      detail::join("concat", result.slice(axis<N>{}, begin, position), part);
     };
     append(first);
     (append(rest), ...);
@@ -86,20 +97,20 @@ auto concat(axis<N>, const First& first, const Rest&... rest) {
 /// The operands along a new axis: `stack(axis<0>{}, a, b)` of two vectors of 3 is 2x3, as numpy.stack. Otherwise as
 /// concat.
 template <std::size_t N, class First, class... Rest>
-  requires(detail::accepted_argument<const First&> && (detail::accepted_argument<const Rest&> && ...))
-auto stack(axis<N>, const First& first, const Rest&... rest) {
-  if constexpr (detail::can_join<N, detail::operand_extents_t<First>::rank + 1, First, Rest...>()) {
+  requires(detail::accepted_argument<First> && (detail::accepted_argument<Rest> && ...))
+auto stack(axis<N>, First&& first, Rest&&... rest) {
+  using X = detail::evaluated_value_t<First>;
+  if constexpr (detail::check_unnamed<First, Rest...>() &&
+                detail::can_join<N, true, X, detail::evaluated_value_t<Rest>...>()) {
+    using from = detail::operand_extents_t<X>;
     const auto stacked = [&]<std::size_t... K>(std::index_sequence<K...>) {
-      using from = detail::operand_extents_t<First>;
       return extents<(K == N ? 1 + sizeof...(Rest) : from::static_extent(K < N ? K : K - 1))...>(
           (K == N ? 1 + sizeof...(Rest) : first.extents().extent(K < N ? K : K - 1))...);
-    }(std::make_index_sequence<detail::operand_extents_t<First>::rank + 1>{});
-    detail::result_beside_t<First, detail::operand_element_t<First>, std::remove_const_t<decltype(stacked)>> result(
-        stacked);
-    detail::require_one_device("stack", detail::as_any_view(first), detail::as_any_view(rest)...);
+    }(std::make_index_sequence<from::rank + 1>{});
+    detail::result_beside_t<X, detail::operand_element_t<X>, std::remove_const_t<decltype(stacked)>> result(stacked);
     std::size_t position = 0;
-    copy(result.select(axis<N>{}, position++), first);
-    (copy(result.select(axis<N>{}, position++), rest), ...);
+    detail::join("stack", result.select(axis<N>{}, position++), first);
+    (detail::join("stack", result.select(axis<N>{}, position++), rest), ...);
     return result;
   } else {
     return detail::refusal{};

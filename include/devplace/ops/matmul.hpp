@@ -78,9 +78,9 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> 
     if (axes.rank != 0) {
       --axes.rank;  // the last axis becomes the batch
       batch.count = axes.extents[axes.rank];
-      batch.stride_a = layouts[0].strides[axes.rank];
-      batch.stride_b = layouts[1].strides[axes.rank];
-      batch.stride_c = layouts[2].strides[axes.rank];
+      batch.stride_a = magnitude(layouts[0].strides[axes.rank]);
+      batch.stride_b = magnitude(layouts[1].strides[axes.rank]);
+      batch.stride_c = magnitude(layouts[2].strides[axes.rank]);
     }
     // Matrices stored consecutively and multiplied by the same matrix are one matrix.
     if (batch.stride_b == 0 && !g.transpose_a && batch.stride_a == g.m * g.lda && batch.stride_c == g.m * g.ldc) {
@@ -92,7 +92,7 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> 
     for (std::size_t matrix = 0; matrix != others; ++matrix) {
       gemm_batch<T, Result> products = batch;
       for (std::size_t axis = axes.rank, rest = matrix; axis-- != 0; rest /= axes.extents[axis]) {
-        const std::size_t index = rest % axes.extents[axis];
+        const auto index = static_cast<std::ptrdiff_t>(rest % axes.extents[axis]);
         products.first.a += index * layouts[0].strides[axis];
         products.first.b += index * layouts[1].strides[axis];
         products.first.c += index * layouts[2].strides[axis];
@@ -152,13 +152,13 @@ void multiply(const C& c, const A& a, const B& b, const matmul_options<P>& optio
   if (!(c.extents() == extents))
     throw_product_extents(sizes_of(c.extents()), sizes_of(a.extents()), sizes_of(b.extents()), sizes_of(extents));
   const std::size_t one = 1, columns = c.extent(C::rank - 1);
-  const auto c_sizes = sizes_of(c.extents()), c_strides = c.strides();
-  const auto a_sizes = sizes_of(a.extents()), a_strides = a.strides();
-  const auto b_sizes = sizes_of(b.extents()), b_strides = b.strides();
+  const auto c_sizes = sizes_of(c.extents()), c_strides = magnitudes(c.strides());
+  const auto a_sizes = sizes_of(a.extents()), a_strides = magnitudes(a.strides());
+  const auto b_sizes = sizes_of(b.extents()), b_strides = magnitudes(b.strides());
   constexpr std::size_t element = sizeof(typename A::value_type);
-  const matrix_memory result{c.data(), sizeof(typename C::value_type), c_sizes, c_strides};
-  if (overlap(result, {a.data(), element, a_sizes, a_strides}) ||
-      overlap(result, {b.data(), element, b_sizes, b_strides}) ||
+  const matrix_memory result{lowest_address(c), sizeof(typename C::value_type), c_sizes, c_strides};
+  if (overlap(result, {lowest_address(a), element, a_sizes, a_strides}) ||
+      overlap(result, {lowest_address(b), element, b_sizes, b_strides}) ||
       (options.bias != nullptr && overlap(result, {options.bias, element, {&columns, 1}, {&one, 1}})))
     throw_product_overlaps();
   gemm_arguments<typename A::value_type, typename C::value_type> arguments;

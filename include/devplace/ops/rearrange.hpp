@@ -174,6 +174,29 @@ auto flip(X&& x, axis<N> along) {
   return detail::mapped_along(std::forward<X>(x), along, [](std::size_t size) { return detail::reversed_index{size}; });
 }
 
+/// A view of x, a tensor or view, with the elements along an axis in reversed order: `reversed(x, axis<0>{})`, as
+/// x[::-1] in NumPy. Copies nothing; the stride of the axis changes its sign.
+template <class X, std::size_t N>
+  requires detail::accepted_argument<X>
+constexpr auto reversed(X&& x, axis<N>) {
+  constexpr bool kept = !detail::is_tensor<std::remove_const_t<X>>;
+  static_assert(kept,
+                "devplace: reversed: a temporary tensor would be gone before the view; give it a name first, or copy "
+                "with flip.");
+  if constexpr (kept && detail::has_axis<X, N>()) {
+    const auto from = detail::as_any_view(x);
+    using from_type = std::remove_const_t<decltype(from)>;
+    auto strides = from.strides();
+    auto* first = detail::raw_data(from);
+    if (from.size() != 0) first += static_cast<std::ptrdiff_t>(from.extents().extent(N) - 1) * strides[N];
+    strides[N] = -strides[N];
+    return view<typename from_type::element_type, typename from_type::extents_type, typename from_type::placement_type,
+                strided>(first, from.extents(), strides, from.device());
+  } else {
+    return detail::refusal{};
+  }
+}
+
 /// x with the elements moved along an axis by `shift` positions, to higher indices if `shift` is positive; elements
 /// moved beyond an end enter at the other: `roll(x, axis<0>{}, 1)`, as numpy.roll.
 template <class X, std::size_t N>

@@ -59,7 +59,7 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// Row-major elements with the axes of a view that remain first, then those that are true in `reduced`.
 template <class X> auto packed_with_reduced_last(const X& x, const std::array<bool, X::rank>& reduced) {
   shape order;
-  std::array<std::size_t, X::rank> strides{};
+  std::array<std::ptrdiff_t, X::rank> strides{};
   for (const bool is_reduced : {false, true})
     for (std::size_t axis = 0; axis != X::rank; ++axis)
       if (reduced[axis] == is_reduced)

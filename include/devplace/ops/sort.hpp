@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -62,6 +63,31 @@ void sort_rows(const X& x, const row_shape& shape, std::size_t inner, std::size_
       {"top_k: ", k, " elements were asked for and a row has ", columns, "; ask for at most that many."});
 }
 
+/// Returns f(rows, shape, inner), where `rows` are the lines of x along its last or the given axis.
+template <class F, class X, class... Axis> auto with_rows(const F& f, const X& x, Axis... axis) {
+  if constexpr (sizeof...(Axis) == 0) {
+    return f(x, rows_of(x.extents()), 1);
+  } else {
+    const auto along = reduced_axes<X::rank>(axis...);
+    const reduction_extents e = reduction_extents_of(sizes_of(x.extents()), along);
+    return f(packed_with_reduced_last(x, along).view, row_shape{e.outer * e.inner, e.count}, e.inner);
+  }
+}
+
+/// The extents e, with k for the last or the given axis.
+///@{
+template <class E> auto with_count(const E& e, std::size_t k) { return with_dynamic_axis<E, E::rank - 1>::with(k, e); }
+template <class E, std::size_t N> auto with_count(const E& e, std::size_t k, axis<N>) {
+  return with_dynamic_axis<E, N>::with(k, e);
+}
+template <class E, std::integral Axis> auto with_count(const E& e, std::size_t k, Axis axis) {
+  const auto along = reduced_axes<E::rank>(axis);
+  shape result{.rank = E::rank};
+  for (std::size_t n = 0; n != E::rank; ++n) result.extents[n] = along[n] ? k : e.extent(n);
+  return extents_from<dextents<E::rank>>(result);
+}
+///@}
+
 /// Sorts x along its last or the given axis. Writes the elements or their positions to y.
 /// Returns `auto` to be instantiated at the call, so that the compiler shows the user's line.
 template <bool Positions, class Y, class X, class... Axis>
@@ -92,13 +118,7 @@ auto sort_into(const char* operation, Y& y, const X& x, sort_order order, Axis..
         else
           sort_rows(rows, shape, inner, shape.columns, order, raw_data(to), nullptr);
       };
-      if constexpr (sizeof...(Axis) == 0) {
-        sort(from, rows_of(from.extents()), 1);
-      } else {
-        const auto along = reduced_axes<operand_extents_t<X>::rank>(axis...);
-        const reduction_extents e = reduction_extents_of(sizes_of(from.extents()), along);
-        sort(packed_with_reduced_last(from, along).view, {e.outer * e.inner, e.count}, e.inner);
-      }
+      with_rows(sort, from, axis...);
     }
   }
 }
@@ -181,26 +201,31 @@ auto argsort(X&& x, Axis axis, sort_order order = sort_order::ascending) {
   return detail::sorted<true>("argsort", std::forward<X>(x), order, axis);
 }
 
-/// The k largest elements of each row, largest first, and their positions: `auto [values, positions] = top_k(x, 5)`, as
-/// new tensors on x's place with last extent k. Equal elements keep their order; NaN counts as largest. Throws
-/// argument_error if a row has fewer than k elements.
-template <class Operand>
-  requires detail::accepted_argument<Operand>
-auto top_k(Operand&& operand, std::size_t k) {
+/// The k largest elements of each row, largest first, and their positions: `auto [values, positions] = top_k(x, 5)`, or
+/// of each line along an axis, `top_k(x, 5, axis<0>{})`, as new tensors on x's place with extent k along the axis.
+/// Equal elements keep their order; NaN counts as largest. Throws argument_error if a row has fewer than k elements.
+template <class Operand, axis_argument... Axis>
+  requires(detail::accepted_argument<Operand> && sizeof...(Axis) <= 1)
+auto top_k(Operand&& operand, std::size_t k, Axis... axis) {
   using X = detail::evaluated_value_t<Operand>;
   if constexpr (detail::check_unnamed<Operand>() && detail::takes_on_one_place<X>()) {
+    constexpr bool exists = detail::axes_exist<X::rank, Axis...>;
+    static_assert(exists, "devplace: top_k: the axis does not exist; axes count from 0 to rank - 1.");
     const auto& x = evaluated(operand);
-    const auto from = detail::as_view(x);
-    using from_extents = detail::operand_extents_t<X>;
-    const detail::row_shape shape = detail::rows_of(from.extents());
-    if (k > shape.columns) detail::throw_too_many_kept(k, shape.columns);
-    using last_axis = detail::with_dynamic_axis<from_extents, from_extents::rank - 1>;
-    using kept_extents = typename last_axis::type;
-    const kept_extents kept = last_axis::with(k, from.extents());
-    detail::result_beside_t<X, detail::operand_element_t<X>, kept_extents> values(kept);
-    detail::result_beside_t<X, std::int64_t, kept_extents> positions(kept);
-    detail::sort_rows(from, shape, 1, k, sort_order::descending, detail::raw_data(values), detail::raw_data(positions));
-    return sorted_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};
+    const auto largest = [&](const auto& rows, const detail::row_shape& shape, std::size_t inner) {
+      if (k > shape.columns) detail::throw_too_many_kept(k, shape.columns);
+      const auto kept = detail::with_count(x.extents(), k, axis...);
+      using kept_extents = std::remove_const_t<decltype(kept)>;
+      detail::result_beside_t<X, detail::operand_element_t<X>, kept_extents> values(kept);
+      detail::result_beside_t<X, std::int64_t, kept_extents> positions(kept);
+      detail::sort_rows(rows, shape, inner, k, sort_order::descending, detail::raw_data(values),
+                        detail::raw_data(positions));
+      return sorted_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};
+    };
+    if constexpr (exists)
+      return detail::with_rows(largest, detail::as_view(x), axis...);
+    else
+      return detail::refusal{};
   } else {
     return detail::refusal{};
   }

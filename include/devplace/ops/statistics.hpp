@@ -31,6 +31,7 @@ inline constexpr unsigned infinite_order = ~0U;
 namespace devplace::detail {
 
 template <class T, unsigned Order> struct norm_reducer {
+  static constexpr unsigned least_blocks = 1;  // see backend/cuda/kernels/reduce.hpp
   using accumulator = double;
   T* result;
 
@@ -109,6 +110,7 @@ struct shifted_exponential {
 };
 
 template <class T> struct logsumexp_reducer {
+  static constexpr unsigned least_blocks = 1;  // see backend/cuda/kernels/reduce.hpp
   using accumulator = double;
   T* result;
   const T* shifts;

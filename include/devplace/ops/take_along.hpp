@@ -104,17 +104,21 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// tensor, has the extents of `indices`. An index that is negative or past the end throws argument_error; on simulated
 /// devices, the next call that waits throws it; on CUDA devices, the element becomes NaN, or the lowest number of an
 /// integer type.
-template <class X, class I, std::size_t N>
-  requires(detail::accepted_argument<const X&> && detail::accepted_argument<const I&>)
-auto take_along(const X& x, const I& indices, axis<N>) {
-  if constexpr (detail::can_choose_along<N, X, I>()) {
+template <class From, class At, std::size_t N>
+  requires(detail::accepted_argument<From> && detail::accepted_argument<At>)
+auto take_along(From&& x, At&& indices, axis<N>) {
+  using X = detail::evaluated_value_t<From>;
+  using I = detail::evaluated_value_t<At>;
+  if constexpr (detail::check_unnamed<From, At>() && detail::can_choose_along<N, X, I>()) {
     using value = detail::operand_element_t<X>;
     using index = detail::operand_element_t<I>;
-    detail::require_one_device("take_along", detail::as_any_view(x), detail::as_any_view(indices));
+    const auto& elements = evaluated(x);
+    const auto& positions = evaluated(indices);
+    detail::require_one_device("take_along", detail::as_any_view(elements), detail::as_any_view(positions));
     detail::require_same_other_extents<N>("take_along", x.extents(), indices.extents());
     detail::result_beside_t<X, value, detail::operand_extents_t<I>> result(indices.extents());
-    const auto from = detail::packed(detail::as_any_view(x));
-    const auto chosen = detail::packed(detail::as_any_view(indices));
+    const auto from = detail::packed(detail::as_any_view(elements));
+    const auto chosen = detail::packed(detail::as_any_view(positions));
     const detail::reduction_extents sizes = detail::around_axis<N>(from.view.extents());
     detail::for_each_index<detail::operand_backend_t<X>>(
         from.view.ordinal(), result.size(), detail::elementwise_grain,
@@ -131,10 +135,13 @@ auto take_along(const X& x, const I& indices, axis<N>) {
 /// added in ascending order of j, so the bits are the same on every place and for every number of threads. `indices`
 /// and `values` have equal extents, which are y's except along the axis. Wrong indices as in take_along; on CUDA
 /// devices, all elements of y along the axis become NaN or the lowest number.
-template <class Y, class I, class V, std::size_t N>
-  requires(detail::accepted_argument<Y> && detail::accepted_argument<const I&> && detail::accepted_argument<const V&>)
-void add_along(Y&& y, const I& indices, const V& values, axis<N>) {
-  if constexpr (detail::can_choose_along<N, Y, I>() && detail::takes_on_one_place<V>()) {
+template <class Y, class At, class Values, std::size_t N>
+  requires(detail::accepted_argument<Y> && detail::accepted_argument<At> && detail::accepted_argument<Values>)
+void add_along(Y&& y, At&& indices, Values&& values, axis<N>) {
+  using I = detail::evaluated_value_t<At>;
+  using V = detail::evaluated_value_t<Values>;
+  if constexpr (detail::check_unnamed<At, Values>() && detail::can_choose_along<N, Y, I>() &&
+                detail::takes_on_one_place<V>()) {
     using value = detail::operand_element_t<Y>;
     constexpr bool written = detail::writable<Y>, same = std::is_same_v<value, detail::operand_element_t<V>>,
                    fits = detail::compatible<detail::operand_extents_t<I>, detail::operand_extents_t<V>>,
@@ -146,12 +153,13 @@ void add_along(Y&& y, const I& indices, const V& values, axis<N>) {
                   "devplace: add_along: the operands live on different places; move one with to<on<...>>(x).");
     if constexpr (written && same && fits && together) {
       const auto to = detail::as_view(y);
-      detail::require_one_device("add_along", to, detail::as_any_view(indices), detail::as_any_view(values));
+      const auto& positions = evaluated(indices);
+      const auto& summands = evaluated(values);
+      const auto chosen = detail::packed(detail::as_any_view(positions));
+      const auto added = detail::packed(detail::as_any_view(summands));
+      detail::require_one_device("add_along", to, chosen.view, added.view);
       detail::require_same_other_extents<N>("add_along", to.extents(), indices.extents());
-      detail::require_same_extents("add_along", "the indices", detail::as_any_view(indices), "the values",
-                                   detail::as_any_view(values));
-      const auto chosen = detail::packed(detail::as_any_view(indices));
-      const auto added = detail::packed(detail::as_any_view(values));
+      detail::require_same_extents("add_along", "the indices", chosen.view, "the values", added.view);
       const detail::reduction_extents sizes = detail::around_axis<N>(to.extents());
       const std::size_t count = indices.extents().extent(N);
       if (sizes.count == 0 && count != 0) detail::throw_no_such_index("add_along", 0, 0);

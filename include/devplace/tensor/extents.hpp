@@ -28,14 +28,15 @@ template <> struct dynamic_extents<0> {};
 // Functions outside of the template build messages, to keep the code instantiated per extents type small.
 
 /// Sizes of axes as `1797x8x8` (`scalar` for no axes), for messages and printing.
-inline std::string sizes_text(std::span<const std::size_t> sizes) {
+template <class Size> std::string sizes_text(std::span<const Size> sizes) {
   std::string text;
-  for (const std::size_t size : sizes) {
+  for (const Size size : sizes) {
     if (!text.empty()) text += 'x';  // not "x" + to_string(size): g++ 12 gives a false -Wrestrict warning
     text += std::to_string(size);
   }
   return text.empty() ? "scalar" : text;
 }
+inline std::string sizes_text(std::span<const std::size_t> sizes) { return sizes_text<std::size_t>(sizes); }
 
 [[noreturn]] inline void throw_static_extent(std::size_t axis, std::size_t extent, std::size_t value) {
   throw shape_error({"axis ", axis, " has the static extent ", extent, ", and ", value,

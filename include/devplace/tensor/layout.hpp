@@ -59,7 +59,7 @@ namespace detail {
 /// The strides that a view stores; empty for layouts without strides.
 template <class Layout, std::size_t Rank> struct layout_strides {};
 template <std::size_t Rank> struct layout_strides<strided, Rank> {
-  std::array<std::size_t, Rank> values{};
+  std::array<std::ptrdiff_t, Rank> values{};
 };
 
 /// The axes of an array of rank `Rank` except those in `Left`, in ascending order, as an index sequence.
@@ -106,31 +106,41 @@ constexpr auto extents_of_axes([[maybe_unused]] const extents<E...>& e, std::ind
 template <class E, std::size_t... Left>
 using extents_without_t = decltype(extents_of_axes(E{}, axes_without_t<E::rank, Left...>{}));
 
-/// Number of elements from the first element to the last element that the strides reach, inclusive. Returns 0 without
-/// elements, and SIZE_MAX if strides exceed the address space, as negative strides do.
-constexpr std::size_t spanned(std::span<const std::size_t> extents, std::span<const std::size_t> strides) {
-  std::size_t last = 0;
-  bool fits = true;
+constexpr std::size_t magnitude(std::ptrdiff_t stride) {
+  return stride < 0 ? 0 - static_cast<std::size_t>(stride) : static_cast<std::size_t>(stride);
+}
+
+/// Elements from the lowest address to the highest address that strides reach, both inclusive, and how many of them are
+/// before the first element, because of negative strides. `count` is 0 without elements, and SIZE_MAX if strides exceed
+/// the address space.
+struct element_span {
+  std::size_t count, before = 0;
+};
+constexpr element_span spanned(std::span<const std::size_t> extents, std::span<const std::ptrdiff_t> strides) {
+  element_span all{1};
   for (std::size_t axis = 0; axis != extents.size(); ++axis) {
-    if (extents[axis] == 0) return 0;
-    fits = fits && (extents[axis] == 1 || strides[axis] <= (PTRDIFF_MAX - last) / (extents[axis] - 1));
-    if (fits) last += (extents[axis] - 1) * strides[axis];
+    if (extents[axis] == 0) return {0};
+    const std::size_t stride = magnitude(strides[axis]), steps = extents[axis] - 1;
+    if (all.count == SIZE_MAX || (steps != 0 && stride > (PTRDIFF_MAX - all.count + 1) / steps))
+      all.count = SIZE_MAX;
+    else
+      all.count += steps * stride, all.before += strides[axis] < 0 ? steps * stride : 0;
   }
-  return fits ? last + 1 : SIZE_MAX;
+  return all;
 }
 
 /// Whether the elements are contiguous in row-major order.
-constexpr bool is_contiguous(std::span<const std::size_t> extents, std::span<const std::size_t> strides) {
+constexpr bool is_contiguous(std::span<const std::size_t> extents, std::span<const std::ptrdiff_t> strides) {
   std::size_t step = 1;
   bool contiguous = true;
   for (std::size_t axis = extents.size(); axis-- != 0; step *= extents[axis])
-    contiguous = contiguous && (extents[axis] == 1 || strides[axis] == step);
+    contiguous = contiguous && (extents[axis] == 1 || strides[axis] == static_cast<std::ptrdiff_t>(step));
   return contiguous || step == 0;
 }
 
 /// Computes strides that broadcast the elements to a shape of at least as many axes; false if the extents do not fit.
-constexpr bool broadcast_strides(std::span<const std::size_t> extents, std::span<const std::size_t> strides,
-                                 std::span<const std::size_t> shape, std::span<std::size_t> result) {
+constexpr bool broadcast_strides(std::span<const std::size_t> extents, std::span<const std::ptrdiff_t> strides,
+                                 std::span<const std::size_t> shape, std::span<std::ptrdiff_t> result) {
   const std::size_t before = shape.size() - extents.size();
   for (std::size_t axis = 0; axis != extents.size(); ++axis) {
     if (extents[axis] != shape[before + axis] && extents[axis] != 1) return false;
@@ -140,20 +150,23 @@ constexpr bool broadcast_strides(std::span<const std::size_t> extents, std::span
 }
 
 /// Computes strides that give the same elements, in the same order, another shape of equal size; false if none exist.
-constexpr bool reshape_strides(std::span<const std::size_t> extents, std::span<const std::size_t> strides,
-                               std::span<const std::size_t> shape, std::span<std::size_t> result) {
+constexpr bool reshape_strides(std::span<const std::size_t> extents, std::span<const std::ptrdiff_t> strides,
+                               std::span<const std::size_t> shape, std::span<std::ptrdiff_t> result) {
   // Goes from the last axis to the first: `left` elements, `step` apart, remain for axes of the new shape.
-  std::size_t axis = extents.size(), left = 1, step = 1;
+  std::size_t axis = extents.size(), left = 1;
+  std::ptrdiff_t step = 1;
   bool empty = false;
   for (const std::size_t extent : extents) empty = empty || extent == 0;
   for (std::size_t k = shape.size(); k-- != 0;) {
     for (; left == 1 && axis != 0 && shape[k] != 1 && !empty; --axis)
       left = extents[axis - 1], step = strides[axis - 1];
-    for (; axis != 0 && !empty && (extents[axis - 1] == 1 || strides[axis - 1] == step * left); --axis)
+    for (; axis != 0 && !empty &&
+           (extents[axis - 1] == 1 || strides[axis - 1] == step * static_cast<std::ptrdiff_t>(left));
+         --axis)
       left *= extents[axis - 1];
     if (!empty && left % shape[k] != 0) return false;
     result[k] = step;
-    step *= shape[k];
+    step *= static_cast<std::ptrdiff_t>(shape[k]);
     left = empty ? 1 : left / shape[k];
   }
   return true;

@@ -54,7 +54,7 @@ class DEVPLACE_NODISCARD view
   constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {})
     requires(!is_strided)
       : data_(data), extents_(extents), device_(device) {}
-  constexpr view(T* data, const Extents& extents, const std::array<std::size_t, rank>& strides,
+  constexpr view(T* data, const Extents& extents, const std::array<std::ptrdiff_t, rank>& strides,
                  detail::device_of<Where> device = {})
     requires(is_strided)
       : data_(data), extents_(extents), strides_{strides}, device_(device) {}
@@ -117,18 +117,18 @@ class DEVPLACE_NODISCARD view
   }
   /// Number of elements.
   constexpr std::size_t size() const { return extents_.size(); }
-  /// Number of elements between consecutive indices of an axis.
-  constexpr std::size_t stride(std::size_t axis) const {
+  /// Number of elements between consecutive indices of an axis; negative along an axis of reversed() elements.
+  constexpr std::ptrdiff_t stride(std::size_t axis) const {
     if constexpr (is_strided)
       return strides_.values[axis];
     else if (!is_row_major && axis + 2 >= rank)
-      return axis + 1 == rank ? extents_.extent(rank - 2) : 1;
+      return axis + 1 == rank ? static_cast<std::ptrdiff_t>(extents_.extent(rank - 2)) : 1;
     else
-      return extents_.stride(axis);
+      return static_cast<std::ptrdiff_t>(extents_.stride(axis));
   }
   /// The strides of all axes.
-  constexpr std::array<std::size_t, rank> strides() const {
-    std::array<std::size_t, rank> result{};
+  constexpr std::array<std::ptrdiff_t, rank> strides() const {
+    std::array<std::ptrdiff_t, rank> result{};
     for (std::size_t axis = 0; axis != rank; ++axis) result[axis] = stride(axis);
     return result;
   }
@@ -176,7 +176,7 @@ class DEVPLACE_NODISCARD view
       constexpr std::size_t n = detail::axis_number<Axis>;
       const detail::axes_without_t<rank, n> rest;
       require_index(index, n);
-      return of_axes<along<n>>(at_offset(index * stride(n)), rest);
+      return of_axes<along<n>>(at_offset(index, n), rest);
     } else {
       return detail::refusal{};
     }
@@ -233,7 +233,7 @@ class DEVPLACE_NODISCARD view
     constexpr bool has_axes = detail::has_axes<Shape, rank> && sizeof...(Other) == 0;
     static_assert(has_axes, DEVPLACE_DETAIL_BROADCAST_TO);
     if constexpr (has_axes) {
-      std::array<std::size_t, Shape::rank> by{};
+      std::array<std::ptrdiff_t, Shape::rank> by{};
       if (!detail::broadcast_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by))
         detail::throw_no_broadcast(detail::sizes_of(extents_), detail::sizes_of(shape));
       return window<strided, const T>(data_, shape, {by}, device_);
@@ -298,9 +298,9 @@ class DEVPLACE_NODISCARD view
     detail::layout_strides<L, rank> by{};
     if constexpr (std::is_same_v<L, strided>) {
       by.values = strides();
-      by.values[N] *= step;
+      if (count > 1) by.values[N] *= static_cast<std::ptrdiff_t>(step);
     }
-    return window<L>(at_offset(first * stride(N)), cut_extents, by, device_);
+    return window<L>(at_offset(first, N), cut_extents, by, device_);
   }
 
   constexpr void require_index(std::size_t index, std::size_t axis) const {
@@ -308,14 +308,19 @@ class DEVPLACE_NODISCARD view
   }
 
   /// Keeps null, because a view without elements may have no memory.
-  constexpr T* at_offset(std::size_t elements) const { return data_ == nullptr ? data_ : data_ + elements; }
+  constexpr T* at_offset(std::size_t index, std::size_t axis) const {
+    return data_ == nullptr ? data_ : data_ + static_cast<std::ptrdiff_t>(index) * stride(axis);
+  }
 
-  template <class... Index> constexpr std::size_t offset(Index... indices) const {
-    std::size_t result = 0, axis = 0;
+  template <class... Index> constexpr std::ptrdiff_t offset(Index... indices) const {
+    std::ptrdiff_t result = 0;
+    std::size_t axis = 0;
     if constexpr (is_row_major)
-      ((result = result * extents_.extent(axis) + indices, ++axis), ...);
+      ((result = result * static_cast<std::ptrdiff_t>(extents_.extent(axis)) + static_cast<std::ptrdiff_t>(indices),
+        ++axis),
+       ...);
     else
-      ((result += indices * stride(axis), ++axis), ...);
+      ((result += static_cast<std::ptrdiff_t>(indices) * stride(axis), ++axis), ...);
     return result;
   }
 

@@ -96,9 +96,9 @@ template <unsigned N> struct wide_leaves {
   }
 
  private:
-  template <std::size_t Rank, class T> static bool has_wide_rows(const T* data, const std::size_t* strides) {
+  template <std::size_t Rank, class T> static bool has_wide_rows(const T* data, const std::ptrdiff_t* strides) {
     bool wide = strides[Rank - 1] == 1 && is_aligned<N>(data);
-    for (std::size_t axis = 0; axis + 1 < Rank; ++axis) wide = wide && strides[axis] % N == 0;
+    for (std::size_t axis = 0; axis + 1 < Rank; ++axis) wide = wide && strides[axis] % std::ptrdiff_t{N} == 0;
     return wide;
   }
 };

@@ -68,14 +68,14 @@ class dlpack_checks {
  public:
   dlpack_checks(const dlpack::tensor& tensor, const dlpack_request& request) : tensor_(tensor), request_(request) {}
 
-  void* run(bool read_only, std::span<std::size_t> extents, std::span<std::size_t> strides) const {
+  void* run(bool read_only, std::span<std::size_t> extents, std::span<std::ptrdiff_t> strides) const {
     check_device();
     check_type();
     check_shape(extents);
     const bool empty = read_strides(extents, strides);
     if (request_.row_major && !is_contiguous(extents, strides))
-      fail_shape(joined({"is not row-major: its strides are ", sizes_text(strides), " elements for the shape ",
-                         sizes_text(extents),
+      fail_shape(joined({"is not row-major: its strides are ", sizes_text<std::ptrdiff_t>(strides),
+                         " elements for the shape ", sizes_text(extents),
                          ". Take a view by view_dlpack, which has strides, or let the producer make it contiguous: "
                          "numpy.ascontiguousarray(x), x.contiguous() in PyTorch."}));
     if (request_.writable && read_only)
@@ -150,21 +150,17 @@ class dlpack_checks {
 
   /// Reads the strides. Axes with fewer than two indices get row-major strides, because the given strides of such axes
   /// have no meaning. Returns whether the tensor is empty.
-  bool read_strides(std::span<const std::size_t> extents, std::span<std::size_t> strides) const {
+  bool read_strides(std::span<const std::size_t> extents, std::span<std::ptrdiff_t> strides) const {
     bool empty = false;
     std::size_t packed = 1, last = 0;
     for (std::size_t axis = extents.size(); axis-- != 0;) {
-      strides[axis] = packed;
+      strides[axis] = static_cast<std::ptrdiff_t>(packed);
       empty = empty || extents[axis] == 0;
       if (tensor_.strides != nullptr && extents[axis] > 1) {
-        const std::int64_t stride = tensor_.strides[axis];
-        if (stride < 0)
-          fail_shape(joined({"has the stride ", stride, " along axis ", axis,
-                             ", and views have no negative strides. Let the producer copy it, as x.copy() in NumPy."}));
-        strides[axis] = static_cast<std::size_t>(stride);
-        if (strides[axis] > (largest / sizeof(double) - last) / (extents[axis] - 1))
+        strides[axis] = tensor_.strides[axis];
+        if (magnitude(strides[axis]) > (largest / sizeof(double) - last) / (extents[axis] - 1))
           fail_shape("has strides beyond any memory; its producer is wrong.");
-        last += strides[axis] * (extents[axis] - 1);
+        last += magnitude(strides[axis]) * (extents[axis] - 1);
       }
       packed *= extents[axis];
     }
@@ -172,7 +168,7 @@ class dlpack_checks {
   }
 
   /// Throws if several positions share an element, as in broadcast tensors: such elements cannot be written one by one.
-  void check_distinct(std::span<const std::size_t> extents, std::span<const std::size_t> strides) const {
+  void check_distinct(std::span<const std::size_t> extents, std::span<const std::ptrdiff_t> strides) const {
     for (std::size_t axis = 0; axis != extents.size(); ++axis)
       if (strides[axis] == 0 && extents[axis] > 1)
         fail_shape(joined({"repeats its elements along axis ", axis,
@@ -181,18 +177,17 @@ class dlpack_checks {
     check_nested(extents, strides);
   }
   /// Requires each stride to exceed the range of all axes with smaller strides; then no two positions share an element.
-  void check_nested(std::span<const std::size_t> extents, std::span<const std::size_t> strides) const {
-    const auto before = [&](std::size_t a, std::size_t b) {
-      return strides[a] != strides[b] ? strides[a] < strides[b] : a < b;
-    };
+  void check_nested(std::span<const std::size_t> extents, std::span<const std::ptrdiff_t> strides) const {
+    const auto step = [&](std::size_t axis) { return magnitude(strides[axis]); };
+    const auto before = [&](std::size_t a, std::size_t b) { return step(a) != step(b) ? step(a) < step(b) : a < b; };
     for (std::size_t axis = 0; axis != extents.size(); ++axis) {
       if (extents[axis] <= 1) continue;
       std::size_t reach = 0;
       for (std::size_t other = 0; other != extents.size(); ++other)
-        if (extents[other] > 1 && before(other, axis)) reach += strides[other] * (extents[other] - 1);
-      if (strides[axis] <= reach)
-        fail_shape(joined({"has overlapping rows: its strides are ", sizes_text(strides), " elements for the shape ",
-                           sizes_text(extents),
+        if (extents[other] > 1 && before(other, axis)) reach += step(other) * (extents[other] - 1);
+      if (step(axis) <= reach)
+        fail_shape(joined({"has overlapping rows: its strides are ", sizes_text<std::ptrdiff_t>(strides),
+                           " elements for the shape ", sizes_text(extents),
                            ", so that several positions may be one element, which cannot be written one by one. Take a "
                            "view of const elements, or let the producer copy it."}));
     }

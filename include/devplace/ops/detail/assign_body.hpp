@@ -61,17 +61,18 @@ template <class T, class Tree> struct assign_linear {
 /// the source, each of its cache lines is used before it is evicted. A call, because each expression would contain
 /// these loops otherwise.
 template <class T, class Stride>
-[[gnu::noinline]] void copy_rows(T* to, std::size_t row_stride, Stride stride, const T* from,
-                                 const std::size_t* strides, std::size_t rows, std::size_t columns) {
-  constexpr std::size_t at_once = 8;
-  const auto part = [&](std::size_t begin, auto count) {
-    for (std::size_t row = 0; row < rows; ++row)
-      for (std::size_t k = begin; k < begin + count; ++k)
+[[gnu::noinline]] void copy_rows(T* to, std::ptrdiff_t row_stride, Stride stride, const T* from,
+                                 const std::ptrdiff_t* strides, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+  constexpr std::ptrdiff_t at_once = 8;
+  const auto part = [&](std::ptrdiff_t begin, auto count) {
+    for (std::ptrdiff_t row = 0; row < rows; ++row)
+      for (std::ptrdiff_t k = begin; k < begin + count; ++k)
         to[row * row_stride + k * stride] = from[row * strides[0] + k * strides[1]];
   };
-  std::size_t column = 0;
-  for (; column + at_once <= columns; column += at_once) part(column, std::integral_constant<std::size_t, at_once>{});
-  for (; column < columns; ++column) part(column, std::integral_constant<std::size_t, 1>{});
+  std::ptrdiff_t column = 0;
+  for (; column + at_once <= columns; column += at_once)
+    part(column, std::integral_constant<std::ptrdiff_t, at_once>{});
+  for (; column < columns; ++column) part(column, std::integral_constant<std::ptrdiff_t, 1>{});
 }
 
 /// The axis along which consecutive rows lie. An array of one axis has one row.
@@ -82,22 +83,22 @@ template <std::size_t Rank> inline constexpr std::size_t axis_of_rows = Rank > 1
 struct gathered_block {
   static constexpr std::size_t most = 256;
   const void* from = nullptr;
-  std::size_t count = 0;
+  std::ptrdiff_t count = 0;
   alignas(64) std::byte elements[most * sizeof(double)];
 };
 
 /// Copies [rows, columns] elements, `strides` apart in the source, to a contiguous block, unless the block holds them.
 /// A call, as copy_rows().
 template <class T>
-[[gnu::noinline]] const T* gather(gathered_block& block, const T* from, const std::size_t* strides, std::size_t rows,
-                                  std::size_t columns) {
+[[gnu::noinline]] const T* gather(gathered_block& block, const T* from, const std::ptrdiff_t* strides,
+                                  std::ptrdiff_t rows, std::ptrdiff_t columns) {
   T* const to = reinterpret_cast<T*>(block.elements);
   if (block.from == from && block.count >= rows * columns) return to;
   block.from = from, block.count = rows * columns;
   if (strides[1] == 0 && (rows == 1 || columns >= 8))
-    for (std::size_t row = 0; row < rows; ++row) std::fill_n(to + row * columns, columns, from[row * strides[0]]);
+    for (std::ptrdiff_t row = 0; row < rows; ++row) std::fill_n(to + row * columns, columns, from[row * strides[0]]);
   else
-    copy_rows(to, columns, std::integral_constant<std::size_t, 1>{}, from, strides, rows, columns);
+    copy_rows(to, columns, std::integral_constant<std::ptrdiff_t, 1>{}, from, strides, rows, columns);
   return to;
 }
 
@@ -107,11 +108,11 @@ template <std::size_t Rank> struct leaf_of_block : load_singles {
   using load_singles::operator();
 
   const position<Rank>& start;
-  std::size_t rows, columns;
+  std::ptrdiff_t rows, columns;
   gathered_block*& buffers;
 
   template <class T> linear_leaf<T> operator()(const strided_leaf<T, Rank>& leaf) const {
-    const std::size_t strides[] = {leaf.strides[axis_of_rows<Rank>], leaf.strides[Rank - 1]};
+    const std::ptrdiff_t strides[] = {leaf.strides[axis_of_rows<Rank>], leaf.strides[Rank - 1]};
     const T* const from = leaf.data + start.offset(leaf.strides);
     gathered_block& block = *buffers++;
     const bool is_contiguous = strides[1] == 1 && (rows == 1 || strides[0] == columns);
@@ -124,18 +125,20 @@ template <class T, std::size_t Rank> struct row_major_target {
   T* data;
 
   DEVPLACE_HD T* at(std::size_t i, const position<Rank>&) const { return data + i; }
-  static std::size_t stride_between_rows(const std::size_t* extents) { return extents[Rank - 1]; }
-  static constexpr std::integral_constant<std::size_t, 1> row_stride() { return {}; }
+  static std::ptrdiff_t stride_between_rows(const std::size_t* extents) {
+    return static_cast<std::ptrdiff_t>(extents[Rank - 1]);
+  }
+  static constexpr std::integral_constant<std::ptrdiff_t, 1> row_stride() { return {}; }
 };
 
 /// The element addresses of a destination with strides.
 template <class T, std::size_t Rank> struct strided_target {
   T* data;
-  std::size_t strides[Rank];
+  std::ptrdiff_t strides[Rank];
 
   DEVPLACE_HD T* at(std::size_t, const position<Rank>& p) const { return data + p.offset(strides); }
-  std::size_t stride_between_rows(const std::size_t*) const { return strides[axis_of_rows<Rank>]; }
-  std::size_t row_stride() const { return strides[Rank - 1]; }
+  std::ptrdiff_t stride_between_rows(const std::size_t*) const { return strides[axis_of_rows<Rank>]; }
+  std::ptrdiff_t row_stride() const { return strides[Rank - 1]; }
 };
 
 /// Index functor for a destination or operands with a stride for each axis, which is 0 along broadcast axes.
@@ -179,7 +182,7 @@ template <class Target, class Tree, std::size_t Rank> struct assign_strided {
       const std::size_t stop = begin + rows * of_row;
       while (begin < stop) {
         const std::size_t columns = std::min(longest, stop - begin);
-        assign_block(begin, start, rows, columns, buffers);
+        assign_block(begin, start, static_cast<std::ptrdiff_t>(rows), static_cast<std::ptrdiff_t>(columns), buffers);
         begin += rows * columns;
         start.index[Rank - 1] += columns;
       }
@@ -191,20 +194,21 @@ template <class Target, class Tree, std::size_t Rank> struct assign_strided {
   }
 
  private:
-  void assign_block(std::size_t begin, const position<Rank>& start, std::size_t rows, std::size_t columns,
+  void assign_block(std::size_t begin, const position<Rank>& start, std::ptrdiff_t rows, std::ptrdiff_t columns,
                     gathered_block* buffers) const {
     auto* const to = destination.at(begin, start);
     const auto stride = destination.row_stride();
-    const std::size_t between = destination.stride_between_rows(extents);
+    const std::ptrdiff_t between = destination.stride_between_rows(extents);
     if constexpr (is_strided_leaf<Tree>) {
-      const std::size_t strides[] = {tree.strides[axis_of_rows<Rank>], tree.strides[Rank - 1]};
+      const std::ptrdiff_t strides[] = {tree.strides[axis_of_rows<Rank>], tree.strides[Rank - 1]};
       if (!linear_rows)
         return copy_rows(to, between, stride, tree.data + start.offset(tree.strides), strides, rows, columns);
     }
     const bool contiguous = stride == 1 && (rows == 1 || between == columns);
     auto* const block = contiguous ? to : reinterpret_cast<decltype(to)>(buffers->elements);
-    assign_row(block, transformed(leaf_of_block<Rank>{{}, start, rows, columns, ++buffers}, tree), 0, rows * columns);
-    const std::size_t packed[] = {columns, 1};
+    assign_row(block, transformed(leaf_of_block<Rank>{{}, start, rows, columns, ++buffers}, tree), 0,
+               static_cast<std::size_t>(rows * columns));
+    const std::ptrdiff_t packed[] = {columns, 1};
     if (!contiguous) copy_rows(to, between, stride, block, packed, rows, columns);
   }
 };

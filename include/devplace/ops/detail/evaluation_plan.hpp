@@ -21,14 +21,14 @@ template <class Extents> constexpr bool is_single() {
 
 /// The layout of a tensor in an expression, or of the destination.
 struct operand_layout {
-  const void* data = nullptr;
+  const void* data = nullptr;  // the element with the lowest address
   std::size_t bytes = 0;
   std::size_t size = 0;
-  bool single = false;                 // one element by its type; its strides are all 0
-  std::size_t strides[max_rank] = {};  // in elements, for each axis of the result; 0 if broadcast along it
+  bool single = false;                    // one element by its type; its strides are all 0
+  std::ptrdiff_t strides[max_rank] = {};  // in elements, for each axis of the result; 0 if broadcast along it
 
   /// Copies the first `rank` strides to the innermost of `most` axes.
-  constexpr void aligned_strides(std::size_t rank, std::size_t* to, std::size_t most) const {
+  constexpr void aligned_strides(std::size_t rank, std::ptrdiff_t* to, std::size_t most) const {
     for (std::size_t axis = 0; axis < rank; ++axis) to[most - rank + axis] = strides[axis];
   }
 };
@@ -41,11 +41,14 @@ template <class View> constexpr operand_layout layout_of(const View& x, const sh
   operand.size = x.size();
   operand.bytes = x.size() * sizeof(typename View::value_type);
   operand.single = is_single<extents_type>();
-  if constexpr (!View::is_row_major)
-    operand.bytes = spanned(sizes_of(x.extents()), x.strides()) * sizeof(typename View::value_type);
-  std::size_t step = 1;
+  if constexpr (!View::is_row_major) {
+    const auto [all, before] = spanned(sizes_of(x.extents()), x.strides());
+    operand.data = raw_data(x) - before;
+    operand.bytes = all * sizeof(typename View::value_type);
+  }
+  std::ptrdiff_t step = 1;
   for (std::size_t axis = View::rank; axis-- > 0;) {
-    const std::size_t extent = x.extent(axis);
+    const auto extent = static_cast<std::ptrdiff_t>(x.extent(axis));
     if constexpr (!View::is_row_major) step = x.stride(axis);
     operand.strides[result.rank - View::rank + axis] = extent == 1 ? 0 : step;
     step *= extent;
@@ -62,7 +65,8 @@ constexpr void collapse(shape& result, operand_layout* operands, std::size_t cou
     if (extent == 1) continue;
     bool joins = kept > 0;
     for (std::size_t k = 0; k < count && joins; ++k)
-      joins = operands[k].single || operands[k].strides[kept - 1] == operands[k].strides[axis] * extent;
+      joins = operands[k].single ||
+              operands[k].strides[kept - 1] == operands[k].strides[axis] * static_cast<std::ptrdiff_t>(extent);
     if (joins)
       result.extents[kept - 1] *= extent;
     else

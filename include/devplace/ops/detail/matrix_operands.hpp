@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -57,9 +59,9 @@ template <class A, class B> auto product_extents(const A& a, const B& b) {
 
 /// The memory of a product's result or operand, with elements of `element` bytes.
 struct matrix_memory {
-  const void* data;
+  const void* data;  // the lowest address
   std::size_t element;
-  std::span<const std::size_t> extents, strides;
+  std::span<const std::size_t> extents, strides;  // without signs: the same memory, from its lowest address on
 
   /// Bytes from the first element to the end of the last one. With a period, ignores axes whose strides are multiples
   /// of `period` elements.
@@ -72,6 +74,18 @@ struct matrix_memory {
     return (last + 1) * element;
   }
 };
+
+/// The strides without their signs.
+template <std::size_t Rank> std::array<std::size_t, Rank> magnitudes(const std::array<std::ptrdiff_t, Rank>& strides) {
+  std::array<std::size_t, Rank> result{};
+  for (std::size_t axis = 0; axis != Rank; ++axis) result[axis] = magnitude(strides[axis]);
+  return result;
+}
+
+/// The lowest address of a view's elements.
+template <class View> auto* lowest_address(const View& x) {
+  return raw_data(x) - spanned(sizes_of(x.extents()), x.strides()).before;
+}
 
 /// Whether writing the result could change the operand. Compares addresses modulo the result's row stride to recognise
 /// disjoint blocks of columns of one matrix. Compares addresses modulo the result's other strides likewise.
@@ -113,8 +127,10 @@ template <class View> constexpr blas_matrix blas_matrix_of(const View& x) {
     return {false, x.extent(column)};
   else if constexpr (!View::is_strided)
     return {true, x.extent(row)};
+  else if (const auto strides = x.strides(); std::any_of(strides.begin(), strides.end(), [](auto s) { return s < 0; }))
+    return {};
   else
-    return blas_matrix_of(x.extent(row), x.extent(column), x.stride(row), x.stride(column));
+    return blas_matrix_of(x.extent(row), x.extent(column), magnitude(x.stride(row)), magnitude(x.stride(column)));
 }
 
 }  // namespace devplace::detail

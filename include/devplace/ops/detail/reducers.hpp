@@ -78,6 +78,7 @@ template <class T> struct square_sum_reducer {
 };
 
 template <class T> struct product_reducer {
+  static constexpr unsigned least_blocks = 1;  // see backend/cuda/kernels/reduce.hpp
   using accumulator = sum_accumulator_t<T>;
   sum_result_t<T>* result;
 

@@ -16,9 +16,9 @@ template <std::size_t Rank> struct position {
   std::size_t index[Rank];
 
   /// Distance in elements from the first element.
-  DEVPLACE_HD constexpr std::size_t offset(const std::size_t* strides) const {
-    std::size_t result = 0;
-    for (std::size_t axis = 0; axis < Rank; ++axis) result += index[axis] * strides[axis];
+  DEVPLACE_HD constexpr std::ptrdiff_t offset(const std::ptrdiff_t* strides) const {
+    std::ptrdiff_t result = 0;
+    for (std::size_t axis = 0; axis < Rank; ++axis) result += static_cast<std::ptrdiff_t>(index[axis]) * strides[axis];
     return result;
   }
 };
@@ -46,7 +46,7 @@ template <class T> struct linear_leaf {
 /// A tensor with a stride for each axis of the result, 0 where it is broadcast.
 template <class T, std::size_t Rank> struct strided_leaf {
   const T* data;
-  std::size_t strides[Rank];
+  std::ptrdiff_t strides[Rank];
 
   DEVPLACE_HD constexpr T at(const position<Rank>& p) const { return data[p.offset(strides)]; }
 };

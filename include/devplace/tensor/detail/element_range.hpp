@@ -29,7 +29,7 @@ template <class T, std::size_t Rank> class strided_iterator {
   template <class View> constexpr strided_iterator(const View& x, std::size_t position) : data_(x.data()) {
     for (std::size_t axis = 0; axis != Rank; ++axis) {
       extents_[axis] = static_cast<difference_type>(x.extents().extent(axis));
-      strides_[axis] = static_cast<difference_type>(x.stride(axis));
+      strides_[axis] = x.stride(axis);
     }
     position_ = static_cast<difference_type>(position);  // the first element, or behind the last
   }

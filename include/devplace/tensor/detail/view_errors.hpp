@@ -141,7 +141,7 @@ constexpr std::size_t extent_of_slice(std::size_t first, std::size_t last, std::
   throw shape_error({"reshape from ", sizes_text(from), " to ", sizes_text(to),
                      " would change the number of elements from ", count(from), " to ", count(to), "."});
 }
-[[noreturn]] inline void throw_no_strides(std::span<const std::size_t> from, std::span<const std::size_t> strides,
+[[noreturn]] inline void throw_no_strides(std::span<const std::size_t> from, std::span<const std::ptrdiff_t> strides,
                                           std::span<const std::size_t> to) {
   throw shape_error(
       {"reshape from ", sizes_text(from), " with strides ", sizes_text(strides), " to ", sizes_text(to),

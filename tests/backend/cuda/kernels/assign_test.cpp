@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/rearrange.hpp>
 #include <devplace/tensor/view.hpp>
 
 #include "support/catch.hpp"
@@ -174,6 +175,8 @@ TEST_CASE("assignments with strides use wide accesses where rows consist of whol
         };
         check_part(wide, part(x.in()) * 2.0F - part(y.in()));
         check_part(wide, part(x.in()) * scale.in());
+        check_part(wide, dp::reversed(part(x.in()), axis<0>{}) * scale.in());
+        check_part(false, dp::reversed(part(x.in()), axis<1>{}) * scale.in());
         const dp::extents<dyn, dyn> turned{columns, 7};
         const room<float, dp::extents<dyn, dyn>> t(turned, 0, 4);
         check_part(false, part(x.in()) + t.in().permute(axis<1>{}, axis<0>{}));

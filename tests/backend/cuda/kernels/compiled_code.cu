@@ -19,6 +19,7 @@
 #include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/scale_bytes.hpp>
 #include <devplace/ops/softmax.hpp>
+#include <devplace/ops/statistics.hpp>
 #include <devplace/ops/take_rows.hpp>
 #include <devplace/ops/upsample.hpp>
 #include <devplace/optim/adam.hpp>
@@ -49,6 +50,9 @@ template <class T>
 void lines(matrix<T>& y, const matrix<T>& x, dp::tensor<T, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>>& bias,
            const dp::optim::clip_arguments<T>& gradients) {
   dp::sum(x);
+  dp::prod(x);
+  dp::norm(x);
+  dp::logsumexp(x);
   dp::max(x, dp::axis<1>{});
   dp::sum_into(bias, x, dp::axis<0>{});
   dp::argmax(x, dp::axis<1>{});

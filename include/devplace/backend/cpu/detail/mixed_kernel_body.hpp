@@ -55,8 +55,7 @@ template <std::size_t L, class T> DEVPLACE_TARGET inline void convert(T* to, con
 }
 
 /// Converts the elements of an array, of a 16-bit type to float or back.
-template <class To, class From>
-DEVPLACE_TARGET inline void convert_array(To* to, const From* from, std::size_t count) {
+template <class To, class From> DEVPLACE_TARGET inline void convert_array(To* to, const From* from, std::size_t count) {
   constexpr std::size_t lanes = vector_bytes / sizeof(float);
   const std::size_t whole = count / lanes * lanes;
   for (std::size_t i = 0; i < whole; i += lanes) convert<lanes>(to + i, from + i);

@@ -8,6 +8,7 @@
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/kernels/reduced_elements.hpp>
 #include <devplace/backend/cuda/kernels/reduction_layout.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/quotient.hpp>
 
@@ -43,7 +44,8 @@ struct reduced_runs {
 /// the shape and types, not on whether packs are read with wide accesses (`wide`).
 template <bool Along, class Source, class Reducer, unsigned Width> struct reduce_kernel {
   static constexpr unsigned threads = reduction_threads;
-  static constexpr unsigned least_blocks = Width < 8 ? 0 : 1;  // with more blocks nvcc 13.0 spills registers
+  // With more blocks nvcc 13.0 spills registers: of 8 elements at a time, and of contiguous packs of some reducers.
+  static constexpr unsigned least_blocks = Width == 8 ? 1 : Along ? least_blocks_of_body<Reducer>() : 0;
   using accumulator = typename Reducer::accumulator;
 
   reduction_plan<Source, Reducer> plan;
