@@ -102,12 +102,7 @@ auto export_dlpack(const view<T, Extents, P, Layout>& x, Owner&& owner) try {
 
 template <class Managed, class X>
 std::unique_ptr<Managed, dlpack::give_back> export_dlpack(X&& x, [[maybe_unused]] dlpack_consumer consumer) {
-  constexpr bool is_given_away = [] {
-    if constexpr (is_tensor<X>)
-      return single_place<typename X::placement_type>;
-    else
-      return false;
-  }();
+  constexpr bool is_given_away = requires { requires is_tensor<X> && single_place<typename X::placement_type>; };
   static_assert(is_given_away,
                 "devplace: to_dlpack: the consumer keeps the memory; give a tensor on one place away, "
                 "to_dlpack(std::move(x)), or a view and the owner of its memory, such as a std::shared_ptr.");

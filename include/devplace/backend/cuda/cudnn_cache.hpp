@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -49,10 +48,7 @@ struct cudnn_cache {
     if (found == plans_of_kind.end()) {
       if (handle == nullptr) cudnn_caller(ordinal, key).check(cudnnCreate(&handle), "cudnnCreate");
       cudnn_plan plan = make_cudnn_plan(handle, key, cuda_cudnn_workspace::bytes, ordinal);
-      if (plans_of_kind.size() == capacity)
-        plans_of_kind.erase(
-            std::min_element(plans_of_kind.begin(), plans_of_kind.end(),
-                             [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; }));
+      if (plans_of_kind.size() == capacity) erase_oldest(plans_of_kind);
       found = plans_of_kind.emplace(key, std::move(plan)).first;
     }
     found->second.last_use = ++uses;

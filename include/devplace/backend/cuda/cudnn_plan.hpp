@@ -46,10 +46,7 @@ struct cudnn_plan {
       pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, std::span(addresses).first(tensors.size()), caller);
       pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, addresses.back(), caller);
       caller.check(cudnnBackendFinalize(pack.get()), "cudnnBackendFinalize");
-      if (packs_.size() == most_packs)
-        packs_.erase(std::min_element(packs_.begin(), packs_.end(), [](const auto& a, const auto& b) {
-          return a.second.last_use < b.second.last_use;
-        }));
+      if (packs_.size() == most_packs) erase_oldest(packs_);
       found = packs_.emplace(addresses, kept_pack{std::move(pack), 0}).first;
     }
     found->second.last_use = now;

@@ -37,19 +37,11 @@ struct product_cache {
     if (found == plans.end()) {
       if (handle == nullptr) check_cublaslt(cublasLtCreate(&handle), "cublasLtCreate", ordinal, key);
       product_plan plan = make_product_plan(handle, key, vector, ordinal);
-      if (plans.size() == capacity) evict_one();
+      if (plans.size() == capacity) erase_oldest(plans);
       found = plans.emplace(key, std::move(plan)).first;
     }
     found->second.last_use = ++uses;
     return found->second;
-  }
-
- private:
-  void evict_one() {
-    auto oldest = plans.begin();
-    for (auto it = plans.begin(); it != plans.end(); ++it)
-      if (it->second.last_use < oldest->second.last_use) oldest = it;
-    plans.erase(oldest);
   }
 };
 

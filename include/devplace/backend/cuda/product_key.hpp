@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <type_traits>
 
@@ -83,6 +85,12 @@ inline std::string to_string(const product_key& key) {
                  : key.epilogue == library_epilogue::row_sums ? "; with the sums of the first operand's rows"
                                                               : "",
                  ")"});
+}
+
+/// Erases the least recently used entry of a cache.
+template <class Key, class Plan> void erase_oldest(std::map<Key, Plan>& cache) {
+  const auto older = [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; };
+  cache.erase(std::min_element(cache.begin(), cache.end(), older));
 }
 
 }  // namespace devplace::detail
