@@ -12,6 +12,7 @@
 
 #include <devplace/memory/statistics.hpp>
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/rearrange.hpp>
 #include <devplace/tensor/transposed.hpp>
 
 namespace dp = devplace;
@@ -79,6 +80,10 @@ TEST_CASE("reductions write to views with strides", "[ops]") {
   dp::sum_into(dp::transposed(all).slice(1, 3), x, {.accumulate = true}, dp::axis<1>{});
   CHECK(all(3, 2) == 114);
   CHECK(all(3, 3) == -1);
+  const dp::tensor<float, dp::extents<3, 2>, on_cpu> pairs{{1, 2}, {3, 4}, {5, 6}};
+  dp::tensor<float, dp::extents<2>, on_cpu> y;
+  dp::sum_into(dp::reversed(y, dp::axis<0>{}), dp::reversed(pairs, dp::axis<0>{}), dp::axis<0>{});
+  CHECK(values_of(y) == std::vector<float>{12, 9});
 }
 
 TEST_CASE("reductions of expressions and views write to existing memory", "[ops]") {

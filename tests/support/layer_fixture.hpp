@@ -84,7 +84,7 @@ template <class T> struct network_functions {
   pass (*make_pass)(const replica&, void*, std::size_t, nn::mode, const runtime::random_key&);
   void (*forward)(const pass&, const T*);
   T* (*output_of)(const pass&);
-  void (*backward)(const pass&, const replica&, const T*, const T*, bool, T*, runtime::nothing_after);
+  void (*backward)(const pass&, const replica&, const T*, const T*, bool, T*, const runtime::after_layer*);
 };
 
 template <class T>
@@ -118,7 +118,7 @@ void compare_with_pytorch(const network_functions<T>& net, const std::string& na
   net.forward(p, x.data());
   const T* y = net.output_of(p);
   require_agreement(std::vector<T>(y, y + dy.size()), read_all<T>(folder + "y", net.output), name + ": y");
-  net.backward(p, r, x.data(), dy.data(), false, dx.data(), {});
+  net.backward(p, r, x.data(), dy.data(), false, dx.data(), nullptr);
   require_agreement(dx, read_all<T>(folder + "dx", net.input), name + ": dx");
   index = 0;
   const auto compare = [&](const std::string&, const nn::parameter& entry, std::size_t offset) {

@@ -155,12 +155,13 @@ template <class T, bool Largest> struct extremum_position_reducer {
 
 /// A reducer that stores results with strides.
 template <class Reducer, std::size_t Rank> struct strided_reducer : Reducer {
-  std::size_t extents[Rank == 0 ? 1 : Rank], strides[Rank == 0 ? 1 : Rank];
+  std::size_t extents[Rank == 0 ? 1 : Rank];
+  std::ptrdiff_t strides[Rank == 0 ? 1 : Rank];
 
   DEVPLACE_HD void store(std::size_t output, typename Reducer::accumulator a) const {
     Reducer first = *this;
     for (std::size_t axis = Rank; axis-- > 0; output /= extents[axis])
-      first.result += output % extents[axis] * strides[axis];
+      first.result += static_cast<std::ptrdiff_t>(output % extents[axis]) * strides[axis];
     first.store(0, a);
   }
 };
