@@ -216,9 +216,9 @@ TEST_CASE("the reduction kernel's sums equal a loop's, for any shape and number 
     for (float& sum : sums) sum += 1;
     CHECK(sums == expected);
     std::vector<float> spread(2 * o * i, 1.0F);  // columns after columns, with gaps; elements of an expression
-    reduce_source(
-        memory, o, c, i, dp::detail::tree_source<float, dp::detail::linear_leaf<float>>{{x.data()}},
-        dp::detail::strided_reducer<dp::detail::sum_reducer<float>, 2>{{spread.data(), 1.0F}, {o, i}, {2, 2 * o}});
+    reduce_source(memory, o, c, i, dp::detail::tree_source<float, dp::detail::linear_leaf<float>>{{x.data()}},
+                  dp::detail::strided_reducer<dp::detail::sum_reducer<float>, 2>{
+                      {spread.data(), 1.0F}, {o, i}, {2, static_cast<std::ptrdiff_t>(2 * o)}});
     for (std::size_t k = 0; k < o * i; ++k) CHECK(spread[2 * (k % i * o + k / i)] == expected[k]);
     for (std::size_t k = 0; k < o * i; ++k) CHECK(spread[2 * k + 1] == 1);
   }
