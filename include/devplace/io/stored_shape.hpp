@@ -13,7 +13,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/io/file_text.hpp>
-#include <devplace/tensor/detail/dtypes.hpp>
+#include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 
 namespace devplace::detail {

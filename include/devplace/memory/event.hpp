@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include <devplace/config.hpp>
-#include <devplace/memory/detail/device_handle.hpp>
 #include <devplace/memory/stream.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/device_failure.hpp>

@@ -13,7 +13,6 @@
 #include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/detail/aligned_rows.hpp>
-#include <devplace/memory/detail/byte_text.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/statistics.hpp>
 

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <memory>
 #include <type_traits>
 #include <utility>
 
 #include <devplace/config.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
-#include <devplace/memory/detail/device_handle.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/place.hpp>
 
@@ -22,6 +22,20 @@ struct streams {};
 }  // namespace op
 
 namespace detail {
+
+/// The deleter of a device_handle. Stores the release function, as memory_block does, so that the size is the same in
+/// every translation unit.
+template <class Op> struct device_release {
+  int ordinal = 0;
+  void (*function)(void* state, int ordinal) noexcept = nullptr;
+
+  void operator()(void* state) const {
+    if (function != nullptr) function(state, ordinal);
+  }
+};
+
+/// Sole owner of an event or stream that a backend created for a device; `Op` distinguishes events from streams.
+template <class Op> using device_handle = std::unique_ptr<void, device_release<Op>>;
 
 using stream_handle = device_handle<op::streams>;
 

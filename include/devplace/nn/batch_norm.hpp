@@ -14,7 +14,6 @@
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/batch_norm.hpp>
 #include <devplace/ops/batch_norm_over_places.hpp>
-#include <devplace/ops/detail/limits.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/place/placement.hpp>
 

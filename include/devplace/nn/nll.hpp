@@ -11,8 +11,8 @@
 #include <devplace/nn/detail/placed_weights.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/sum_losses.hpp>
-#include <devplace/ops/detail/limits.hpp>
 #include <devplace/ops/detail/operands.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 namespace devplace::nn::detail {
 

@@ -6,8 +6,8 @@
 #include <cstddef>
 
 #include <devplace/nn/detail/pointwise_loss.hpp>
-#include <devplace/ops/detail/limits.hpp>
 #include <devplace/tensor/detail/number_options.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 namespace devplace::nn::detail {
 

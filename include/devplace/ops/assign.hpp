@@ -9,7 +9,6 @@
 #include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/assign_body.hpp>
-#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/evaluation_plan.hpp>
 #include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/for_each.hpp>

@@ -10,7 +10,6 @@
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/tensor.hpp>
 

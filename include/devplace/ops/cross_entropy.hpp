@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <devplace/ops/detail/limits.hpp>
 #include <devplace/ops/detail/loss_sums.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_loops.hpp>

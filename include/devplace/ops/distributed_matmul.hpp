@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include <devplace/ops/detail/distributed.hpp>
-#include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/matmul.hpp>
 
 namespace devplace {

@@ -10,7 +10,6 @@
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/elementary.hpp>
 #include <devplace/ops/detail/operations.hpp>
-#include <devplace/tensor/detail/named_expression.hpp>
 
 // Elementwise operations on tensors, views and expressions on one place, and on distributed tensors as far as
 // docs/algebra.md allows. These operations return expressions. An expression is computed in one pass (per place) when

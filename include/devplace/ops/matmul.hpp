@@ -12,7 +12,6 @@
 #include <devplace/ops/detail/matrix_operands.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
-#include <devplace/ops/detail/product_types.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/evaluated.hpp>

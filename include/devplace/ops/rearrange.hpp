@@ -15,7 +15,6 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/tensor.hpp>

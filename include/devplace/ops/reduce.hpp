@@ -13,12 +13,10 @@
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/detail/operands.hpp>
-#include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/ops/detail/reduction_operations.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/place/algebra.hpp>
-#include <devplace/tensor/detail/named_expression.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/evaluated.hpp>
 

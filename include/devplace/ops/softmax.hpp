@@ -9,11 +9,9 @@
 
 #include <devplace/base/refusal.hpp>
 #include <devplace/ops/assign.hpp>
-#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/operands.hpp>
-#include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each_row.hpp>
 #include <devplace/tensor/detail/packed.hpp>

@@ -18,7 +18,6 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/sorted_elements.hpp>
-#include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/tensor.hpp>
 

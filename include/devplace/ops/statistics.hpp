@@ -8,7 +8,6 @@
 
 #include <devplace/base/refusal.hpp>
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/logarithm.hpp>
 #include <devplace/ops/detail/reducers.hpp>

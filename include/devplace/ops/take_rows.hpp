@@ -7,11 +7,9 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/refusal.hpp>
-#include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_taker.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/evaluated.hpp>
 
 namespace devplace::detail {

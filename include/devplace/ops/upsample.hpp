@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/plane_rows.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 // Functors of layer upsample, for op::for_each. On the CPU, `range` computes a row at a time.
 

@@ -9,7 +9,6 @@
 
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/error.hpp>
-#include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/matmul.hpp>

@@ -11,8 +11,6 @@
 #include <devplace/place/algebra.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/division.hpp>
-#include <devplace/tensor/detail/dynamic_axis.hpp>
-#include <devplace/tensor/detail/named_expression.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/tensor/summand_view.hpp>
 #include <devplace/tensor/tensor.hpp>

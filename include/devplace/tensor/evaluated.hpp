@@ -5,8 +5,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/tensor/detail/named_expression.hpp>
-#include <devplace/tensor/detail/rejected_operands.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {

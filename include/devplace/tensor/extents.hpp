@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
@@ -203,6 +204,19 @@ template <std::size_t First, std::size_t... Rest> struct prepend<First, extents<
 };
 /// Extents with an additional first axis: a batch of samples.
 template <std::size_t First, class E> using prepend_t = typename prepend<First, E>::type;
+
+/// The extents, with `Size` (a number or dyn) for axis `Axis`.
+template <class Extents, std::size_t Axis, std::size_t Size, class = std::make_index_sequence<Extents::rank>>
+struct with_axis;
+template <std::size_t... E, std::size_t Axis, std::size_t Size, std::size_t... Axes>
+struct with_axis<extents<E...>, Axis, Size, std::index_sequence<Axes...>> {
+  using type = extents<(Axes == Axis ? Size : E)...>;
+  static constexpr type with(std::size_t size, const extents<E...>& e) {
+    return type((Axes == Axis ? size : e.extent(Axes))...);
+  }
+};
+/// The extents, with dyn for axis `Axis`: a batch of any size, or a part of a split axis.
+template <class Extents, std::size_t Axis = 0> using with_dynamic_axis = with_axis<Extents, Axis, dyn>;
 
 /// The sizes of all axes, static or not.
 template <std::size_t... E> constexpr std::array<std::size_t, sizeof...(E)> sizes_of(const extents<E...>& e) {

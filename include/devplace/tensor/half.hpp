@@ -7,7 +7,6 @@
 
 #include <devplace/config.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
-#include <devplace/tensor/detail/half_precision_limits.hpp>
 #include <devplace/tensor/detail/round_to_16_bits.hpp>
 
 namespace devplace {

@@ -11,7 +11,6 @@
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/stream.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/detail/rejected_operands.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {

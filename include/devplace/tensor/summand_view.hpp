@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include <devplace/tensor/detail/any_tensor.hpp>
-#include <devplace/tensor/detail/rejected_operands.hpp>
 
 namespace devplace {
 

@@ -12,7 +12,6 @@
 #include <devplace/memory/device_pointer.hpp>
 #include <devplace/place/axis.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/element_range.hpp>
 #include <devplace/tensor/detail/view_errors.hpp>
 #include <devplace/tensor/detail/view_traits.hpp>

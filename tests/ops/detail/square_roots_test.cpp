@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/ops/detail/square_roots.hpp>
+#include <devplace/ops/detail/assign_body.hpp>
 
 #include <cmath>
 #include <cstddef>

@@ -13,7 +13,6 @@
 #include <set>
 #include <utility>
 
-#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::test::mock_cudnn {

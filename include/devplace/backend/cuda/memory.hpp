@@ -15,7 +15,7 @@
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
-#include <devplace/memory/detail/share_memory.hpp>
+#include <devplace/memory/device_pointer.hpp>
 
 namespace devplace {
 namespace detail {

@@ -7,7 +7,6 @@
 #include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/quotient.hpp>
 #include <devplace/ops/pooling.hpp>
 #include <devplace/tensor/dtype.hpp>

@@ -11,8 +11,8 @@
 #include <devplace/backend/cuda/kernels/product.hpp>
 #include <devplace/backend/cuda/product_cache.hpp>
 #include <devplace/backend/cuda/workspace.hpp>
-#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {
 

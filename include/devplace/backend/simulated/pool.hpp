@@ -18,7 +18,7 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/base/joined.hpp>
-#include <devplace/memory/detail/byte_text.hpp>
+#include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/statistics.hpp>
 
 // Functions of AddressSanitizer if it is linked, otherwise null.

@@ -16,7 +16,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/scale_bytes.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/tensor/distributed.hpp>
 

@@ -23,7 +23,6 @@
 #include <devplace/base/file_descriptor.hpp>
 #include <devplace/base/first_difference.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/memory/detail/segment_names.hpp>
 #include <devplace/memory/detail/shared_pages.hpp>
 
 namespace devplace::detail {

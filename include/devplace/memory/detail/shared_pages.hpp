@@ -5,10 +5,14 @@
 #include <cerrno>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <system_error>
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <devplace/base/error.hpp>
@@ -53,6 +57,90 @@ inline int take_pages(int descriptor, std::size_t bytes) noexcept {
 inline void* map_pages(int descriptor, std::size_t bytes) noexcept {
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   return at == MAP_FAILED ? nullptr : at;
+}
+
+/// The folder of POSIX shared memory on Linux: shm_open("/name") opens the file `name` in this folder.
+inline constexpr const char* segment_folder = "/dev/shm";
+
+/// The beginning of the file names of this user's segments.
+inline std::string segment_prefix() { return joined({"devplace.", ::geteuid(), "."}); }
+
+/// The file of a segment. Throws argument_error for an invalid name.
+inline std::string segment_path(std::string_view name, const char* caller) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
+  };
+  bool valid = !name.empty() && name.size() <= 200;
+  for (const char c : name) valid = valid && allowed(c);
+  if (!valid)
+    throw argument_error(
+        {caller, ": \"", name, "\" is not a name of shared memory; use 1 to 200 letters, digits, '_', '-' and '.'."});
+  return joined({segment_folder, "/", segment_prefix(), name});
+}
+
+/// Locks a segment's file. Every process that has the segment holds a shared lock. The kernel releases the lock when
+/// the process and the children that inherited its memory by fork have ended, even by kill -9.
+inline bool lock_file(int descriptor, int operation) noexcept {
+  int result = 0;
+  do result = ::flock(descriptor, operation);
+  while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+/// Waits at most two seconds for a shared lock: devplace locks a file exclusively while removing it, but any program of
+/// this user can hold the lock for ever. Sets errno on failure.
+inline bool share_lock(int descriptor) noexcept {
+  for (int attempts = 0; !lock_file(descriptor, LOCK_SH | LOCK_NB); ::usleep(1000))
+    if (errno != EWOULDBLOCK || ++attempts == 2000) return false;
+  return true;
+}
+
+/// Opens the file of a segment. Neither follows a link nor waits for the other end of a pipe. `found` describes the
+/// file even if it cannot be opened; `found.st_mode` is 0 if there is no file. Returns -1 and sets errno on failure.
+inline int open_segment_file(const std::string& path, struct ::stat& found) noexcept {
+  found = {};
+  const int opened = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const int failed = errno;
+  static_cast<void>(opened < 0 ? ::lstat(path.c_str(), &found) : ::fstat(opened, &found));
+  errno = failed;
+  return opened;
+}
+
+/// Returns why a file must not be locked, mapped or removed as a segment of this user, otherwise null. Other users
+/// who can open a segment could lock it for ever, or truncate it while it is mapped.
+inline const char* foreign_file(const struct ::stat& found) noexcept {
+  if (found.st_mode == 0) return nullptr;
+  if (found.st_uid != ::geteuid()) return "is another user's file";
+  if (!S_ISREG(found.st_mode)) return "is not a regular file";
+  return (found.st_mode & 0077) != 0 ? "is a file that other users may open" : nullptr;
+}
+
+/// Removes `path` if it still names the open file. The caller must hold the file's exclusive lock.
+inline bool remove_locked_segment(int descriptor, const std::string& path) noexcept {
+  struct ::stat opened = {}, named = {};
+  return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+         ::unlink(path.c_str()) == 0;
+}
+
+/// Removes a segment's file if the file belongs to this user and no process has the segment. A process that opens the
+/// file at this moment waits for the lock and then finds that the file has no name.
+inline bool remove_unused_segment(const std::string& path) noexcept {
+  struct ::stat found = {};
+  const file_descriptor file(open_segment_file(path, found));
+  return file && foreign_file(found) == nullptr && lock_file(file.get(), LOCK_EX | LOCK_NB) &&
+         remove_locked_segment(file.get(), path);
+}
+
+/// Removes the segments of killed processes of this user.
+inline void remove_abandoned_segments() {
+  ::DIR* const folder = ::opendir(segment_folder);
+  if (folder == nullptr) return;
+  const std::string prefix = segment_prefix();
+  while (const ::dirent* const entry = ::readdir(folder))
+    if (std::string_view(entry->d_name).substr(0, prefix.size()) == prefix)
+      static_cast<void>(remove_unused_segment(joined({segment_folder, "/", entry->d_name})));
+  ::closedir(folder);
 }
 
 }  // namespace devplace::detail

@@ -3,16 +3,49 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
-#include <devplace/ops/detail/square_roots.hpp>
 #include <devplace/ops/detail/tree.hpp>
 
+#if defined(__AVX__)
+  #define DEVPLACE_DETAIL_ROOT "vsqrt"
+#elif defined(__x86_64__)
+  #define DEVPLACE_DETAIL_ROOT "sqrt"
+#endif
+
 namespace devplace::detail {
+
+// Replaces n numbers by their correctly rounded square roots. Uses assembly, because neither compiler vectorises
+// std::sqrt, which may set errno. Not inlined into code for other instruction sets: 16-byte vectors do not need them.
+#if defined(DEVPLACE_DETAIL_ROOT)
+  #define DEVPLACE_DETAIL_SQUARE_ROOTS(T, suffix)                                        \
+    [[gnu::noinline]] inline void take_square_roots(T* x, std::size_t n) {               \
+      typedef T vector __attribute__((vector_size(16), aligned(alignof(T)), may_alias)); \
+      typedef T in_register __attribute__((vector_size(16)));                            \
+      constexpr std::size_t lanes = 16 / sizeof(T);                                      \
+      std::size_t i = 0;                                                                 \
+      for (; i + lanes <= n; i += lanes) {                                               \
+        in_register part = *reinterpret_cast<const vector*>(x + i);                      \
+        __asm__(DEVPLACE_DETAIL_ROOT suffix " %1, %0" : "=x"(part) : "x"(part));         \
+        *reinterpret_cast<vector*>(x + i) = part;                                        \
+      }                                                                                  \
+      for (; i < n; ++i) x[i] = std::sqrt(x[i]);                                         \
+    }
+#else
+  #define DEVPLACE_DETAIL_SQUARE_ROOTS(T, suffix)                          \
+    [[gnu::noinline]] inline void take_square_roots(T* x, std::size_t n) { \
+      for (std::size_t i = 0; i < n; ++i) x[i] = std::sqrt(x[i]);          \
+    }
+#endif
+DEVPLACE_DETAIL_SQUARE_ROOTS(float, "ps")
+DEVPLACE_DETAIL_SQUARE_ROOTS(double, "pd")
+#undef DEVPLACE_DETAIL_SQUARE_ROOTS
+#undef DEVPLACE_DETAIL_ROOT
 
 namespace elementary {
 struct square_root;  // ops/detail/elementary.hpp

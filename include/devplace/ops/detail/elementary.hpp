@@ -8,7 +8,6 @@
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/exponential.hpp>
-#include <devplace/ops/detail/limits.hpp>
 #include <devplace/ops/detail/logarithm.hpp>
 #include <devplace/ops/detail/normal_distribution.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 
-#include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/memory/device_pointer.hpp>
 #include <devplace/ops/detail/broadcast_shapes.hpp>
 #include <devplace/tensor/layout.hpp>

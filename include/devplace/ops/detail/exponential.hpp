@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/limits.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/dtype.hpp>
 

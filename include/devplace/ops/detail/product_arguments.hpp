@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <devplace/ops/detail/computed_type.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {
 

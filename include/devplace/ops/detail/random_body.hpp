@@ -8,9 +8,9 @@
 #include <utility>
 
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/philox.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 // Functors that turn random words into numbers. CPU loops are range(); GPU threads call several().
 //

@@ -7,8 +7,6 @@
 #include <type_traits>
 
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/computed_type.hpp>
-#include <devplace/ops/detail/limits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {

@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
-#include <devplace/ops/detail/limits.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/place/algebra.hpp>
 

@@ -7,7 +7,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/exponential.hpp>
-#include <devplace/ops/detail/limits.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/limits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace {

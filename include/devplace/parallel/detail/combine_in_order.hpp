@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/process/combine.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 namespace devplace::parallel::detail {
 

@@ -10,12 +10,12 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/nccl_calls.hpp>
 #include <devplace/parallel/detail/nccl_ranks.hpp>
 #include <devplace/place/replica_error.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 namespace devplace::parallel::detail {
 

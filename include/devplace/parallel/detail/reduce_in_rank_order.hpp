@@ -5,10 +5,10 @@
 #include <cstddef>
 
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/combine.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 namespace devplace::parallel::detail {
 

@@ -9,12 +9,68 @@
 #include <devplace/base/error.hpp>
 #include <devplace/base/refusal.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/detail/rejected_operands.hpp>
 #include <devplace/tensor/detail/view_errors.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 
+/// The message of an assertion at the start of public functions, so that the compiler shows the user's line.
+#define DEVPLACE_DETAIL_NAMED_EXPRESSION                                                                  \
+  "devplace: an expression with a name would be computed at each use, from its tensors' current values; " \
+  "store its elements, tensor x = ..., or allow this, auto x = lazy(...)."
+
 namespace devplace {
+
+namespace detail {
+
+/// Whether an argument is a named expression: an lvalue that lazy() (ops/elementwise.hpp) did not make. `X` is deduced
+/// from a forwarding reference.
+template <class X> inline constexpr bool is_named_expression = false;
+template <class X>
+  requires(!X::is_lazy)
+inline constexpr bool is_named_expression<X&> = true;
+template <class... X> inline constexpr bool no_named_expressions = !(is_named_expression<X> || ...);
+
+/// Why a class with elements is no operand: the elements are a summand of the value, or are still being copied.
+enum class rejection : unsigned char { none, summand, pending };
+template <class X> inline constexpr rejection rejection_of = rejection::none;
+
+/// Whether all arguments are operands. Fails to compile with the fix for summands and pending copies.
+template <class... X> consteval bool check_operands() {
+  constexpr bool whole = ((rejection_of<X> != rejection::summand) && ...);
+  constexpr bool arrived = ((rejection_of<X> != rejection::pending) && ...);
+  static_assert(whole,
+                "devplace: one place's summand is not the value; combine the summands first, with all_reduce(x), "
+                "reduce<P>(x) or, for gradients, synchronize(g). x.only_on(k) returns a summand as an ordinary view.");
+  static_assert(arrived, "devplace: the copy is pending; get() waits for it and returns the tensor.");
+  return whole && arrived;
+}
+
+template <class A, class B>
+concept rejected_pair = rejection_of<A> != rejection::none || rejection_of<B> != rejection::none;
+
+}  // namespace detail
+
+#define DEVPLACE_DETAIL_REJECTED(name)       \
+  template <class A, class B>                \
+    requires detail::rejected_pair<A, B>     \
+  detail::refusal name(const A&, const B&) { \
+    detail::check_operands<A, B>();          \
+    return {};                               \
+  }                                          \
+  static_assert(true)
+
+/// Rejects operators on summands and pending copies; without these overloads, compilers would list every operator.
+///@{
+DEVPLACE_DETAIL_REJECTED(operator+);
+DEVPLACE_DETAIL_REJECTED(operator-);
+DEVPLACE_DETAIL_REJECTED(operator*);
+DEVPLACE_DETAIL_REJECTED(operator/);
+DEVPLACE_DETAIL_REJECTED(operator+=);
+DEVPLACE_DETAIL_REJECTED(operator-=);
+DEVPLACE_DETAIL_REJECTED(operator*=);
+DEVPLACE_DETAIL_REJECTED(operator/=);
+///@}
+#undef DEVPLACE_DETAIL_REJECTED
 
 namespace detail {
 

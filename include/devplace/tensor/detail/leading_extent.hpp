@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
-#include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/distributed.hpp>
+#include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::detail {

@@ -9,7 +9,7 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/attention_arguments.hpp>
 #include <devplace/ops/detail/exponential.hpp>
-#include <devplace/ops/detail/limits.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 // Attention on GPUs; its gradient is in attention_gradient.hpp. A block handles 32 rows, 4 per warp. Rows are queries,
 // or keys in the kernel for the gradients of keys and values. The block visits the other positions of the sequence 32

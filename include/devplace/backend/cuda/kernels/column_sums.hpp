@@ -8,8 +8,8 @@
 #include <devplace/backend/cuda/pack.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {
 
