@@ -9,7 +9,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/nn/detail/chain_layout.hpp>
 #include <devplace/nn/detail/chain_pass.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
 #include <devplace/nn/detail/plan_list.hpp>
