@@ -61,6 +61,7 @@ template <std::size_t N> struct chain_layout {
   std::array<bool, N + 2> kept{};  ///< whether a backward pass reads the storage
   std::size_t storages = 1;
   std::array<std::size_t, N + 1> gradient_slot{};
+  std::size_t largest_gradient = 0;  ///< elements per sample of the largest gradient between two layers
 
   constexpr std::size_t output_storage() const { return storage[N]; }
   constexpr chain_storages values() const {
@@ -93,6 +94,7 @@ template <std::size_t N> constexpr chain_layout<N> lay_out(const chain_facts<N>&
     if (keeps_output) layout.kept[layout.storage[i + 1]] = true;
   }
   for (std::size_t i = N; i-- > 1;) {
+    layout.largest_gradient = std::max(layout.largest_gradient, facts.size[i]);
     const bool shares = i + 1 < N && (works_in_place(facts, i) || facts.reshapes[i]);
     layout.gradient_slot[i] = i + 1 == N ? 0 : shares ? layout.gradient_slot[i + 1] : 1 - layout.gradient_slot[i + 1];
   }
@@ -122,7 +124,7 @@ struct chain_table {
   const chain_layer* layers;
   std::size_t count;
   chain_storages training, predicting;
-  std::size_t largest_gradient;  ///< elements per sample of the largest gradient between two layers
+  std::size_t largest_gradient;  ///< see chain_layout
 
   constexpr std::size_t saved_bytes(std::size_t batch, mode m, const element_sizes& e) const {
     if (m == mode::predict) return 0;
