@@ -10,22 +10,66 @@
 #include <utility>
 
 #include <devplace/base/host_memory.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/base/refusal.hpp>
+#include <devplace/base/type_text.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/config.hpp>
 #include <devplace/data/detail/batch_maker.hpp>
 #include <devplace/data/detail/device_batches.hpp>
 #include <devplace/data/detail/epoch_range.hpp>
-#include <devplace/data/detail/loader_note.hpp>
-#include <devplace/data/detail/rejected_loader.hpp>
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
+#include <devplace/parallel/fingerprint.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/process_group.hpp>
 #include <devplace/tensor/distributed.hpp>
+#include <devplace/tensor/extents.hpp>
+
+namespace devplace::detail {
+
+/// Collects the options of a loader that must be equal in all processes: trainers compare the options in each step, and
+/// accuracy() once. Empty for placements of one process.
+template <class Where, class Views, class... Transform>
+parallel::batch_note note_of_loader([[maybe_unused]] const Views& data, [[maybe_unused]] const loader_options& options,
+                                    [[maybe_unused]] const Transform&... transform) {
+  parallel::batch_note note;
+  if constexpr (spans_processes<Where>) {
+    parallel::fingerprint& all = note.loader;
+    all.add("loader's features", to_string(data.features.extents()));
+    all.add("loader's targets", to_string(data.targets.extents()));
+    all.add("loader's batch", options.batch);
+    all.add("loader's shuffle", options.shuffle ? joined({"seed ", options.shuffle->value}) : "none");
+    all.add("loader's drop_last", options.drop_last);
+    options.scale ? all.add("loader's scale", *options.scale) : all.add("loader's scale", "default");
+    all.add("loader's mean", options.mean);
+    all.add("loader's standard_deviation", options.standard_deviation);
+    all.add("loader's split", options.split);
+    (all.add("loader's transform", type_text<Transform>()), ...);
+    (all.add_options("loader's transform's ", transform), ...);
+    note.loader_hash = all.hash();
+  }
+  return note;
+}
+
+}  // namespace devplace::detail
 
 namespace devplace {
+
+/// Yields batches. Specialised in data/loader.hpp; this primary template rejects all other template arguments.
+template <class Where, class T = float, class Source = image_set> class loader {
+  static_assert(detail::accepted<Where>,
+                "devplace: loader: name the placement of the batches, which is the model's, and a floating-point type "
+                "unless it is float: loader<on<cpu>> batches{data.train, {.batch = 64}}.");
+
+ public:
+  template <class... Any> loader(const Source&, const loader_options&, const Any&...) {}
+  detail::refusal epoch(int);  ///< avoids a second error
+};
+/// A loader without a place, which the primary template rejects.
+template <class Data, class... Any>
+loader(const Data&, const loader_options&, const Any&...) -> loader<void, float, Data>;
 
 /// Yields batches where a model on `Where` takes them: on its place, or split along axis 0 over its places by the
 /// option `split`.

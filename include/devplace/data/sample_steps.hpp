@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <string>
 #include <utility>
 
 #include <devplace/base/error.hpp>
@@ -22,13 +21,10 @@ namespace devplace {
 
 namespace detail {
 
-[[noreturn]] inline void fail_step(const char* step, const std::string& found) {
-  throw argument_error({"transforms: ", step, ": ", found});
-}
 inline void check_probability(const char* step, double probability) {
   if (!(probability >= 0 && probability <= 1))
-    fail_step(step,
-              joined({"the probability is ", detail::format_number(probability), "; give a number from 0 to 1."}));
+    throw argument_error(
+        {"transforms: ", step, ": the probability is ", format_number(probability), "; give a number from 0 to 1."});
 }
 
 }  // namespace detail
@@ -53,14 +49,13 @@ template <std::size_t Channels> struct normalize_channels {
   }
   void check(std::size_t channels, std::size_t, std::size_t) const {
     if (channels != Channels)
-      detail::fail_step("normalize_channels",
-                        detail::joined({"it has numbers for ", Channels, " channels, and the samples have ", channels,
-                                        "; give one mean and one standard deviation for each channel."}));
+      throw argument_error({"transforms: normalize_channels: it has numbers for ", Channels,
+                            " channels, and the samples have ", channels,
+                            "; give one mean and one standard deviation for each channel."});
     for (const double deviation : standard_deviation)
       if (!detail::is_finite(deviation) || deviation <= 0)
-        detail::fail_step("normalize_channels",
-                          detail::joined({"a standard deviation is ", detail::format_number(deviation),
-                                          "; give finite numbers above 0."}));
+        throw argument_error({"transforms: normalize_channels: a standard deviation is ",
+                              detail::format_number(deviation), "; give finite numbers above 0."});
   }
   ///@}
 };
@@ -80,9 +75,8 @@ struct random_crop {
   static void for_each_option(auto& self, auto&& f) { f("padding", self.padding), f("fill", self.fill); }
   void check(std::size_t, std::size_t height, std::size_t width) const {
     if (padding == 0 || padding > std::max(height, width))
-      detail::fail_step("random_crop",
-                        detail::joined({"the padding is ", padding, " and an image has ", height, " rows of ", width,
-                                        "; give at least 1 pixel and at most the longer side."}));
+      throw argument_error({"transforms: random_crop: the padding is ", padding, " and an image has ", height,
+                            " rows of ", width, "; give at least 1 pixel and at most the longer side."});
   }
   ///@}
 };
@@ -120,8 +114,8 @@ struct quarter_turns {
   }
   void check(std::size_t, std::size_t height, std::size_t width) const {
     if (height != width)
-      detail::fail_step("quarter_turns", detail::joined({"an image has ", height, " rows of ", width,
-                                                         "; quarter turns keep the extents of square images only."}));
+      throw argument_error({"transforms: quarter_turns: an image has ", height, " rows of ", width,
+                            "; quarter turns keep the extents of square images only."});
   }
   ///@}
 };
@@ -139,8 +133,8 @@ struct random_rotation {
   static void for_each_option(auto& self, auto&& f) { f("degrees", self.degrees); }
   void check(std::size_t, std::size_t, std::size_t) const {
     if (!(degrees > 0 && degrees <= 180))
-      detail::fail_step("random_rotation", detail::joined({"the angle is ", detail::format_number(degrees),
-                                                           " degrees; give a number above 0 and up to 180."}));
+      throw argument_error({"transforms: random_rotation: the angle is ", detail::format_number(degrees),
+                            " degrees; give a number above 0 and up to 180."});
   }
   ///@}
 };
@@ -174,9 +168,8 @@ struct cutout {
   static void for_each_option(auto& self, auto&& f) { f("size", self.size), f("value", self.value); }
   void check(std::size_t, std::size_t height, std::size_t width) const {
     if (size == 0 || size > 2 * std::max(height, width))
-      detail::fail_step("cutout",
-                        detail::joined({"the size is ", size, " pixels and an image has ", height, " rows of ", width,
-                                        "; give at least 1 pixel and at most twice the longer side."}));
+      throw argument_error({"transforms: cutout: the size is ", size, " pixels and an image has ", height, " rows of ",
+                            width, "; give at least 1 pixel and at most twice the longer side."});
   }
   ///@}
 };
@@ -203,8 +196,8 @@ struct mixup {
   static void for_each_option(auto& self, auto&& f) { f("alpha", self.alpha); }
   void check(std::size_t, std::size_t, std::size_t) const {
     if (!(alpha > 0 && alpha <= 4))
-      detail::fail_step(
-          "mixup", detail::joined({"alpha is ", detail::format_number(alpha), "; give a number above 0 and up to 4."}));
+      throw argument_error(
+          {"transforms: mixup: alpha is ", detail::format_number(alpha), "; give a number above 0 and up to 4."});
   }
   ///@}
 };

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/nn/detail/average_pooling.hpp>
+#include <devplace/nn/detail/pooling_layer.hpp>
 
 namespace devplace::nn {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include <devplace/nn/detail/batch_rows.hpp>
-#include <devplace/nn/detail/last_axis.hpp>
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/embedding_gradient.hpp>
 #include <devplace/ops/take_rows.hpp>

@@ -7,7 +7,7 @@
 
 #include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/detail/computed.hpp>
-#include <devplace/nn/detail/last_axis.hpp>
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/ops/elementwise.hpp>

@@ -12,7 +12,6 @@
 #include <devplace/base/unprintable.hpp>
 #include <devplace/nn/detail/backward.hpp>
 #include <devplace/nn/detail/initial_state.hpp>
-#include <devplace/nn/detail/pass_checks.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model_parameters.hpp>
 #include <devplace/nn/saved.hpp>

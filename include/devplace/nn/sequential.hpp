@@ -11,7 +11,7 @@
 #include <devplace/nn/detail/chain.hpp>
 #include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
-#include <devplace/nn/detail/numbered_types.hpp>
+#include <devplace/nn/detail/plan_list.hpp>
 #include <devplace/nn/layer.hpp>
 
 namespace devplace::nn {

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
+
+#include <devplace/base/options.hpp>
 
 namespace devplace::optim {
 
@@ -37,3 +41,45 @@ class schedule_function {
 };
 
 }  // namespace devplace::optim
+
+namespace devplace::optim::detail {
+
+/// Falls from 1 to 0 as x grows from 0 to 1.
+inline double cosine_factor(double x) { return (1 + std::cos(3.14159265358979323846 * x)) / 2; }
+
+template <class Schedule>
+concept has_rate = requires(const Schedule& schedule, std::int64_t step) {
+  { schedule.rate(0.1, step) } -> std::convertible_to<double>;
+};
+template <class Schedule>
+concept has_momentum = requires(const Schedule& schedule, std::int64_t step) {
+  { schedule.momentum(0.9, step) } -> std::convertible_to<double>;
+};
+
+/// The schedule made from a T: schedule_function if T is a function of the step, otherwise T.
+template <class T>
+using schedule_type =
+    std::conditional_t<!has_rate<T> && std::is_invocable_r_v<double, const T&, std::int64_t>, schedule_function, T>;
+
+// Optional members of schedules, with their defaults.
+
+template <class Schedule> void for_each_option_of(std::string prefix, Schedule& schedule, auto&& f) {
+  if constexpr (requires { Schedule::name; }) prefix.append(Schedule::name).append("'s ");
+  devplace::detail::for_each_option(schedule, [&](const char* name, auto&& value) {
+    f((prefix + name).c_str(), std::forward<decltype(value)>(value));
+  });
+}
+template <class Schedule> double momentum_of(const Schedule& schedule, double base, std::int64_t step) {
+  if constexpr (has_momentum<Schedule>)
+    return schedule.momentum(base, step);
+  else
+    return base;
+}
+template <class Schedule> bool needs_momentum(const Schedule& schedule) {
+  if constexpr (requires { schedule.needs_momentum(); })
+    return schedule.needs_momentum();
+  else
+    return has_momentum<Schedule>;
+}
+
+}  // namespace devplace::optim::detail

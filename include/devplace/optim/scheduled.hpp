@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
-#include <devplace/optim/detail/schedule_parts.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/option_range.hpp>
 #include <devplace/optim/schedule_function.hpp>

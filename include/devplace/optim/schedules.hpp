@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include <devplace/optim/detail/schedule_parts.hpp>
 #include <devplace/optim/option_range.hpp>
+#include <devplace/optim/schedule_function.hpp>
 
 // Learning rates as functions of the step number, which is the number of updates before the step: 0 in the first
 // update. `base` is the rule's learning rate. optim/scheduled.hpp applies the schedules.

@@ -11,7 +11,6 @@
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/ranks.hpp>
 #include <devplace/parallel/detail/reduce_in_rank_order.hpp>
-#include <devplace/parallel/detail/streamed_collectives.hpp>
 
 namespace devplace::parallel {
 

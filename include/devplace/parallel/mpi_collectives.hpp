@@ -18,8 +18,6 @@
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/mpi_collective_calls.hpp>
-#include <devplace/parallel/detail/mpi_elements.hpp>
-#include <devplace/parallel/detail/mpi_unfinished.hpp>
 #include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/process/mpi.hpp>

@@ -26,9 +26,7 @@
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail {
 
 /// Extents of a batch of samples from a tensor with extents `Extents`: the first extent is dynamic.
 template <extents_like Extents> using batch_extents_t = typename with_dynamic_axis<Extents>::type;
@@ -322,5 +320,4 @@ class batch_maker {
   prefetcher prefetcher_;  // last, so destroyed first: its threads use the other members
 };
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail

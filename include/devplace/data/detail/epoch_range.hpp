@@ -4,12 +4,13 @@
 
 #include <cstddef>
 #include <iterator>
-#include <utility>
+#include <memory>
 
 #include <devplace/config.hpp>
 
 namespace devplace::detail {
 
+/// Movable before the first batch, as by std::views: `batches.epoch(0) | std::views::take(3)`.
 template <class Loader> class epoch_range {
   using batch_type = typename Loader::batch_type;
 
@@ -46,28 +47,6 @@ template <class Loader> class epoch_range {
     epoch_range* range_;
   };
 
-  /// For moves before the first batch, as by std::views: `batches.epoch(0) | std::views::take(3)`.
-  ///@{
-  epoch_range(epoch_range&& other) noexcept
-      : loader_(std::exchange(other.loader_, nullptr)),
-        first_(other.first_),
-        number_(other.number_),
-        current_(other.current_) {}
-  epoch_range& operator=(epoch_range&& other) noexcept {
-    if (this == &other) return *this;
-    if (loader_ != nullptr) loader_->maker_.stop();
-    loader_ = std::exchange(other.loader_, nullptr);
-    first_ = other.first_;
-    number_ = other.number_;
-    current_ = other.current_;
-    return *this;
-  }
-  ///@}
-  /// Discards the batches that were not read.
-  ~epoch_range() {
-    if (loader_ != nullptr) loader_->maker_.stop();
-  }
-
   /// Requests the first unread batch. Throws the exception of a failed batch.
   DEVPLACE_CONFIGURED iterator begin() {
     if (current_ == nullptr && number_ == first_) fetch();
@@ -83,8 +62,9 @@ template <class Loader> class epoch_range {
 
  private:
   friend Loader;
-  epoch_range(Loader& batches, int epoch, std::size_t first) : loader_(&batches), first_(first), number_(first) {
+  epoch_range(Loader& batches, int epoch, std::size_t first) : first_(first), number_(first) {
     batches.maker_.start(epoch, first);
+    loader_.reset(&batches);
   }
 
   DEVPLACE_CONFIGURED void advance() {
@@ -97,8 +77,13 @@ template <class Loader> class epoch_range {
     if (!ended()) current_ = &loader_->get(number_);
   }
 
-  Loader* loader_;
-  std::size_t first_, number_;  ///< the batch at which the range began, and the current one
+  /// Discards the batches that were not read.
+  struct stop {
+    void operator()(Loader* batches) const noexcept { batches->maker_.stop(); }
+  };
+
+  std::unique_ptr<Loader, stop> loader_;  ///< null before the start, and in a range that was moved from
+  std::size_t first_, number_;            ///< the batch at which the range began, and the current one
   const batch_type* current_ = nullptr;
 };
 

@@ -7,18 +7,97 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/nn/detail/pass_checks.hpp>
 #include <devplace/nn/loss.hpp>
+#include <devplace/nn/loss_result.hpp>
 #include <devplace/nn/saved.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/ops/detail/distributed.hpp>
+#include <devplace/place/placement.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/gradients.hpp>
 #include <devplace/runtime/network.hpp>
+#include <devplace/tensor/precision.hpp>
+
+// Reject wrong arguments of a model's passes at compile time. A pass does nothing if its check is false, so that no
+// further error follows.
+namespace devplace::nn::detail {
+
+template <class Model, class Batch> consteval bool accepts_forward() {
+  using where = typename Model::placement_type;
+  if constexpr (runtime::accepts_batch<Model, Batch, true>()) {
+    constexpr bool alone = runtime::network_plan<typename Model::network_type>::reductions_per_pass == 0 ||
+                           single_place<where> || std::is_same_v<typename Batch::placement_type, where>;
+    static_assert(alone,
+                  "devplace: forward: a layer of the network, such as batch_norm<C, nn::over_all_places>, computes "
+                  "over the samples of all places, which communicate only in the step of a trainer: use a trainer, or "
+                  "a replicated batch, replicate<Where>(x).");
+    return alone;
+  } else {
+    return false;
+  }
+}
+
+template <class Model, class Saved> inline constexpr bool is_saved_by = false;
+template <class Net, class Where, class P, class Batch, class Held>
+inline constexpr bool is_saved_by<model<Net, Where, P>, saved<Net, Where, P, Batch, Held>> = true;
+
+template <class T, class Loss> inline constexpr bool is_loss_gradient = false;
+template <class T, class Extents, class Batch>
+inline constexpr bool is_loss_gradient<T, loss_gradient<T, Extents, Batch>> = true;
+
+/// The placement of the gradients that `Model::backward` computes from `Saved`.
+template <class Model, class Saved>
+using gradient_placement_of =
+    gradient_placement_from_t<typename Model::placement_type, typename Saved::batch_placement_type>;
+
+/// Whether `Model::backward` takes arguments of these types; if not, an assertion fails. `Saved` is deduced from a
+/// forwarding reference; `Earlier` is the placement of gradients to add to, if any.
+template <class Model, class Saved, class Loss, class Earlier = void> consteval bool accepts_backward() {
+  constexpr bool types_fit = is_saved_by<Model, std::remove_cvref_t<Saved>> &&
+                             is_loss_gradient<element_of_t<typename Model::precision_type>, Loss>;
+  constexpr bool moved = !types_fit || std::is_same_v<Saved, std::remove_cvref_t<Saved>>;
+  using plan = runtime::network_plan<typename Model::network_type>;
+  static_assert(runtime::is_trainable<typename plan::without_backward>, DEVPLACE_DETAIL_NO_BACKWARD);
+  static_assert(types_fit,
+                "devplace: backward: its arguments are the data that this model's forward saved and the gradient of a "
+                "loss, not the loss's whole result: auto [loss, gradient] = nn::cross_entropy{}(output, labels); "
+                "model.backward(std::move(saved), gradient).");
+  static_assert(moved,
+                "devplace: backward: it consumes the data that forward saved; move them in: "
+                "backward(std::move(saved), gradient).");
+  if constexpr (types_fit && moved && runtime::is_trainable<typename plan::without_backward>) {
+    constexpr bool one_batch =
+        std::is_same_v<typename Saved::batch_placement_type, typename Loss::batch_placement_type>;
+    constexpr bool addable = std::is_void_v<Earlier> || std::is_same_v<Earlier, gradient_placement_of<Model, Saved>>;
+    static_assert(one_batch,
+                  "devplace: backward: forward's batch and the loss's gradient lie on different placements; give both "
+                  "functions the same batch.");
+    static_assert(addable,
+                  "devplace: backward: whole gradients and summands cannot be added: a sharded batch gives summands, "
+                  "which synchronize makes whole, and a replicated batch gives whole gradients.");
+    return one_batch && addable;
+  } else {
+    return false;
+  }
+}
+
+template <class Model, class Saved, class Loss> consteval bool accepts_backward_to_input() {
+  constexpr bool of_activations = !runtime::network_plan<typename Model::network_type>::own_input_elements;
+  constexpr bool in_one_process = !spans_processes<typename Model::placement_type>;
+  static_assert(of_activations,
+                "devplace: backward_to_input: the network's first layer takes elements of its own type "
+                "(input_element), such as indices, which have no gradient; use backward.");
+  static_assert(in_one_process,
+                "devplace: backward_to_input: the model lies across processes, and the weights of the other processes' "
+                "samples are not known here; use backward, or to<Local>(model), a model of one process.");
+  if constexpr (of_activations && in_one_process)
+    return accepts_backward<Model, Saved, Loss>();
+  else
+    return false;
+}
 
 // The parts of model::backward and model::backward_to_input.
-namespace devplace::nn::detail {
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// Returns a lease of the model's gradients. Throws if a lease exists already.

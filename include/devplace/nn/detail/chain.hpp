@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include <devplace/nn/detail/chain_layout.hpp>
 #include <devplace/nn/detail/chain_pass.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
 #include <devplace/nn/detail/plan_list.hpp>
@@ -53,36 +51,23 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
                 "devplace: a layer requires its own element type (input_element), such as indices, but stands behind "
                 "layers that compute; put this layer first in the network.");
 
-  static constexpr chain_facts<n> facts() {
-    chain_facts<n> f;
-    f.size = {sample_size<In>, sample_size<typename Plans::output>...};
-    f.keeps = {Plans::keeps...};
-    f.in_place = {Plans::in_place...};
-    f.reshapes = {Plans::reshapes...};
-    f.raw = raw;
-    return f;
-  }
-  static constexpr chain_layout<n> training = lay_out(facts(), mode::train);
-  static constexpr chain_layout<n> predicting = lay_out(facts(), mode::predict);
-  static constexpr std::size_t find_largest_gradient() {
-    const std::array<std::size_t, n> output_sizes{sample_size<typename Plans::output>...};
-    return n == 1 ? 0 : *std::max_element(output_sizes.begin(), output_sizes.end() - 1);
-  }
-  static constexpr std::size_t largest_gradient = find_largest_gradient();
+  static constexpr chain_facts<n> facts{{sample_size<In>, sample_size<typename Plans::output>...},
+                                        {Plans::keeps...},
+                                        {Plans::in_place...},
+                                        {Plans::reshapes...},
+                                        raw};
+  static constexpr chain_layout<n> training = lay_out(facts, mode::train);
+  static constexpr chain_layout<n> predicting = lay_out(facts, mode::predict);
 
   template <std::size_t Index> static constexpr bool absorbs_next() {
-    if constexpr (Index + 1 < n)
+    if constexpr (Index < n - 1)
       return absorbs<plan<Index>, plan<Index + 1>>() && training.storage[Index + 1] == training.storage[Index + 2] &&
              predicting.storage[Index + 1] == predicting.storage[Index + 2];
     else
       return false;
   }
-  template <std::size_t Index> static constexpr bool absorbed() {
-    if constexpr (Index > 0)
-      return absorbs_next<Index - 1>();
-    else
-      return false;
-  }
+  /// False for layer 0: no index is the one before it.
+  template <std::size_t Index> static constexpr bool absorbed() { return absorbs_next<Index - 1>(); }
 
   template <std::size_t... Index>
   static constexpr std::array<chain_layer, n> describe_layers(std::index_sequence<Index...>) {
@@ -92,7 +77,8 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
                         &Plans::scratch_bytes}...};
   }
   static constexpr std::array<chain_layer, n> chain_layers = describe_layers(std::make_index_sequence<n>{});
-  static constexpr chain_table table{chain_layers.data(), n, training.values(), predicting.values(), largest_gradient};
+  static constexpr chain_table table{chain_layers.data(), n, training.values(), predicting.values(),
+                                     training.largest_gradient};
 
  public:
   using output = typename plan<n - 1>::output;

@@ -8,7 +8,6 @@
 
 #include <devplace/nn/detail/computed.hpp>
 #include <devplace/nn/detail/in_place_layer.hpp>
-#include <devplace/nn/detail/window_fit.hpp>
 #include <devplace/nn/detail/window_options.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/relu.hpp>

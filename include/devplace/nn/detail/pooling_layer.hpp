@@ -4,7 +4,6 @@
 
 #include <cstddef>
 
-#include <devplace/nn/detail/window_fit.hpp>
 #include <devplace/nn/detail/window_options.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/pooling.hpp>
@@ -46,6 +45,38 @@ template <std::size_t Axes, class... Options> struct pooling_layer {
   template <class Call, class F> static void run(const Call& c, std::size_t plane, const F& f) {
     devplace::detail::for_each_in_planes<typename Call::backend_type>(
         c.ordinal(), c.batch() * takes<typename Call::sample>::channels, plane, f);
+  }
+};
+
+template <std::size_t Axes, class... Options> struct average_pooling : pooling_layer<Axes, Options...> {
+  static_assert(window_options<true, Options...>::dilations == 0,
+                "devplace: avg_pool2d and avg_pool1d have no dilation.");
+  static constexpr keep keeps = keep::nothing;
+
+  template <class Call> static void forward(const Call& c) {
+    constexpr auto s = average_pooling::template shape<Call>;
+    using functor = devplace::detail::average_pool_functor<typename Call::value_type>;
+    average_pooling::run(c, s.windows(), functor{s, c.input.data(), c.output.data()});
+  }
+  template <class Call> static void backward(const Call& c) {
+    constexpr auto s = average_pooling::template shape<Call>;
+    using functor = devplace::detail::average_pool_gradient_functor<typename Call::value_type>;
+    average_pooling::run(c, s.plane(), functor{s, c.output_gradient.data(), c.input_gradient.data()});
+  }
+};
+
+template <std::size_t Axes, class... Options> struct max_pooling : pooling_layer<Axes, Options...> {
+  static constexpr keep keeps = keep::input;
+
+  template <class Call> static void forward(const Call& c) {
+    constexpr auto s = max_pooling::template shape<Call>;
+    using functor = devplace::detail::max_pool_functor<typename Call::value_type>;
+    max_pooling::run(c, s.windows(), functor{s, c.input.data(), c.output.data()});
+  }
+  template <class Call> static void backward(const Call& c) {
+    constexpr auto s = max_pooling::template shape<Call>;
+    using functor = devplace::detail::max_pool_gradient_functor<typename Call::value_type>;
+    max_pooling::run(c, s.plane(), functor{s, c.input.data(), c.output_gradient.data(), c.input_gradient.data()});
   }
 };
 

@@ -5,16 +5,24 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/function_view.hpp>
+#include <devplace/memory/block.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/bucket_reduction.hpp>
 #include <devplace/parallel/policy.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/runtime/network.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/runtime/step_record.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/train/detail/accumulation.hpp>
@@ -22,13 +30,81 @@
 #include <devplace/train/detail/connection.hpp>
 #include <devplace/train/detail/equal_steps.hpp>
 #include <devplace/train/detail/fingerprint_of_training.hpp>
-#include <devplace/train/detail/gradient_norm.hpp>
 #include <devplace/train/detail/joint_passes.hpp>
 #include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/step.hpp>
+#include <devplace/train/gradient_norms.hpp>
 #include <devplace/train/step_loss.hpp>
 
 namespace devplace::train::detail {
+
+/// The norm of all gradients: for clipping, for measuring and, with loss scaling, for detecting gradients that are not
+/// finite.
+template <class Net, place P, bool Scales> class gradient_norm {
+  using backend_type = backend_of_t<P>;
+  static constexpr std::size_t elements = runtime::network_plan<Net>::parameter_elements;
+
+ public:
+  void clip(const optim::clip_norm& rule) { clip_ = rule; }
+  /// `updates`: whether a place of this process updates.
+  DEVPLACE_CONFIGURED void measure(bool updates) {
+    measures_ = true;
+    if (!updates) return;
+    if (measured_ == nullptr)
+      measured_ = std::make_shared<norms_on_place<P>>();
+    else
+      measured_->reset();
+  }
+  DEVPLACE_CONFIGURED unread_gradient_norms<P> measured() const {
+    if (!measures_)
+      throw error("trainer: gradients are not measured before measure_gradients(); call it once before the steps.");
+    if (measured_ == nullptr)
+      throw error(
+          "trainer: only a process that updates parameters has the norms of gradients; with this policy call "
+          "gradient_norms() in the process with rank 0.");
+    return unread_gradient_norms<P>(measured_);
+  }
+
+  /// Whether the places that update need the norm.
+  bool used() const { return Scales || clip_ || measures_; }
+  /// Returns the norm above which gradients are clipped: infinity if norms are only measured, 0 if they are neither
+  /// clipped nor measured. Processes compare this number.
+  double largest() const { return clip_ ? clip_->max_norm : measures_ ? std::numeric_limits<double>::infinity() : 0; }
+
+  template <class S, class T, std::size_t Places>
+  DEVPLACE_CONFIGURED static void allocate(const runtime::model_state<S>& state,
+                                           std::array<step_memory<T>, Places>& memory, std::size_t updating) {
+    const std::size_t bytes = optim::clip_workspace_size(elements) * sizeof(double);
+    for (std::size_t k = 0; k < updating; ++k)
+      if (memory[k].clipping.data() == nullptr)
+        memory[k].clipping =
+            devplace::detail::allocate<backend_type>(state.replicas[k].ordinal, bytes, memory_purpose::workspace);
+  }
+
+  /// Computes the norm on the places that update; returns the factors of their steps.
+  template <class S, class T, std::size_t Places>
+  DEVPLACE_CONFIGURED std::array<runtime::step_factors<T>, Places> factors(
+      const runtime::model_state<S>& state, const std::array<step_memory<T>, Places>& memory, std::size_t updating,
+      reduction loss_reduction, const loss_scaler<Scales>& scaled) const {
+    std::array<runtime::step_factors<T>, Places> result{};
+    const bool changes = Scales || clip_;
+    const optim::clip_norm rule = clip_.value_or(optim::clip_norm{std::numeric_limits<double>::infinity()});
+    for (std::size_t k = 0; k < updating; ++k) {
+      runtime::gradient_norm_statistics* const statistics = k == 0 && measured_ ? measured_->numbers() : nullptr;
+      if (!changes && statistics == nullptr) continue;
+      const T* const factor =
+          detail::clip<Net, backend_type, T>(rule, state.replicas[k], memory[k], loss_reduction, scaled, statistics);
+      if (changes) result[k].factor = factor;  // gradients that are only measured do not change, even if they are NaN
+      if constexpr (Scales) result[k].skip = &memory[k].scale()->skips;
+    }
+    return result;
+  }
+
+ private:
+  std::optional<optim::clip_norm> clip_;
+  bool measures_ = false;
+  std::shared_ptr<norms_on_place<P>> measured_;  ///< norms on this process's first place, if it updates
+};
 
 /// The step of a trainer: owns the memory of the steps on every place, runs the passes, and reduces, clips and updates.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches> class training {
