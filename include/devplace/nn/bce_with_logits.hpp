@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <devplace/nn/detail/placed_weights.hpp>
 #include <devplace/nn/detail/pointwise_loss.hpp>
+#include <devplace/nn/loss.hpp>
 #include <devplace/ops/detail/logarithm.hpp>
 
 namespace devplace::nn::detail {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <devplace/nn/detail/batch_rows.hpp>
-#include <devplace/nn/detail/placed_weights.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/tensor/detail/number_options.hpp>

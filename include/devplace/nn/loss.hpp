@@ -8,10 +8,12 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/refusal.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/statistics.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/loss_result.hpp>
@@ -103,6 +105,23 @@ rejected_loss no_loss();  // never called
 
 template <class X> inline constexpr bool has_integers = false;
 template <tensor_like X> inline constexpr bool has_integers<X> = std::is_integral_v<typename X::value_type>;
+
+/// Weights of a loss in the memory of a place.
+template <class T> struct placed_weights {
+  std::size_t count = 0;                 ///< 0: none are given
+  devplace::detail::memory_block block;  ///< the weights
+
+  const T* data() const { return count == 0 ? nullptr : static_cast<const T*>(block.data()); }
+};
+
+template <class T, class Backend> placed_weights<T> place_weights(int ordinal, const std::vector<double>& weights) {
+  const std::vector<T> values(weights.begin(), weights.end());
+  const std::size_t bytes = values.size() * sizeof(T);
+  placed_weights<T> result{values.size(),
+                           devplace::detail::allocate<Backend>(ordinal, bytes, memory_purpose::workspace)};
+  devplace::detail::copy_in<Backend>(ordinal, result.block.data(), values.data(), bytes);
+  return result;
+}
 
 }  // namespace devplace::nn::detail
 

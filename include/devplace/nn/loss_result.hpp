@@ -15,7 +15,6 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/undivided.hpp>
-#include <devplace/runtime/unread_loss.hpp>
 #include <devplace/tensor/distributed.hpp>
 
 namespace devplace::nn::detail {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <devplace/nn/detail/batch_rows.hpp>
-#include <devplace/nn/detail/placed_weights.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/sum_losses.hpp>
 #include <devplace/ops/detail/operands.hpp>
