@@ -64,8 +64,8 @@ template <class Where, class T = float, class Source = image_set> class loader {
                 "unless it is float: loader<on<cpu>> batches{data.train, {.batch = 64}}.");
 
  public:
-  template <class... Any> loader(const Source&, const loader_options&, const Any&...) {}
-  detail::refusal epoch(int);  ///< avoids a second error
+  template <class... Any> loader(const Source&, const loader_options&, const Any&...) {}  ///< avoids a second error
+  detail::refusal epoch(int);                                                             ///< avoids a second error
 };
 /// A loader without a place, which the primary template rejects.
 template <class Data, class... Any>
