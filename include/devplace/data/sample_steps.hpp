@@ -139,8 +139,9 @@ struct random_rotation {
   ///@}
 };
 
-/// Not a step: moves the pixels of targets, such as the masks of a segmentation, as those of samples. Targets have a
-/// sample's rows and columns as their last axes. Each pixel gets the value of the nearest one, without interpolation.
+/// Makes the steps that move pixels of samples move those of targets too, such as the masks of a segmentation. Targets
+/// have a sample's rows and columns as their last axes. Each pixel gets the value of the nearest one, without
+/// interpolation.
 struct with_targets {
   double fill = 0;  ///< value of the targets' pixels from outside, for example an ignored class
 

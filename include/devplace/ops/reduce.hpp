@@ -8,16 +8,13 @@
 #include <utility>
 
 #include <devplace/base/refusal.hpp>
-#include <devplace/memory/block.hpp>
-#include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/reduce_on_place.hpp>
 #include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/ops/detail/reduction_operations.hpp>
-#include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/place/algebra.hpp>
-#include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/evaluated.hpp>
 
 namespace devplace {
@@ -53,157 +50,6 @@ concept reduction_call = (reducible<X> && ((axis_argument<Axes> || accepted_argu
 }  // namespace devplace::detail
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
-
-/// Row-major elements with the axes of a view that remain first, then those that are true in `reduced`.
-template <class X> auto packed_with_reduced_last(const X& x, const std::array<bool, X::rank>& reduced) {
-  shape order;
-  std::array<std::ptrdiff_t, X::rank> strides{};
-  for (const bool is_reduced : {false, true})
-    for (std::size_t axis = 0; axis != X::rank; ++axis)
-      if (reduced[axis] == is_reduced)
-        strides[order.rank] = x.stride(axis), order.extents[order.rank++] = x.extent(axis);
-  using all = dextents<X::rank>;
-  const view<const typename X::value_type, all, typename X::placement_type, strided> permuted(
-      raw_data(x), extents_from<all>(order), strides, x.device());
-  return packed(permuted);
-}
-
-/// Calls `carry_out(elements, outer, count, inner)` with row-major elements for the reduction of the axes of a view
-/// that are true in `reduced`. `MayBeScattered`: whether these axes may be non-adjacent.
-template <bool MayBeScattered, class X, class CarryOut>
-void in_reduction_order(const X& x, const std::array<bool, X::rank>& reduced, const CarryOut& carry_out) {
-  const reduction_extents extents = reduction_extents_of(sizes_of(x.extents()), reduced);
-  if constexpr (MayBeScattered) {
-    if (!extents.one_run) {
-      const auto copy = packed_with_reduced_last(x, reduced);
-      carry_out(raw_data(copy.view), extents.outer * extents.inner, extents.count, std::size_t{1});
-      return;
-    }
-  }
-  const auto in_order = packed(x);
-  carry_out(raw_data(in_order.view), extents.outer, extents.count, extents.inner);
-}
-
-/// Reduces the axes of a view that are true in `reduced`.
-template <bool MayBeScattered, class X, class Reducer>
-void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Reducer& reducer) {
-  using source = element_source<typename X::value_type>;
-  in_reduction_order<MayBeScattered>(
-      x, reduced, [&](const auto* elements, std::size_t outer, std::size_t count, std::size_t inner) {
-        reduce<typename X::backend_type>(x.ordinal(),
-                                         reduction_plan<source, Reducer>{outer, count, inner, {elements}, reducer});
-      });
-}
-
-/// The reducer that stores results in the elements of a view; `reducer` stores them in row-major order.
-template <class To, class Reducer> auto stored_in([[maybe_unused]] const To& to, const Reducer& reducer) {
-  if constexpr (To::is_row_major) {
-    return reducer;
-  } else {
-    strided_reducer<Reducer, To::rank> strided{reducer, {}, {}};
-    for (std::size_t axis = 0; axis < To::rank; ++axis)
-      strided.extents[axis] = to.extent(axis), strided.strides[axis] = to.stride(axis);
-    return strided;
-  }
-}
-
-/// Reduces a view on one place to the elements of another. An operation with a `statistic` first computes the statistic
-/// of each result's elements, and then adds a function of each element and the statistic.
-template <bool MayBeScattered, class Operation, class X, class To>
-void reduce_by(const Operation& operation, const X& x, const std::array<bool, X::rank>& reduced, const To& to) {
-  using T = typename X::value_type;
-  if constexpr (requires { typename Operation::template statistic<T>; }) {
-    using statistic = typename Operation::template statistic<T>;
-    using backend_type = typename X::backend_type;
-    using source = statistic_source<T, statistic, typename Operation::function>;
-    in_reduction_order<MayBeScattered>(
-        x, reduced, [&](const auto* elements, std::size_t outer, std::size_t count, std::size_t inner) {
-          const memory_block memory =
-              allocate<backend_type>(x.ordinal(), outer * inner * sizeof(statistic), memory_purpose::workspace);
-          auto* const statistics = static_cast<statistic*>(memory.data());
-          const auto first = Operation::template first_reducer<T>(statistics, count);
-          reduce<backend_type>(x.ordinal(), reduction_plan<element_source<T>, std::remove_const_t<decltype(first)>>{
-                                                outer, count, inner, {elements}, first});
-          const auto second = Operation::template reducer<T>(raw_data(to), statistics, count);
-          reduce<backend_type>(x.ordinal(), reduction_plan<source, std::remove_const_t<decltype(second)>>{
-                                                outer, count, inner, {elements, statistics}, second});
-        });
-  } else {
-    const std::size_t count = reduction_extents_of(sizes_of(x.extents()), reduced).count;
-    reduce_axes<MayBeScattered>(x, reduced, stored_in(to, operation.template reducer<T>(raw_data(to), count)));
-  }
-}
-
-/// The elements of an expression whose tensors share one index.
-template <class T, class Tree> struct tree_source {
-  Tree tree;
-
-  DEVPLACE_HD T operator()(std::size_t i) const { return static_cast<T>(tree.at(i)); }
-};
-
-/// Whether the tensors of an expression have its elements in row-major order, apart from the elements of `to`.
-template <class Expression, class To> bool shares_one_index(const Expression& x, const To& to) {
-  using row_major_view =
-      view<typename Expression::value_type, typename Expression::extents_type, typename To::placement_type>;
-  constexpr std::size_t count = tensor_count<Expression>;
-  evaluation<count> plan{shape_of(x.extents()), {}};
-  layout_reader reader{plan.axes, to.ordinal(), plan.layouts};
-  x.visit(reader);
-  plan.layouts[count] = layout_of(row_major_view(nullptr, x.extents(), to.device()), plan.axes);
-  if (any_overlaps(layout_of(to, shape_of(to.extents())), plan.layouts, count)) return false;
-  collapse(plan.axes, plan.layouts, count + 1);
-  return plan.axes.rank <= 1 && rows_are_linear(plan.axes, plan.layouts, count + 1);
-}
-
-/// Reduces an operand on one place to the elements of a view. An expression whose tensors share one index is computed
-/// while it is reduced, and otherwise first, in workspace: functions such as exp vectorise better in a loop of their
-/// own.
-template <class Operation, class X, class To, class... Axes>
-void reduce_on_place(const Operation& operation, const X& operand, const To& to, const Axes&... axes) {
-  constexpr std::size_t rank = X::rank;
-  constexpr bool may_scatter = may_be_scattered<rank, Axes...>();
-  const std::array<bool, rank> reduced = reduced_axes<rank>(axes...);
-  if constexpr (tensor_like<X>) {
-    reduce_by<may_scatter>(operation, as_any_view(operand), reduced, to);
-  } else {
-    using value = typename X::value_type;
-    using backend_type = typename To::backend_type;
-    using tree = decltype(operand.tree(std::declval<make_linear_leaf&>()));
-    constexpr bool in_one_pass = !computes_much<tree> && !requires { typename Operation::template statistic<value>; };
-    if constexpr (in_one_pass) {
-      const reduction_extents e = reduction_extents_of(sizes_of(operand.extents()), reduced);
-      if (e.one_run && shares_one_index(without_lazy(operand), to)) {
-        make_linear_leaf make;
-        const auto reducer = stored_in(to, operation.template reducer<value>(raw_data(to), e.count));
-        using plan = reduction_plan<tree_source<value, tree>, std::remove_const_t<decltype(reducer)>>;
-        return reduce<backend_type>(to.ordinal(), plan{e.outer, e.count, e.inner, {operand.tree(make)}, reducer});
-      }
-    }
-    const memory_block memory =
-        allocate<backend_type>(to.ordinal(), operand.size() * sizeof(value), memory_purpose::workspace);
-    const view<value, typename X::extents_type, typename To::placement_type> elements(
-        static_cast<value*>(memory.data()), operand.extents(), to.device());
-    evaluate(elements, without_lazy(operand));
-    reduce_by<may_scatter>(operation, elements, reduced, to);
-  }
-}
-
-/// Each place reduces its local tensor.
-template <class Operation, class T, class E, class Where, class To, std::size_t... N>
-void reduce_on_places(const Operation& operation, const tensor<T, E, Where>& x, To& to, axis<N>...) {
-  constexpr std::array<bool, E::rank> reduced = reduced_axes<E::rank>(axis<N>{}...);
-  const bool has_elements = reduction_extents_of(sizes_of(x.extents()), reduced).count != 0;
-  for (std::size_t k = 0; k != x.places; ++k) {
-    const auto from = x.only_on(k);
-    const auto result = to.only_on(k);
-    const std::size_t count = reduction_extents_of(sizes_of(from.extents()), reduced).count;
-    constexpr bool largest = Operation::kind == reducing::max;
-    if ((largest || Operation::kind == reducing::min) && count == 0 && has_elements)
-      fill(result, extremum_of_nothing<typename To::value_type, largest>());
-    else
-      reduce_by<may_be_scattered<E::rank, axis<N>...>()>(operation, from, reduced, result);
-  }
-}
 
 /// The reason why the algebra of placements rejects a reduction; mismatch::none for axes given as numbers.
 template <class Operation, class Where, class... Axes> inline constexpr mismatch why_not_reduced = mismatch::none;

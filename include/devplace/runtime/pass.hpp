@@ -82,7 +82,7 @@ template <class P> struct pass {
 /// gradients: the gradients from this address to the end of the arena are complete.
 using after_layer = devplace::detail::function_view<const void*>;
 
-/// What a backward pass reads and writes, besides the data of the pass.
+/// The arguments of a backward pass: the addresses of activations and gradients.
 template <class P> struct backward_arguments {
   const void* x = nullptr;   ///< the input
   const void* y = nullptr;   ///< the output

@@ -70,7 +70,7 @@ template <class A, class B> auto product_extents(const A& a, const B& b) {
 struct matrix_memory {
   const void* data;  // the lowest address
   std::size_t element;
-  std::span<const std::size_t> extents, strides;  // without signs: the same memory, from its lowest address on
+  std::span<const std::size_t> extents, strides;  // magnitudes of the strides
 
   /// Bytes from the first element to the end of the last one. With a period, ignores axes whose strides are multiples
   /// of `period` elements.

@@ -42,7 +42,7 @@ inline constexpr bool adds_floats<element_source<float>, Reducer> = requires { R
 #endif
 
 /// Adds floats to 32 sums as add_float_groups does, if this process may use AVX2. Returns the number of groups added.
-/// Not inlined, so that callers compiled for several instruction sets share one check of the processor.
+/// A function of its own, so that callers compiled for several instruction sets share one check of the processor.
 [[gnu::noinline]] inline std::size_t added_float_groups([[maybe_unused]] double* sums, [[maybe_unused]] const float* x,
                                                         [[maybe_unused]] std::size_t groups) {
 #if defined(__x86_64__)
