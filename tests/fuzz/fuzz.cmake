@@ -3,7 +3,7 @@
 
 # tests/fuzz/<thing>_fuzz.cpp defines LLVMFuzzerTestOneInput; tests/fuzz/<thing>_corpus/, where present, holds its seeds.
 # Built only with clang, and run for a bounded time: in CI this is a regression check, not a fuzzing campaign.
-set(DEVPLACE_FUZZ_SECONDS 10 CACHE STRING "Seconds that each fuzz target runs as a test")
+set(DEVPLACE_FUZZ_SECONDS 5 CACHE STRING "Seconds that each fuzz target runs as a test")
 file(GLOB sources CONFIGURE_DEPENDS fuzz/*_fuzz.cpp)
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang" OR CMAKE_CXX_FLAGS MATCHES "fsanitize=thread")
   set(sources "")
