@@ -18,6 +18,7 @@
 #include <devplace/data/transforms.hpp>
 
 #include "support/catch.hpp"
+#include "support/failing_parts.hpp"
 #include "support/replicas.hpp"
 
 namespace dp = devplace;
@@ -198,16 +199,16 @@ TEST_CASE("docs/data_parallel.md: failures", "[docs]") {
   batch.labels(5) = 99;
   const auto mistaken = dp::scatter<dp::batch_placement_t<where>>(batch.labels);
   dp::model<net, where> model{dp::seed{1}};
-  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  dp::trainer step{model, dp::test::throwing_cross_entropy{}, dp::optim::adam{}};
   step(images, labels);
   const std::vector<float> before = parameters_of(model);
   std::string text;
 
   const auto saved = dp::to<dp::on<dp::cpu>>(model);
   try {
-    step(images, mistaken).item();  // label 99 in the second place's part
+    step(images, mistaken).item();  // the second place's device fails
   } catch (const dp::error& problem) {
-    text = problem.what();  // devplace: replica 1 of 3 (cuda:1): cross_entropy: ...
+    text = problem.what();  // devplace: replica 1 of 3 (cuda:1): ...
   }
   CHECK_THROWS_AS(step(images, labels), dp::error);
   model = dp::to<where>(saved);  // until then every use of the model throws

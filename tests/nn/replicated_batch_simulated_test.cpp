@@ -24,6 +24,7 @@
 
 #include "support/catch.hpp"
 #include "support/element_types.hpp"
+#include "support/failing_parts.hpp"
 #include "support/replicas.hpp"
 #include "support/training_data.hpp"
 
@@ -129,14 +130,14 @@ TEST_CASE("a failure in a loss names the first replica and clears all failures",
   labels(1) = 17;
   const auto bad = copies_of<where>(labels);
   const auto output = model.predict(x);
-  CHECK_THROWS_AS(nn::cross_entropy{}(output, bad), dp::argument_error);
-  CHECK_THROWS_WITH(nn::cross_entropy{}(output, bad),
+  CHECK_THROWS_AS(dp::test::throwing_cross_entropy{}(output, bad), dp::argument_error);
+  CHECK_THROWS_WITH(dp::test::throwing_cross_entropy{}(output, bad),
                     Catch::Matchers::StartsWith("devplace: replica 0 of 3 (cuda:2): cross_entropy"));
   auto one_bad = copies_of<where>(dp::test::square_labels(4, 3));
   dp::copy(one_bad.only_on(2), labels);
-  CHECK_THROWS_WITH(nn::cross_entropy{}(output, one_bad),
+  CHECK_THROWS_WITH(dp::test::throwing_cross_entropy{}(output, one_bad),
                     Catch::Matchers::StartsWith("devplace: replica 2 of 3 (cuda:1): cross_entropy"));
-  CHECK(std::isfinite(nn::cross_entropy{}(output, good).loss.item()));
+  CHECK(std::isfinite(dp::test::throwing_cross_entropy{}(output, good).loss.item()));
 }
 
 TEST_CASE("an unusable model throws the reason, and can still be replaced", "[nn]") {

@@ -198,7 +198,7 @@ TEMPLATE_TEST_CASE("GPU and CPU agree for NaN and infinite logits", "[ops]", flo
   }
 }
 
-TEST_CASE("an invalid label on a GPU makes the loss and only its row NaN", "[ops]") {
+TEST_CASE("an invalid label on a GPU makes both sums and only its row NaN", "[ops]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   for (const std::size_t n : {std::size_t{10}, std::size_t{100}, std::size_t{1500}}) {
     INFO(n << " classes");
@@ -210,7 +210,7 @@ TEST_CASE("an invalid label on a GPU makes the loss and only its row NaN", "[ops
     dp::cross_entropy_into(there.sums, there.gradient, there.of_rows, x, dp::to<gpu>(labels));
     const auto sums = support::values_of(there.sums), gradient = support::values_of(there.gradient);
     CHECK(std::isnan(sums[0]));
-    CHECK(sums[1] == 4);
+    CHECK(std::isnan(sums[1]));
     for (std::size_t i = 0; i < gradient.size(); ++i) REQUIRE(std::isnan(gradient[i]) == (i / n == 2));
   }
 }

@@ -48,7 +48,7 @@ namespace {
 using net = nn::sequential<nn::linear<6, 8>, refusing, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
 /// Every parameter in its own bucket, so that there are many consecutive collectives.
 using small_buckets = collective::buckets<1, 1>;
-const nn::cross_entropy loss{.ignore_index = 1, .class_weights = {1, 2, 0.5}};
+const dp::test::throwing_cross_entropy loss{{.ignore_index = 1, .class_weights = {1, 2, 0.5}}};
 const dp::optim::sgd rule{.learning_rate = 0.05, .momentum = 0.9};
 
 bool close(double a, double b) {
@@ -85,7 +85,8 @@ template <class Where, int Beside, class Policy, std::size_t Batches> class expe
   using one_place = dp::on<dp::cuda<Beside>>;
   template <class W> using model_of = dp::model<net, W, double>;
   template <class W>
-  using trainer_of = dp::trainer<model_of<W>, nn::cross_entropy, dp::optim::sgd, Policy, dp::accumulate<Batches>>;
+  using trainer_of =
+      dp::trainer<model_of<W>, dp::test::throwing_cross_entropy, dp::optim::sgd, Policy, dp::accumulate<Batches>>;
   template <class W> using samples = dp::tensor<double, dp::extents<dp::dyn, 6>, dp::batch_placement_t<W>>;
   template <class W> using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::batch_placement_t<W>>;
 

@@ -11,6 +11,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/memory/event.hpp>
+#include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/for_each.hpp>
@@ -34,6 +35,33 @@ struct explosive {
   template <class In> using output = In;
   static void forward(const auto& c) { c.output = map(explode{}, c.input); }
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 1; }
+};
+
+/// nn::cross_entropy that throws on the device, in a kernel, for a label that is no class.
+struct throwing_cross_entropy : nn::cross_entropy {
+  template <class Label> struct check_label {
+    const Label* labels;
+    std::size_t classes;
+    void operator()(std::size_t row) const {
+      const auto label = static_cast<std::uint64_t>(labels[row]);
+      if (label >= classes)
+        throw argument_error({"cross_entropy: row ", row, " has the label ", label, ", and there are ", classes, "."});
+    }
+  };
+  template <class T> struct bound : nn::cross_entropy::bound<T> {
+    void into(const auto& sums, const auto& gradient, const auto& rows, const auto& logits, const auto& labels) const {
+      using backend = typename std::remove_cvref_t<decltype(logits)>::backend_type;
+      using label = std::remove_cvref_t<decltype(*labels.data())>;
+      devplace::detail::for_each_index<backend>(
+          logits.ordinal(), labels.size(), 4096,
+          check_label<label>{labels.data(), logits.extent(std::remove_cvref_t<decltype(logits)>::rank - 1)});
+      nn::cross_entropy::bound<T>::into(sums, gradient, rows, logits, labels);
+    }
+  };
+  template <class T, class Backend> bound<T> bind(int ordinal) const {
+    return {nn::cross_entropy::bind<T, Backend>(ordinal)};
+  }
+  auto operator()(const auto& logits, const auto& labels) const { return nn::evaluate_loss(*this, logits, labels); }
 };
 
 /// A layer that throws on the host while the step is enqueued, for the part of the batch that begins with sample

@@ -21,6 +21,7 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/failing_parts.hpp"
 #include "support/replicas.hpp"
 #include "support/training_data.hpp"
 
@@ -238,7 +239,7 @@ TEST_CASE("consecutive accumulations equal one step each, including state and mo
 TEST_CASE("an exception in the middle of an accumulation restarts it, on the CPU too", "[train]") {
   dp::model<net, cpu, double> model{dp::seed{1}}, never_failed{dp::seed{1}};
   const dp::optim::sgd rule{.learning_rate = 0.125};
-  dp::trainer step{model, weighted, rule, dp::accumulate<3>{}};
+  dp::trainer step{model, dp::test::throwing_cross_entropy{weighted}, rule, dp::accumulate<3>{}};
   dp::trainer undisturbed{never_failed, weighted, rule, dp::accumulate<3>{}};
   const auto x = dp::test::integer_samples<double, 6>(most_rows);
   auto y = labels();

@@ -95,10 +95,10 @@ void see_failures_elsewhere() {
 
 /// A model with its trainer, and a second pair that never throws.
 template <class Policy, class Accumulate = dp::accumulate<1>> struct pair_of_trainers {
-  using trainer = dp::trainer<model_type, nn::cross_entropy, dp::optim::adam, Policy, Accumulate>;
+  using trainer = dp::trainer<model_type, dp::test::throwing_cross_entropy, dp::optim::adam, Policy, Accumulate>;
   model_type never_failed{dp::seed{4}}, model{dp::seed{4}};
-  trainer undisturbed{never_failed, nn::cross_entropy{}, adam};
-  trainer step{model, nn::cross_entropy{}, adam};
+  trainer undisturbed{never_failed, dp::test::throwing_cross_entropy{}, adam};
+  trainer step{model, dp::test::throwing_cross_entropy{}, adam};
   samples_type x = samples();
   labels_type y = labels();
 
@@ -136,7 +136,7 @@ template <class Where, class Step> void check_unusable(dp::model<net, Where>& mo
 
 /// A model, its copy saved after two steps, and the result of three more steps of the copy with a new trainer.
 template <class Policy, class Accumulate = dp::accumulate<1>> struct saved_training {
-  using trainer = dp::trainer<model_type, nn::cross_entropy, dp::optim::adam, Policy, Accumulate>;
+  using trainer = dp::trainer<model_type, dp::test::throwing_cross_entropy, dp::optim::adam, Policy, Accumulate>;
   model_type model{dp::seed{4}};
   std::optional<trainer> step;
   samples_type x = samples();
@@ -154,7 +154,7 @@ template <class Policy, class Accumulate = dp::accumulate<1>> struct saved_train
     assign_anew();
     run(1);  // its result is lost with the failure
   }
-  void restart() { step.emplace(model, nn::cross_entropy{}, adam); }
+  void restart() { step.emplace(model, dp::test::throwing_cross_entropy{}, adam); }
   void run(int steps) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(steps) * Accumulate::batches; ++i) (*step)(x, y);
   }
@@ -188,7 +188,7 @@ template <class Where, class Policy> std::string fail_in_update(const dp::test::
   dp::model<net, Where> model{dp::seed{4}};
   const auto x = distribute<Where>(dp::test::integer_samples<float, 6>(rows));
   const auto y = distribute<Where>(dp::test::square_labels(rows, 3));
-  dp::trainer step{model, nn::cross_entropy{}, dp::test::faulty_rule{where}, Policy{}};
+  dp::trainer step{model, dp::test::throwing_cross_entropy{}, dp::test::faulty_rule{where}, Policy{}};
   step(x, y);
   step(x, y).item();
   dp::check_replicas(model);
@@ -199,7 +199,8 @@ template <class Where, class Policy> std::string fail_in_update(const dp::test::
   check_unusable(model, [&] { step(x, y); });
   // The devices are usable: another model trains on them.
   dp::model<net, Where> fresh{dp::seed{4}};
-  dp::trainer step_of_fresh{fresh, nn::cross_entropy{}, dp::test::faulty_rule{.where = {.step = 99}}, Policy{}};
+  dp::trainer step_of_fresh{fresh, dp::test::throwing_cross_entropy{}, dp::test::faulty_rule{.where = {.step = 99}},
+                            Policy{}};
   CHECK_NOTHROW(step_of_fresh(x, y).item());
   dp::check_replicas(fresh);
   return text;
@@ -285,12 +286,13 @@ TEST_CASE("a failure makes every model on its device unusable, and no other", "[
   const auto y = dp::test::square_labels(rows, 3);
   dp::model<net, dp::on<dp::cuda<0>>> at_rest{dp::seed{4}};
   dp::model<net, dp::on<dp::cuda<3>>> elsewhere{dp::seed{4}};
-  dp::trainer step{elsewhere, nn::cross_entropy{}, adam};
+  dp::trainer step{elsewhere, dp::test::throwing_cross_entropy{}, adam};
   const auto outputs = dp::test::values_of(elsewhere.predict(distribute<dp::on<dp::cuda<3>>>(x)));
   model_type model{dp::seed{4}};
-  CHECK_THAT(thrown([&] { dp::trainer{model, nn::cross_entropy{}, adam}(samples(), labels_bad_in(0)).item(); }),
-             ContainsSubstring(name_of(0)));
-  check_unusable(at_rest, [&] { dp::trainer{at_rest, nn::cross_entropy{}, adam}; });
+  CHECK_THAT(
+      thrown([&] { dp::trainer{model, dp::test::throwing_cross_entropy{}, adam}(samples(), labels_bad_in(0)).item(); }),
+      ContainsSubstring(name_of(0)));
+  check_unusable(at_rest, [&] { dp::trainer{at_rest, dp::test::throwing_cross_entropy{}, adam}; });
   CHECK(dp::test::values_of(elsewhere.predict(distribute<dp::on<dp::cuda<3>>>(x))) == outputs);
   CHECK_NOTHROW(step(distribute<dp::on<dp::cuda<3>>>(x), distribute<dp::on<dp::cuda<3>>>(y)).item());
 }
@@ -355,7 +357,7 @@ TEMPLATE_TEST_CASE("another pass between the batches of an accumulation is an er
   t.step(t.x, t.y);
   {
     auto [output, saved] = t.model.forward(t.x);
-    const auto lease = t.model.backward(std::move(saved), nn::cross_entropy{}(output, t.y).gradient);
+    const auto lease = t.model.backward(std::move(saved), dp::test::throwing_cross_entropy{}(output, t.y).gradient);
     CHECK_THROWS_WITH(
         t.step(t.x, t.y),
         Equals("devplace: trainer: a lease of the model's gradients still exists; destroy it, or let an optimizer "
@@ -371,7 +373,7 @@ TEMPLATE_TEST_CASE("another pass between the batches of an accumulation is an er
   {
     auto [output, saved] = t.model.forward(t.x);
     t.step(t.x, t.y);
-    static_cast<void>(t.model.backward(std::move(saved), nn::cross_entropy{}(output, t.y).gradient));
+    static_cast<void>(t.model.backward(std::move(saved), dp::test::throwing_cross_entropy{}(output, t.y).gradient));
   }
   CHECK_THROWS_WITH(t.step.flush(), Equals(overwritten));
   CHECK_FALSE(t.step.flush());
@@ -407,7 +409,7 @@ TEST_CASE("a model whose update failed is unusable, even if another caller saw t
   const auto y = labels();
   SECTION("of a trainer") {
     model_type model{dp::seed{4}};
-    dp::trainer step{model, nn::cross_entropy{}, dp::test::faulty_rule{{.ordinal = 1, .step = 2}}};
+    dp::trainer step{model, dp::test::throwing_cross_entropy{}, dp::test::faulty_rule{{.ordinal = 1, .step = 2}}};
     step(x, y);
     step(x, y);
     CHECK_THROWS(dp::synchronize<dp::cuda<1>>());
@@ -417,7 +419,7 @@ TEST_CASE("a model whose update failed is unusable, even if another caller saw t
     model_type model{dp::seed{4}};
     dp::optimizer optimizer{model, dp::test::faulty_rule{{.ordinal = 1}}};
     auto [output, saved] = model.forward(x);
-    auto loss = nn::cross_entropy{}(output, y);
+    auto loss = dp::test::throwing_cross_entropy{}(output, y);
     auto first = dp::synchronize(model.backward(std::move(saved), loss.gradient));
     const auto gradient = nn::output_gradient(std::move(loss.gradient.gradient));  // another loss would wait
     dp::test::held_device held(1);
@@ -435,7 +437,7 @@ TEST_CASE("an exception in an update is thrown before a failure on a device", "[
   const auto x = samples();
   const auto y = labels();
   model_type model{dp::seed{4}};
-  dp::trainer step{model, nn::cross_entropy{}, dp::test::faulty_rule{}};
+  dp::trainer step{model, dp::test::throwing_cross_entropy{}, dp::test::faulty_rule{}};
   step.optimizer().rule().where.step = 99;
   step(x, y).item();
   const labels_type bad_labels = labels_bad_in(2);
@@ -465,7 +467,7 @@ TEST_CASE("nothing uses the results of a failed pass, even if another caller saw
   model_type model{dp::seed{4}};
   dp::optimizer optimizer{model, dp::test::faulty_rule{{.step = 99}}};
   auto [output, saved] = model.forward(x);
-  const auto loss = nn::cross_entropy{}(output, labels());
+  const auto loss = dp::test::throwing_cross_entropy{}(output, labels());
   auto [none, lost] = model.forward(exploding);
   CHECK_THROWS(dp::synchronize<dp::cuda<1>>());
   CHECK_THAT(thrown([&] { static_cast<void>(model.backward(std::move(lost), loss.gradient)); }),
@@ -476,7 +478,7 @@ TEST_CASE("nothing uses the results of a failed pass, even if another caller saw
   dp::optimizer another{model, dp::test::faulty_rule{{.step = 99}}};
   auto [more_output, more_saved] = model.forward(x);
   {
-    const auto more_loss = nn::cross_entropy{}(more_output, labels());
+    const auto more_loss = dp::test::throwing_cross_entropy{}(more_output, labels());
     auto lease = dp::synchronize(model.backward(std::move(more_saved), more_loss.gradient));
     static_cast<void>(model.predict(exploding));
     CHECK_THROWS(dp::synchronize<dp::cuda<1>>());

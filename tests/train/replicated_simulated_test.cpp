@@ -23,6 +23,7 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/failing_parts.hpp"
 #include "support/labelled_samples.hpp"
 #include "support/replicas.hpp"
 #include "support/training_data.hpp"
@@ -165,7 +166,7 @@ TEST_CASE("the memory plan is exact on every place, and steps on devices allocat
 
 TEST_CASE("a failure on a device stops all later work until the model is assigned anew", "[train]") {
   dp::model<nn::linear<6, 3>, dp::on<dp::cuda<0>>> model{dp::seed{2}};
-  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
+  dp::trainer step{model, dp::test::throwing_cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
   const auto x = distribute<dp::on<dp::cuda<0>>>(dp::test::integer_samples<float, 6>(4));
   auto labels = dp::test::square_labels(4, 3);
   const auto good = distribute<dp::on<dp::cuda<0>>>(labels);
@@ -177,7 +178,7 @@ TEST_CASE("a failure on a device stops all later work until the model is assigne
   model = dp::model<nn::linear<6, 3>, dp::on<dp::cuda<0>>>{dp::seed{2}};
   CHECK(parameters_of(model, 0) == before);
   CHECK_THROWS_WITH(step(x, good), Catch::Matchers::ContainsSubstring("this model cannot be used any more"));
-  dp::trainer another{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
+  dp::trainer another{model, dp::test::throwing_cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
   CHECK(std::isfinite(another(x, good).item()));
   CHECK(parameters_of(model, 0) != before);
 }

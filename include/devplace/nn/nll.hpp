@@ -15,11 +15,6 @@
 
 namespace devplace::nn::detail {
 
-template <class Row> [[noreturn]] void throw_nll_label(Row row, std::int64_t label, std::size_t classes) {
-  throw argument_error({"nll: row ", row, " has the label ", label, ", and the output has ", classes,
-                        " classes; labels are at least 0 and below that number, or the ignore_index."});
-}
-
 /// Functor of a row's loss and gradient; the gradient may alias the output.
 template <class T, class Label> struct nll_row {
   T* gradient;
@@ -31,15 +26,13 @@ template <class T, class Label> struct nll_row {
 
   DEVPLACE_HD T weight(std::size_t row) const {
     const auto label = static_cast<std::int64_t>(labels[row]);
-    if (label == ignore_index || !is_class(label)) return 0;
+    if (label == ignore_index) return 0;
+    if (!is_class(label)) return devplace::detail::not_a_number<T>;
     return class_weights == nullptr ? T{1} : class_weights[label];
   }
   DEVPLACE_HD T operator()(std::size_t row) const {
     const auto label = static_cast<std::int64_t>(labels[row]);
     const bool ignored = label == ignore_index, invalid = !ignored && !is_class(label);
-    if (invalid) {
-      DEVPLACE_IF_HOST(throw_nll_label(row, label, n);)
-    }
     T* const dx = gradient + row * n;
     const T w = weight(row);
     const T loss = invalid   ? devplace::detail::not_a_number<T>
@@ -88,8 +81,7 @@ struct nll {
 
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
     /// shape_error unless each row has a label, and argument_error unless there is one class weight per class or none.
-    /// A label that is no class throws argument_error on the CPU and on simulated devices (there the next call that
-    /// waits throws); on CUDA devices it makes the loss NaN.
+    /// A label that is no class makes both sums NaN: the update is skipped, and reading the loss throws.
     template <class Sums, class Gradient, class Rows, class Output, class Labels>
     DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
                                   const Labels& labels) const {

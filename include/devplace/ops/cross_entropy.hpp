@@ -27,12 +27,6 @@ template <floating_element T> struct cross_entropy_options {
 
 namespace devplace::detail {
 
-[[noreturn, gnu::noinline]] inline void throw_label_error(std::size_t row, std::int64_t label, std::size_t classes) {
-  throw argument_error({"cross_entropy: row ", row, " has the label ", label, ", and the logits have ", classes,
-                        " classes; labels are 0 to ", classes == 0 ? 0 : classes - 1,
-                        "; rows to be ignored have the ignore_index of the options."});
-}
-
 /// Row functor: computes the loss of a row, and its gradient unless `dlogits` is null.
 template <class T, class Label> struct cross_entropy_row {
   static constexpr bool computes_much = true;
@@ -49,7 +43,6 @@ template <class T, class Label> struct cross_entropy_row {
     if (label == options.ignore_index) {
       without_target(row, T{0});
     } else if (label < 0 || static_cast<std::uint64_t>(label) >= n) {
-      DEVPLACE_IF_HOST(throw_label_error(row, label, n);)
       without_target(row, not_a_number<T>);
     } else {
       with_target(row, static_cast<std::size_t>(label));
@@ -121,7 +114,9 @@ template <class T, class Label> struct cross_entropy_terms {
   DEVPLACE_HD loss_term operator()(std::size_t row) const {
     const auto label = static_cast<std::int64_t>(labels[row]);
     double weight = 0;
-    if (label != ignore_index && label >= 0 && static_cast<std::uint64_t>(label) < n)
+    if (label < 0 || static_cast<std::uint64_t>(label) >= n)
+      weight = label == ignore_index ? 0 : not_a_number<double>;
+    else if (label != ignore_index)
       weight = class_weights == nullptr ? 1 : static_cast<double>(class_weights[label]);
     return {static_cast<double>(losses[row]), weight};
   }
@@ -180,10 +175,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// - sums[1] = sum of w_y over rows that are not ignored, the divisor of the mean;
 /// - dlogits = gradient of sums[0], not divided by sums[1]. May be `logits`; not computed if its data is null;
 /// - row_losses = each row's loss (0 where ignored).
-/// Ignored rows get gradient 0, whatever their logits are. If all rows are ignored, both sums are 0. A label outside
-/// 0..n-1 other than ignore_index throws argument_error on the CPU; on simulated devices, the next call that waits
-/// throws it. On CUDA devices, sums[0] and the row's gradient become NaN. Options out of range throw argument_error,
-/// different extents shape_error. Enqueued on the current stream of the logits' place.
+/// Ignored rows get gradient 0, whatever their logits are. If all rows are ignored, both sums are 0. If a label is
+/// outside 0..n-1 and not ignore_index, both sums and the row's gradient are NaN: an optimizer skips the step, and
+/// reading the loss of a trainer or of nn::cross_entropy throws argument_error. Options out of range throw
+/// argument_error, different extents shape_error. Enqueued on the current stream of the logits' place.
 template <tensor_like Sums, tensor_like DLogits, tensor_like RowLosses, tensor_like Logits, tensor_like Labels>
 void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, const Logits& logits,
                         const Labels& labels,
@@ -218,8 +213,8 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
 }
 
 /// Cross-entropy of softmax(logits) [rows, n] against labels [rows], as a new scalar tensor on the logits' place:
-/// reduction::mean (weighted, over rows that are not ignored; NaN if all are ignored) or reduction::sum. Otherwise as
-/// cross_entropy_into. Expressions are evaluated first.
+/// reduction::mean (weighted, over rows that are not ignored; NaN if all are ignored) or reduction::sum; NaN if a label
+/// is no class. Otherwise as cross_entropy_into. Expressions are evaluated first.
 template <detail::evaluable LogitsArgument, detail::evaluable LabelsArgument>
 auto cross_entropy(LogitsArgument&& scores, LabelsArgument&& classes,
                    const cross_entropy_options<detail::value_type_of<LogitsArgument>>& options = {},

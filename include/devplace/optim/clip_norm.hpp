@@ -32,6 +32,7 @@ template <class T> struct clip_arguments {
   runtime::scaling_rule scaling = {};     ///< how the scale is updated
   double unscaled = 1;                    ///< the gradients are multiplied by the scale and divided by this number
   runtime::gradient_norm_statistics* statistics = nullptr;  ///< also receives the norm (null: not wanted)
+  const T* weights = nullptr;  ///< one element, the sum of sample weights: if NaN, the norm does not count; or null
 };
 
 /// Size of clip_norm_into's workspace, in doubles, for gradients of `n` elements.
@@ -43,8 +44,8 @@ constexpr std::size_t clip_workspace_size(std::size_t n) { return runtime::norm_
 /// step, as in PyTorch by default. With a `scaler`, computes the norm of the unscaled gradients; the factor also undoes
 /// the scale, and a non-finite gradient or factor skips the step.
 template <class Backend, class T> void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
-  const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor,   a.norm,
-                                       a.scaler,  a.scaling,     a.unscaled, a.statistics};
+  const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor,     a.norm,   a.scaler,
+                                       a.scaling, a.unscaled,    a.statistics, a.weights};
   devplace::detail::dispatch<op::clip_factor, Backend>(a.ordinal,
                                                        runtime::clip_numbers<T>{a.n, a.gradients, result, a.workspace});
 }

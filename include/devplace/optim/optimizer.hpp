@@ -171,9 +171,7 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
     validate();
     runtime::check_failures<backend_type>(state);
     ++state.updates;
-    // An update does not round frozen parameters, and a skipped update rounds nothing.
-    const bool writes_all = factors[0].skip == nullptr && runtime::network_plan<Net>::frozen_elements == 0;
-    const bool copies_are_old = state.working_copies_are_old && !writes_all;
+    const bool copies_are_old = state.working_copies_are_old;  // a skipped update rounds nothing
     state.working_copies_are_old = true;
     ++steps_;
     std::array<bool, places> rounded{};  // replicas whose working copy the update wrote
@@ -182,7 +180,7 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
         const auto& r = state.replicas[k];
         for (auto& part : states_[k])
           rounded[k] = optim::detail::update<options, !has_shares, Rule, T, backend_type>(
-              rule_, r, part, tables_[k], divide ? r.gradient_data() + elements : nullptr, factors[k], steps_);
+              rule_, r, part, tables_[k], r.gradient_data() + elements, divide, factors[k], steps_);
       });
       send_updates();
       // Rounds the other replicas as a whole: skipping a place's own share needs more launches, which take longer than

@@ -32,6 +32,7 @@ template <class T> struct step_arguments {
   const T* divisor = nullptr;           ///< one element: the sum of sample weights (null: 1)
   const T* gradient_factor = nullptr;   ///< one element, for example from clipping, that multiplies gradients (null: 1)
   const std::uint32_t* skip = nullptr;  ///< one element: nonzero skips the step; null: never skipped
+  const T* weights = nullptr;           ///< one element, the sum of sample weights: NaN skips the step; or null
   std::int64_t step = 1;                ///< 1 for the first step
   void* step_memory = nullptr;          ///< step_memory_bytes for the rule; zero before the first step
   void* sent = nullptr;                 ///< host copy of the bytes that the rule last sent to the place; initially 0
@@ -86,7 +87,8 @@ template <class Arguments, class Working> struct working_step_arguments : Argume
 /// - `void validate_step(std::int64_t step) const`: called before each step instead of optim::validate;
 /// - `static constexpr bool skips_steps = true`: needed in mixed<half>, where a trainer skips steps whose gradients are
 ///   not finite. If `skip` is not null and `*skip` is not 0, a step changes neither parameters nor state, and does not
-///   count for the factors of later steps.
+///   count for the factors of later steps. Should also hold if `*weights` is NaN, because a label is no class; other
+///   rules then get gradients that are NaN.
 ///
 /// optim/rmsprop.hpp is a complete example: a formula for one element, which runs on every backend, vectorised where
 /// the backend has vectors.

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 
+#include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/place/placement.hpp>
@@ -51,8 +53,16 @@ template <class Gradient, class Sum> struct tail_functor {
   }
 };
 
-/// Computes a loss from its sums of losses and of weights. A NaN result has no sign.
+[[noreturn, gnu::noinline]] inline void throw_label_error() {
+  throw argument_error(
+      "a batch has a label that is neither a class of the network's output nor the loss's ignore_index; updates with "
+      "this batch were skipped and changed nothing. Labels are 0 to classes - 1; correct the data.");
+}
+
+/// Computes a loss from its sums of losses and of weights. A NaN result has no sign. Weights are NaN if a label is no
+/// class; then throws argument_error.
 template <class T> T loss_from(double sum, double weights, reduction loss_reduction) {
+  if (std::isnan(weights)) throw_label_error();
   return devplace::detail::without_sign_of_nan(static_cast<T>(loss_reduction == reduction::mean ? sum / weights : sum));
 }
 

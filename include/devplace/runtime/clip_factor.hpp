@@ -36,19 +36,21 @@ template <class T> struct clip_result {
   scaling_rule scaling = {};
   double unscaled = 1;                             ///< gradients are multiplied by the scale and divided by this number
   gradient_norm_statistics* statistics = nullptr;  ///< null: not collected
+  const T* weights = nullptr;                      ///< the sum of weights, NaN if the step is skipped; or null
 
   DEVPLACE_HD void operator()(double sum_of_squares) const {
     // The squares of finite floats have a finite sum in double.
     const double unscale = scaler == nullptr ? 1 : unscaled / static_cast<double>(scaler->scale);
-    const double weights = divisor == nullptr ? 1 : *divisor == T{0} ? 0 : 1 / static_cast<double>(*divisor);
-    const double scale = weights * unscale;
+    const double share = divisor == nullptr ? 1 : *divisor == T{0} ? 0 : 1 / static_cast<double>(*divisor);
+    const double scale = share * unscale;
     const double total = std::sqrt(sum_of_squares) * (scale < 0 ? -scale : scale);
     const double wanted = max_norm / (total + 1e-6);
     const double clipped = wanted > 1 ? 1 : wanted;  // this order of operands propagates NaN
     *factor = static_cast<T>(clipped * unscale);
+    if (norm != nullptr) *norm = static_cast<T>(total);
+    if (weights != nullptr && *weights != *weights) return;  // the update is skipped
     if (scaler != nullptr)
       scaler->decide(scaling, devplace::detail::is_finite(sum_of_squares), devplace::detail::is_finite(*factor));
-    if (norm != nullptr) *norm = static_cast<T>(total);
     if (statistics != nullptr) statistics->add(total);
   }
 };

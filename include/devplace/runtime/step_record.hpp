@@ -26,8 +26,11 @@ template <class T> struct gradient_source {
   const T* divisor;
   const T* gradient_factor;
   const std::uint32_t* skip = nullptr;  ///< one element: nonzero skips the step; null: never skipped
+  const T* weights = nullptr;           ///< one element, the sum of sample weights: NaN skips the step; or null
 
-  DEVPLACE_HD bool skipped() const { return skip != nullptr && *skip != 0; }
+  DEVPLACE_HD bool skipped() const {
+    return (skip != nullptr && *skip != 0) || (weights != nullptr && *weights != *weights);
+  }
   DEVPLACE_HD T factor() const {
     const T factor = gradient_factor == nullptr ? T{1} : *gradient_factor;
     if (divisor == nullptr) return factor;

@@ -40,13 +40,13 @@ template <class Base, class S> struct arguments_of<Base, S, true> {
   using type = working_step_arguments<Base, typename precision_traits<S>::working>;
 };
 
-/// Updates a part of one replica's parameters. `divisor` is null or the sum of weights; `table` has the groups of
-/// `Options`, if any. If `Rounds` and the working copy has another type than the parameters, also passes the working
-/// copy. Returns whether the update writes the working copy.
+/// Updates a part of one replica's parameters. `weights` is the sum of weights, by which a mean `divides`; `table` has
+/// the groups of `Options`, if any. If `Rounds` and the working copy has another type than the parameters, also passes
+/// the working copy. Returns whether the update writes the working copy.
 template <class Options, bool Rounds, class Rule, class T, class Backend, class S>
 bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, T, Options::count>& state,
-            const devplace::detail::memory_block& table, const T* divisor, const runtime::step_factors<T>& factors,
-            std::int64_t step) {
+            const devplace::detail::memory_block& table, const T* weights, bool divides,
+            const runtime::step_factors<T>& factors, std::int64_t step) {
   constexpr bool rounds = Rounds && runtime::replica<S>::has_working_copy;
   bool wrote_working = false;
   if (state.range.count == 0) return wrote_working;
@@ -67,9 +67,10 @@ bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, 
   arguments.parameters = r.parameter_data() + state.range.first;
   arguments.gradients = r.gradient_data() + state.range.first;
   for (std::size_t i = 0; i < Rule::state_arenas; ++i) arguments.state[i] = static_cast<T*>(state.arenas[i].data());
-  arguments.divisor = divisor;
+  arguments.divisor = divides ? weights : nullptr;
   arguments.gradient_factor = factors.factor;
   arguments.skip = factors.skip;
+  arguments.weights = weights;
   arguments.step = step;
   arguments.step_memory = state.steps.data();
   arguments.sent = state.sent.data();

@@ -35,14 +35,14 @@ template <class Rule> struct sent_steps {
 template <class Backend, class Rule, class T>
 void send_steps(const Rule& rule, const step_arguments<T>& a, runtime::step_record<Rule, T>* record, void* sent) {
   if (!(*static_cast<const sent_steps<Rule>*>(sent) == sent_steps<Rule>{rule, a.step}))
-    devplace::detail::for_each_index<Backend>(a.ordinal, 1, 1,
-                                              begin_steps<Rule, T>{record, rule, a.step, a.skip != nullptr});
+    devplace::detail::for_each_index<Backend>(
+        a.ordinal, 1, 1, begin_steps<Rule, T>{record, rule, a.step, a.skip != nullptr || a.weights != nullptr});
   new (sent) sent_steps<Rule>{rule, a.step + 1};
 }
 
 template <std::size_t States, class Backend, class Update, class Arguments>
 void run_update(Update& update, const Arguments& a) {
-  update.source = {a.gradients, a.divisor, a.gradient_factor, a.skip};
+  update.source = {a.gradients, a.divisor, a.gradient_factor, a.skip, a.weights};
   update.arrays[0] = a.parameters;
   std::copy_n(a.state, States, update.arrays + 1);
   if constexpr (!std::is_void_v<typename Arguments::working_type>) {

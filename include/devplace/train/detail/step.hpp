@@ -140,7 +140,8 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
   arguments.ordinal = r.ordinal;
   arguments.n = runtime::network_plan<Net>::parameter_elements;
   arguments.gradients = r.gradient_data();
-  arguments.divisor = loss_reduction == reduction::mean ? arguments.gradients + arguments.n : nullptr;
+  arguments.weights = arguments.gradients + arguments.n;
+  arguments.divisor = loss_reduction == reduction::mean ? arguments.weights : nullptr;
   arguments.factor = memory.clip();
   arguments.norm = memory.clip() + 1;
   arguments.statistics = statistics;
