@@ -489,7 +489,7 @@ TEST_CASE("nothing uses the results of a failed pass, even if another caller saw
 TEST_CASE("a replica that does not exist is named", "[train]") {
   model_type model{dp::seed{4}};
   CHECK_THAT(thrown<dp::argument_error>([&] { static_cast<void>(model.parameter<0>(3)); }),
-             Equals("devplace: there is no replica number 3 among 3, counted from 0."));
+             Equals("devplace: there is no replica number 3, counted from 0: the model has 3."));
 }
 
 TEST_CASE("if only the first place updates, its failure affects all places", "[train]") {

@@ -18,7 +18,7 @@ namespace devplace::runtime {
 /// samples' weights and losses, and four elements by which processes compare their steps (train/detail/step_mark.hpp).
 inline constexpr std::size_t gradient_tail = element_alignment;
 
-/// Bytes of the sums of a replica's last loss and weights, and of a flag for differing processes: a cache line.
+/// Bytes for a replica's sums of the last losses and weights, and a flag that is set if processes differ: a cache line.
 inline constexpr std::size_t loss_sums_bytes = devplace::detail::alignment;
 
 template <class T> struct zero_functor {

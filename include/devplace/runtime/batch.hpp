@@ -31,8 +31,8 @@ template <class Extents> constexpr bool static_sample = false;
 template <std::size_t First, std::size_t... Rest>
 constexpr bool static_sample<extents<First, Rest...>> = ((Rest != dyn) && ...);
 
-/// Whether a batch of these extents can consist of samples of extents `Sample`: whether the numbers of elements are
-/// equal, if known.
+/// Whether a batch of these extents can consist of samples of extents `Sample`. If the batch's sample size is static,
+/// the numbers of elements must be equal.
 template <class Extents, class Sample> constexpr bool can_be_batch() {
   if constexpr (Extents::rank == 0)
     return false;

@@ -20,7 +20,7 @@ struct clip_factor {};
 
 namespace devplace::runtime {
 
-/// Numbers of lanes, and of groups of lanes, that hold partial sums of the CPU's sum of squares in a workspace.
+/// How many partial sums the CPU's sum of squares has: groups of lanes, and lanes (backend/cpu/clip_factor.hpp).
 ///@{
 constexpr std::size_t norm_groups(std::size_t n) { return n < (std::size_t{1} << 22) ? 64 : 256; }
 constexpr std::size_t norm_lanes(std::size_t n) { return norm_groups(n) * norm_groups(n); }
@@ -34,7 +34,7 @@ template <class T> struct clip_result {
   T* norm;
   loss_scale* scaler = nullptr;  ///< null: gradients are not scaled
   scaling_rule scaling = {};
-  double unscaled = 1;                             ///< gradients are multiplied by the scale and divided by this number
+  double unscaled = 1;  ///< gradients were multiplied by the scale and divided by this number
   gradient_norm_statistics* statistics = nullptr;  ///< null: not collected
   const T* weights = nullptr;                      ///< the sum of weights, NaN if the step is skipped; or null
 

@@ -10,7 +10,7 @@
 
 namespace devplace::runtime {
 
-/// Parameters of the changes of a loss scale; see optim::loss_scaling.
+/// How a loss scale changes; see optim::loss_scaling.
 struct scaling_rule {
   double growth_factor, backoff_factor;
   std::int64_t growth_interval;

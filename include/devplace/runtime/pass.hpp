@@ -30,7 +30,7 @@ inline constexpr std::size_t element_alignment = 16;
 
 constexpr std::size_t padded(std::size_t elements) { return devplace::detail::padded_to(elements, element_alignment); }
 
-/// Rounds the size of a buffer in a workspace up: each buffer begins at a multiple of 64 bytes.
+/// Rounds up the size of a buffer in a workspace, because each buffer begins at a multiple of 64 bytes.
 constexpr std::size_t padded_bytes(std::size_t bytes) { return devplace::detail::padded_to(bytes, 64); }
 
 /// Bytes of one element of the first layer's input, of activations, and of other data that layers save and compute.
@@ -43,9 +43,9 @@ struct element_sizes {
 /// Number of elements of one sample of these extents.
 template <class Extents> inline constexpr std::size_t sample_size = Extents{}.size();
 
-/// The numbers that the passes of all places reduce at a synchronisation point: `count` numbers at this address on each
-/// place are replaced by their reduction `op` over the places. They are integers, so that the results do not depend on
-/// the order of the places. `count` 0: nothing to reduce.
+/// The numbers that the passes of all places reduce at a synchronisation point. Each place has `count` numbers at its
+/// address `numbers`; their reduction `op` over the places replaces them. The numbers are integers, so that the results
+/// do not depend on the order of the places. `count` 0: nothing to reduce.
 struct reduction_request {
   std::int64_t* numbers = nullptr;
   std::size_t count = 0;
@@ -56,7 +56,7 @@ struct reduction_request {
 /// passes are compiled once for all devices. P is the precision of products.
 ///
 /// Layers that compute over the samples of all places divide a network's passes into plan::reductions_per_pass + 1
-/// phases. Forward, or backward, is called once for each phase; between two phases the places synchronise and reduce
+/// phases. forward() or backward() is called once for each phase; between two phases the places synchronise and reduce
 /// the numbers in `reduced`. Places without samples take part. A pass on one place has the same phases but reduces
 /// nothing.
 template <class P> struct pass {
@@ -87,7 +87,7 @@ template <class P> struct backward_arguments {
   const void* x = nullptr;   ///< the input
   const void* y = nullptr;   ///< the output
   const void* dy = nullptr;  ///< the gradient of the output
-  void* between = nullptr;   ///< of a layer that absorbs the next: receives the gradient of the value between the two
+  void* between = nullptr;   ///< if the layer absorbs the next one: receives the gradient of the value between them
   void* dx = nullptr;        ///< receives the gradient of the input; null if not needed
   typename precision_traits<P>::gradient* gradients = nullptr;
   bool add = false;                    ///< whether to add to existing parameter gradients

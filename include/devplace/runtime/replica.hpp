@@ -56,10 +56,10 @@ template <class S> struct model_state {
   std::vector<int> ordinals;         ///< ordinals of the replicas' devices
   std::size_t trained_elements = 0;  ///< number of trained elements in an arena of parameters
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;             ///< number of training passes so far; keys random layers
+  std::uint64_t step = 0;             ///< number of training passes so far; part of random layers' keys
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients
   std::uint64_t updates = 0;          ///< optimizer steps and assignments so far; each makes saved activations stale
-  std::uint64_t failures = 0;         ///< failures of devices before construction; later failures make it unusable
+  std::uint64_t failures = 0;         ///< failures of devices before construction; later ones make the model unusable
   void (*check_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/wait_for_model.hpp
   bool working_copies_are_old = true;              ///< whether passes round the parameters first
   std::mutex renewal;                              ///< protects working_copies_are_old and the rounding
@@ -91,7 +91,8 @@ class sole_use {
 
 template <class S> const replica<S>& replica_at(const model_state<S>& state, std::size_t k) {
   if (k >= state.replicas.size())
-    throw argument_error({"there is no replica number ", k, " among ", state.replicas.size(), ", counted from 0."});
+    throw argument_error(
+        {"there is no replica number ", k, ", counted from 0: the model has ", state.replicas.size(), "."});
   return state.replicas[k];
 }
 

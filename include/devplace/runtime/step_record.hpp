@@ -12,8 +12,8 @@
 
 namespace devplace::runtime {
 
-/// Elements on a place that change a step: a factor of the gradients, and whether the step is skipped; null for no
-/// change.
+/// Points to numbers on a place that change a step: a factor of the gradients, and a flag that skips the step. A null
+/// pointer changes nothing.
 template <class T> struct step_factors {
   const T* factor = nullptr;
   const std::uint32_t* skip = nullptr;

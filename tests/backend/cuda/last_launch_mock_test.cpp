@@ -42,7 +42,7 @@ TEST_CASE("an asynchronous error names the last launched kernel", "[backend]") {
   mock::break_devices(cudaErrorIllegalAddress);
   CHECK_THROWS_WITH(dp::synchronize<dp::cuda<1>>(), ContainsSubstring("cudaStreamSynchronize on cuda:1 failed") &&
                                                         ContainsSubstring("DEVPLACE_SYNC_LAUNCH=1") &&
-                                                        ContainsSubstring("was given is") &&
+                                                        ContainsSubstring("launched on the device is") &&
                                                         ContainsSubstring("scale_kernel<float>."));
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("the error of a lost device names the cause, the kernel and the remedy
   pretend_to_launch(0, "scale_kernel");
   CHECK(lose_device_0() ==
         "devplace: cuda:0: the device is lost to this process since cudaStreamSynchronize on cuda:0 failed: an illegal "
-        "memory access was encountered (cudaErrorIllegalAddress, 700). The last kernel that the device was given is "
+        "memory access was encountered (cudaErrorIllegalAddress, 700). The last kernel launched on the device is "
         "scale_kernel. A kernel failed and this process cannot use the device any more; run the program with "
         "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel. To use the device again, restart the "
         "process.");
@@ -138,8 +138,8 @@ TEST_CASE("places on one GPU are lost together, and each one's last kernel is na
   pretend_to_launch(1, "sum_kernel");
   pretend_to_launch(2, "other_kernel");
   CHECK_THAT(lose_device_0(),
-             ContainsSubstring("that the device was given is scale_kernel. The last kernel that cuda:1, on the same "
-                               "GPU, was given is sum_kernel. A kernel failed") &&
+             ContainsSubstring("launched on the device is scale_kernel. The last kernel launched on cuda:1, on the "
+                               "same GPU, is sum_kernel. A kernel failed") &&
                  !ContainsSubstring("other_kernel"));
   CHECK_THROWS_WITH(
       dp::synchronize<dp::cuda<1>>(),

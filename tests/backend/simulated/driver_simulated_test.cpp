@@ -74,7 +74,7 @@ TEST_CASE("the error of a missing device names the visible devices and the setti
   CHECK(some.why_absent(2) ==
         "cuda:2 does not exist: of 4 simulated CUDA device(s) 2 are visible, because the environment variable "
         "CUDA_VISIBLE_DEVICES is \"2,3\" (cuda:0 is physical device 2, cuda:1 is physical device 3); list 3 or more "
-        "different devices in it, or unset it, or use a lower ordinal");
+        "different devices in the variable, or unset it, or use a lower ordinal");
   const simulated_driver none("4", "");
   CHECK(none.visible_count() == 0);
   CHECK_THAT(none.why_absent(0), ContainsSubstring("0 are visible") && ContainsSubstring("is \"\";") &&

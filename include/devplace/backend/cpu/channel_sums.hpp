@@ -33,7 +33,7 @@ template <> struct implementation<backend::cpu, op::channel_sums> {
 
  private:
   static constexpr std::size_t tile = 64;  // channels that are summed together if they are adjacent
-  static constexpr std::size_t lanes = 8;  // accumulators of a channel whose positions are adjacent
+  static constexpr std::size_t lanes = 8;  // accumulators per channel if a channel's elements are adjacent
   static constexpr std::size_t most_blocks = 32;
   static constexpr std::size_t parallel_work = 16384;  // minimum number of elements per thread
 

@@ -17,8 +17,8 @@ struct gemm_cblas;
 /// The engine of this translation unit.
 using default_engine = std::conditional_t<configuration::matrix == matrix_library::cblas, gemm_cblas, gemm_builtin>;
 
-/// Computes C = then(alpha op(A) op(B) + beta C + bias) on this thread's team; see gemm_arguments. Products of bf16 and
-/// half use the built-in engine, because CBLAS has none.
+/// Computes C = epilogue(alpha op(A) op(B) + beta C + bias) on this thread's team; see gemm_arguments. Products of bf16
+/// and half use the built-in engine, because CBLAS has no such products.
 template <class Engine = default_engine, class T, class Result> void gemm(const gemm_arguments<T, Result>& arguments) {
   if constexpr (half_precision_element<T>) {
     gemm_builtin::run(arguments);

@@ -42,8 +42,8 @@ template <> struct implementation<backend::cpu, op::reduce> {
 
     explicit blocked_reduction(const detail::reduction_plan<Source, Reducer>& p)
         : plan(p), groups{p.outer, p.inner}, chunk(p.count) {
-      // A few long sums are split depending only on their shape, because the bits must not depend on the number of
-      // threads.
+      // If sums are few and long, each is split. The split depends only on the shape, because the bits must not depend
+      // on the number of threads.
       const std::size_t width = groups.width();
       if (groups.count() >= 16 || p.count * width < 4 * parallel_work) return;
       const std::size_t fits = partials / width;

@@ -46,7 +46,7 @@ inline std::string to_string(const attention_key& key) {
                  key.shape.heads, " heads of ", key.shape.width, " elements)"});
 }
 
-/// The tensors' numbers: their unique ids in cuDNN's graph. cuDNN reads scale, minus_infinity and one on the host.
+/// The tensors' numbers, unique ids in cuDNN's graph. cuDNN reads `scale`, `minus_infinity` and `one` on the host.
 enum class attention_tensor : std::int64_t {
   queries = 1,
   keys,
@@ -64,9 +64,9 @@ enum class attention_tensor : std::int64_t {
 };
 
 /// Describes attention or its gradient to cuDNN as products, reductions and pointwise operations. Their order is the
-/// one that NVIDIA's cudnn-frontend uses, because cuDNN's engines recognise this order. One product writes the gradient
-/// of the queries. Engines then store score gradients in their workspace and add them in a fixed order, instead of by
-/// atomic additions in varying order.
+/// one that NVIDIA's cudnn-frontend uses, because cuDNN's engines recognise this order. A single product writes the
+/// gradient of the queries, so engines store score gradients in their workspace and add them in a fixed order, instead
+/// of by atomic additions in varying order.
 class attention_graph {
   using handle = cudnnBackendDescriptor_t;
   using name = attention_tensor;

@@ -42,7 +42,7 @@ bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shap
   return true;
 }
 
-/// Computes image = then(image + bias) for images [samples, channels, pixels].
+/// Computes image = epilogue(image + bias) for images [samples, channels, pixels].
 template <class T, class Launch>
 void finish_images(std::size_t samples, std::size_t channels, std::size_t pixels, const T* bias, epilogue epilogue,
                    T* image, const Launch& launch) {

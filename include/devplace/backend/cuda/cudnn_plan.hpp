@@ -240,9 +240,9 @@ inline void choose_engine(cudnn_plan& result, cudnnHandle_t handle,
     }
 }
 
-/// Makes the plan of a convolution. A weight gradient of 16-bit operands is written in 16 bits and then converted, so
-/// its sums are float and rounded once. On an H100, cuDNN 9.19 can write float only if channels are the last axis of
-/// images and a pointwise operation follows.
+/// Makes the plan of a convolution. A weight gradient of 16-bit operands is written in 16 bits and then converted: its
+/// sums are computed in float and rounded once. On an H100, cuDNN 9.19 can write float only if channels are the last
+/// axis of images and a pointwise operation follows.
 inline cudnn_plan make_cudnn_plan(cudnnHandle_t handle, const convolution_key& key, std::size_t limit, int ordinal) {
   const cudnn_caller caller(ordinal, key);
   cudnn_plan result;

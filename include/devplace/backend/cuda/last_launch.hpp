@@ -14,8 +14,8 @@
 
 namespace devplace::detail {
 
-/// Returns the name of the kernel last launched on each cuda place, null before the first. This kernel or an earlier
-/// one caused an asynchronous error.
+/// Returns the name of the kernel last launched on the cuda place `ordinal`, null before the first. An asynchronous
+/// error comes from this kernel or an earlier one.
 inline std::atomic<const char*>& last_launch(int ordinal) {
   static std::array<std::atomic<const char*>, counted_ordinals> names{};
   return names[static_cast<std::size_t>(ordinal)];

@@ -54,12 +54,12 @@ inline std::string last_launch_text(int ordinal) {
   const device_map& map = device_map::of_process();
   std::string text;
   if (const char* name = last_launch(ordinal).load(std::memory_order_relaxed))
-    text = joined({" The last kernel that the device was given is ", name, "."});
+    text = joined({" The last kernel launched on the device is ", name, "."});
   for (int other = 0; other < counted_ordinals; ++other) {
     const char* name = last_launch(other).load(std::memory_order_relaxed);
     if (other == ordinal || name == nullptr || map.visible(other) != map.visible(ordinal)) continue;
     text += joined(
-        {" The last kernel that ", place_name(backend::cuda{}, other), ", on the same GPU, was given is ", name, "."});
+        {" The last kernel launched on ", place_name(backend::cuda{}, other), ", on the same GPU, is ", name, "."});
   }
   return text;
 }

@@ -83,7 +83,7 @@ template <class T, class F> struct wide_pool {
   }
 };
 
-/// Computes 8 adjacent input gradients from the gradients of 4 windows; 0 in a last row that no window contains.
+/// Computes 8 adjacent input gradients from the gradients of 4 windows. A last row that no window contains gets zeros.
 template <class T, class F> struct wide_pool_gradient {
   static constexpr unsigned width = 8;
   static constexpr unsigned least_blocks = 1;  // with more blocks nvcc 13.0 spills registers

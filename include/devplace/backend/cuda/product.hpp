@@ -23,7 +23,7 @@ template <unsigned Width, class T> bool has_wide_rows(const T* data, std::size_t
   return ld % Width == 0 && reinterpret_cast<std::uintptr_t>(data) % (Width * sizeof(T)) == 0;
 }
 
-/// Computes C = then(beta C + bias).
+/// Computes C = epilogue(beta C + bias).
 template <class T, class C, class Launch>
 void finish_product(const gemm_arguments<T, C>& g, computed_t<T> beta, const Launch& launch) {
   constexpr unsigned wide = std::min(widest_access<T>, widest_access<C>);
@@ -97,8 +97,8 @@ template <class T, class C> bool multiply_by_library(int ordinal, const gemm_bat
   return with_bias || multiply_by_library(ordinal, batch, library_epilogue::none, nullptr);
 }
 
-/// Computes C = then(alpha op(A) op(B) + beta C + bias) for each product. cuBLASLt adds the bias in its epilogue if
-/// there is no relu or results have 16 bits; otherwise finish_kernel adds the bias. finish_kernel also applies relu.
+/// Computes C = epilogue(alpha op(A) op(B) + beta C + bias) for each product. cuBLASLt adds the bias if there is no
+/// relu or results have 16 bits; otherwise finish_kernel adds the bias. finish_kernel also applies relu.
 template <class T, class C, class Launch>
 void multiply(int ordinal, const gemm_batch<T, C>& batch, const Launch& launch) {
   const gemm_arguments<T, C>& g = batch.first;

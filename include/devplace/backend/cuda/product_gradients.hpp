@@ -8,8 +8,8 @@
 
 namespace devplace::detail {
 
-/// Computes the product g = dY^T X + beta C (its A is dY as stored), and sums = column sums of dY + beta sums. If beta
-/// is 0, cuBLASLt's epilogue computes the sums along with the product; the epilogue cannot add to existing sums.
+/// Computes the product `g`, which is C = dY^T X + beta C (`g.a` is dY), and sums = column sums of dY + beta sums. If
+/// beta is 0, cuBLASLt's epilogue computes the sums along with the product; the epilogue cannot add to existing sums.
 template <class T, class C, class Launch>
 void multiply_with_sums(int ordinal, const gemm_arguments<T, C>& g, C* sums, const Launch& launch) {
   const bool for_library = g.m > 1 && g.n > 1 && g.k > 1 && g.beta == 0;
@@ -19,7 +19,7 @@ void multiply_with_sums(int ordinal, const gemm_arguments<T, C>& g, C* sums, con
                                 sum_result<C, C, T>{sums, 1, 1, g.beta}, launch, g.a, g.lda);
 }
 
-/// Makes one pass over the gradient; a second pass adds the partial sums of strips of the gradient's rows.
+/// Makes one pass over the gradient. If the pass sums strips of rows separately, a second kernel adds the strips' sums.
 template <class T, class Sum, class Launch>
 void relu_gradient(int ordinal, const relu_gradient_arguments<T, Sum>& g, const Launch& launch) {
   constexpr unsigned wide = widest_access<T>;

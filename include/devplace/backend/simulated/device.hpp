@@ -34,7 +34,7 @@ namespace devplace::detail {
 /// Returns a text that contains the name of the type `Work`, a literal.
 template <class Work> const char* text_of_work() { return __PRETTY_FUNCTION__; }
 
-/// Extracts the type from a text_of_work.
+/// Extracts the type from a text of text_of_work().
 inline std::string_view work_in(std::string_view text) {
   if (const std::size_t start = text.find("Work = "); start != text.npos) text.remove_prefix(start + 7);
   return text.substr(0, text.size() - 1);
@@ -239,7 +239,7 @@ class simulated_device {
     } else {
       std::uint64_t before = finished_;
       const auto done = [&] { return lost_ || condition(); };
-      // A device that waits for another one is not lost here: the other device's thread decides about the timeout.
+      // A device that waits for another device is not lost: its wait marks the other device as lost at the timeout.
       while (!done_.wait_for(lock, std::chrono::seconds(timeout_), done))
         if (std::exchange(before, finished_) == finished_ && !ring_[finished_ % pending_limit].follows) mark_lost();
     }

@@ -100,7 +100,7 @@ class simulated_driver {
     for (int i = 0; i < visible_count(); ++i)
       text += joined({i == 0 ? " (" : ", ", place_name(backend::cuda{}, i), " is physical device ", physical(i),
                       i + 1 == visible_count() ? ")" : ""});
-    return joined({text, "; list ", ordinal + 1, " or more different devices in it, or unset it",
+    return joined({text, "; list ", ordinal + 1, " or more different devices in the variable, or unset it",
                    enough.empty() ? "" : ", and ", enough, lower});
   }
 

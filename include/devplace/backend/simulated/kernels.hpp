@@ -14,7 +14,7 @@ template <class Op, class... Arguments> struct kernel_of;
 
 }  // namespace detail
 
-/// Runs any operation with a CPU implementation on a simulated device: the CPU's code, on the device's thread.
+/// Runs any operation that has a CPU implementation: the CPU's code, on the thread of a simulated device.
 template <class Op>
   requires requires { sizeof(implementation<backend::cpu, Op>); }
 struct implementation<backend::cuda, Op> {

@@ -24,9 +24,9 @@ template <class T>
 inline constexpr std::size_t patch_depth =
     std::is_same_v<T, computed_t<T>> ? convolution_block_depth : direct_depth + 1;
 
-/// Packs rows [begin, end) of A, at most convolution_block_rows, into contiguous panels of tile_rows rows and depth
-/// `depth`. Element (i, p) is source[i * stride_i + p * stride_p]. With a `bias`, the depth of panels is one larger,
-/// and bias[i] is the last element of row i.
+/// Packs `rows` rows of A, at most convolution_block_rows, into contiguous panels of tile_rows rows and depth `depth`.
+/// Element (i, p) is source[i * stride_i + p * stride_p]. With a `bias`, the depth of panels is one larger, and bias[i]
+/// is the last element of row i.
 template <class T, class From>
 DEVPLACE_TARGET inline void pack_rows(T* packed, const From* source, std::size_t stride_i, std::size_t stride_p,
                                       std::size_t rows, std::size_t depth, const T* bias = nullptr) {
@@ -47,7 +47,7 @@ DEVPLACE_TARGET inline void pack_rows(T* packed, const From* source, std::size_t
 
 /// Packs rows [begin, begin + rows) of the weights of a transposed convolution in the layout of pack_rows. `s` is the
 /// shape of the transposed convolution, whose channels are the original convolution's outputs and whose taps are in
-/// reverse order. Element (i, p) belongs to output p / taps.
+/// reverse order. Element (i, p) belongs to output p / taps of the original convolution.
 template <class T>
 DEVPLACE_TARGET inline void pack_mirrored_rows(T* packed, const convolution_shape& s, const T* weight,
                                                std::size_t begin, std::size_t rows, std::size_t p0, std::size_t depth,
@@ -211,7 +211,7 @@ DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_argume
 }
 
 /// Computes columns [begin, end), at most convolution_weight_columns, of a group's weight gradient [outputs, depth],
-/// summed over samples [first, last): sum [outputs, ld] = the result + beta sum.
+/// summed over samples [first, last). Sets these columns of `sum` to the gradient + beta sum.
 template <class T>
 DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arguments<T>& g, std::size_t group,
                                            std::size_t first, std::size_t last, std::size_t begin, std::size_t end,

@@ -7,7 +7,8 @@
 // channel. Each vector is a sum over taps: a weight times the vector that the tap reads from the padded image
 // (depthwise_convolution).
 
-/// Computes sums[i] = then(bias + sum over p of weights[p] image[offsets[p] + i]) for `Vectors` vectors of elements.
+/// Computes sums[i] = bias + sum over p of weights[p] image[offsets[p] + i] for `Vectors` vectors of elements, then
+/// applies ReLU if `relu`.
 template <class T, std::size_t Vectors>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void tap_sum_tile(T* __restrict sums, const T* __restrict image,
                                                                 const std::size_t* __restrict offsets,
@@ -102,7 +103,7 @@ DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_
     offsets[p] = (p / s.taps() * d.phases() + d.phase_of(s, tap)) * d.plane + d.shift_of(s, tap);
   }
   for (std::size_t task = begin; task < end; ++task) {
-    const std::size_t index = task / segments, group = index % s.groups;  // index of the group over all samples
+    const std::size_t index = task / segments, group = index % s.groups;  // index: sample * s.groups + group
     const std::size_t y0 = task % segments * d.rows, rows = smaller(d.rows, s.rows.out - y0);
     for (std::size_t c = 0; c < s.channels; ++c)
       copy_phases(image + c * d.phases() * d.plane, d, s, g.x + (index * s.channels + c) * s.plane(), y0, rows);
@@ -116,7 +117,7 @@ DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_
   }
 }
 
-/// Computes the input's gradient for segments [begin, end) of rows of phases, in the order of convolve_depthwise. For
+/// Computes the input's gradient for segments [begin, end) of rows of phases, numbered as in convolve_depthwise. For
 /// each phase, convolves the output's gradient with the taps that read the phase.
 template <class T>
 DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_arguments<T, computed_t<T>>& g,
@@ -182,8 +183,8 @@ DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_ar
   }
 }
 
-/// Computes the weight's gradient of a group, summed over samples [first, last): sum [outputs, depth] = the result +
-/// beta sum. Vectors sum parts of a sample; the sums of the parts are added in double.
+/// Computes the weight's gradient of a group, summed over samples [first, last), and sets sum [outputs, depth] to the
+/// gradient + beta sum. Vectors sum parts of a sample; the sums of the parts are added in double.
 template <class T>
 DEVPLACE_TARGET void convolve_weight_depthwise(const convolution_weight_gradient_arguments<T>& g,
                                                const depthwise_convolution& d, std::size_t group, std::size_t first,

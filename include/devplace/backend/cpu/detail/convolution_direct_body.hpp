@@ -8,7 +8,7 @@
 // Georganas et al., "Anatomy of high-performance deep learning convolutions on SIMD architectures" (2018), but keeps
 // the layout of the caller's tensors.
 
-/// Computes to[i] = then(from[i] + beta to[i]).
+/// Computes to[i] = from[i] + beta to[i], then applies ReLU if `relu`.
 template <class T, std::size_t Bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void update_run(T* __restrict to, const T* __restrict from, std::size_t n,
                                                               T beta, bool relu) {
@@ -32,7 +32,8 @@ template <class T, std::size_t Bytes>
   }
 }
 
-/// Computes c[o * ldc + i] = then(sums[i * width + o] + beta c[o * ldc + i]) for i < count and o < outputs.
+/// Computes c[o * ldc + i] = sums[i * width + o] + beta c[o * ldc + i] for i < count and o < outputs, then applies ReLU
+/// if `relu`.
 template <class T>
 DEVPLACE_TARGET inline void store_turned(T* c, std::size_t ldc, const T* sums, std::size_t width, std::size_t count,
                                          std::size_t outputs, T beta, bool relu) {
@@ -76,7 +77,8 @@ DEVPLACE_TARGET inline void store_rounded(Rounded* c, std::size_t ldc, const flo
   }
 }
 
-/// Stores outputs of y from element `at` on, from the sums of the first, a middle or the last block of channels.
+/// Adds the sums of one block of channels to the outputs of y from element `at` on; the first block overwrites the
+/// outputs.
 template <class T>
 DEVPLACE_TARGET inline void store_outputs(const convolution_arguments<T, computed_t<T>>& g, std::size_t at,
                                           const computed_t<T>* sums, std::size_t width, std::size_t count,
@@ -213,8 +215,8 @@ DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T, computed_t<T>>
   }
 }
 
-/// Computes the weight's gradient of a group for `channels` channels from c0 on, summed over samples [first, last): sum
-/// [outputs, depth of the group] = the result + beta sum.
+/// Computes the weight's gradient of a group for `channels` channels from c0 on, summed over samples [first, last).
+/// Sets these channels of sum [outputs, depth of the group] to the gradient + beta sum.
 template <class T>
 DEVPLACE_TARGET void convolve_weight_rows(const convolution_weight_gradient_arguments<T>& g,
                                           const direct_convolution& d, std::size_t group, std::size_t first,

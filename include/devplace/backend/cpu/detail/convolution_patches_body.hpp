@@ -175,7 +175,7 @@ inline constexpr std::size_t most_unfolded =
     convolution_block_depth > convolution_block_columns<T> / 2 ? convolution_block_depth
                                                                : convolution_block_columns<T> / 2;
 
-/// Packs a panel of patches [depth][Width]: row p holds element p0 + p of the patches of `count` pixels from q0 on.
+/// Packs a panel of patches [depth][Width]: row p holds element p0 + p of the patches of pixels [q0, q0 + count).
 /// `image` is the first channel of a sample's group. Elements beyond `count` are zeros.
 template <class T, std::size_t Width, class From>
 DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, const From* image, std::size_t q0,
@@ -199,7 +199,7 @@ DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, 
   }
 }
 
-/// Copies element p of the patches of `count` pixels from q0 on to contiguous memory.
+/// Copies element p of the patches of pixels [q0, q0 + count) to contiguous memory.
 template <class T, class From>
 DEVPLACE_TARGET inline void unfold_row(T* target, const convolution_shape& s, const From* image, std::size_t p,
                                        std::size_t q0, std::size_t count) {

@@ -14,7 +14,7 @@ inline constexpr const auto& direct_widths = direct_widths_by_vector[vector_byte
 inline constexpr std::size_t direct_pixels = 64;
 template <class T> inline constexpr std::size_t direct_sums = (direct_pixels + 16) * 2 * vector_bytes / sizeof(T);
 
-/// Computes sums[i] = then(bias + sum over p of weights[p] image[offsets[p] + i]).
+/// Computes sums[i] = bias + sum over p of weights[p] image[offsets[p] + i], then applies ReLU if `relu`.
 template <class T, std::size_t Width, std::size_t Vectors>
 [[gnu::noinline]] DEVPLACE_TARGET inline void pixel_tile(T* __restrict sums, const T* __restrict image,
                                                          const std::size_t* __restrict offsets, std::size_t depth,
@@ -51,7 +51,7 @@ template <class T, std::size_t Width, std::size_t Vectors>
   }
 }
 
-/// Computes sums[i] += sum over rows of pixels q of dy[q] image[offsets[i] + q]; rows of the image are `stride` apart.
+/// Computes sums[i] += sum over pixels q of dy[q] image[offsets[i] + q]; rows of the image are `stride` elements apart.
 template <class T, std::size_t Width, std::size_t Vectors>
 [[gnu::noinline]] DEVPLACE_TARGET inline void patch_tile(T* __restrict sums, const T* __restrict image,
                                                          const std::size_t* __restrict offsets, std::size_t rows,

@@ -78,7 +78,7 @@ inline cpu_isa choose_isa(const char* variable, cpu_isa supported) {
     if (text != name_of(isa)) continue;
     if (isa <= supported) return isa;
     throw argument_error({"the environment variable DEVPLACE_CPU_ISA asks for ", text, ", but this processor supports ",
-                          name_of(supported), " at most. Set it to that or less, or unset it."});
+                          name_of(supported), " at most. Set the variable to that set or a lower one, or unset it."});
   }
   throw argument_error({"the environment variable DEVPLACE_CPU_ISA is \"", text,
                         "\". Set it to generic, avx2, avx512, avx512_bf16 or amx, or unset it to use the best "

@@ -9,7 +9,8 @@
 
 namespace devplace::detail {
 
-/// Limits of depthwise convolutions: channels and outputs of a group, and taps of all channels or outputs of a group.
+/// Limits of depthwise convolutions. A group has at most depthwise_channels channels and outputs. The number of taps
+/// times the number of channels, or of outputs, of a group is at most depthwise_depth.
 ///@{
 inline constexpr std::size_t depthwise_channels = 4;
 inline constexpr std::size_t depthwise_depth = 256;

@@ -3,7 +3,7 @@
 
 // Included by instruction_sets.hpp only: products of few rows or columns.
 
-/// Copies the last elements [begin, depth) of rows, fewer than a vector's lanes, and appends zeros.
+/// Copies elements [begin, depth) of each row, which are fewer than a vector's lanes, and appends zeros.
 template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void rest_of_rows(T (*__restrict rest)[vector_bytes / sizeof(T)],
                                                            const T* const* rows, std::size_t count, std::size_t begin,

@@ -7,7 +7,7 @@
 // and op(A) stay in the second-level cache, and a register tile holds rows x columns of C. Every element of C is a sum
 // over p in ascending order in any tile, so results do not depend on how threads divide the matrix.
 
-/// How a tile stores its sums: C = then(alpha sum + beta C + bias).
+/// How a tile stores its sums: C = alpha sum + beta C + bias, then ReLU if `relu`.
 template <class T> struct tile_update {
   T alpha, beta;
   const T* bias;

@@ -27,10 +27,10 @@ DEVPLACE_GEMM_VECTOR(double, 32);
 DEVPLACE_GEMM_VECTOR(double, 64);
 #undef DEVPLACE_GEMM_VECTOR
 
-/// Sizes of a thread's packed blocks: A gemm_block_rows x gemm_block_depth, B gemm_block_depth x gemm_block_columns.
-/// The block of A (256 KiB) and a few panels of B (at most 64 KiB each) stay in the second-level cache while all rows
-/// of the block use a panel. Deep blocks read and write C less often. For large square matrices this gains more than
-/// panels that fit the first-level cache.
+/// Sizes of a thread's packed blocks: gemm_block_rows x gemm_block_depth of A, and gemm_block_depth x
+/// gemm_block_columns of B. The block of A (256 KiB) and a few panels of B (at most 64 KiB each) stay in the
+/// second-level cache while all rows of the block use a panel. Deep blocks read and write C less often. For large
+/// square matrices, deep blocks gain more than panels that fit the first-level cache.
 inline constexpr std::size_t gemm_block_depth = 512;
 template <class T> inline constexpr std::size_t gemm_block_rows = 512 / sizeof(T);
 template <class T> inline constexpr std::size_t gemm_block_columns = 4096 / sizeof(T);

@@ -35,8 +35,8 @@ template <class T>
   }
 }
 
-/// Copies panels of `Width` rows (or columns) of a matrix into [panel][depth][Width]. Element (i, p) of the matrix is
-/// source[i * stride_i + p * stride_p], and one of the strides is 1. Only `count` rows exist; the rest of a panel is
+/// Copies `Width` rows (or columns) of a matrix into a panel [depth][Width]. Element (i, p) of the matrix is
+/// source[i * stride_i + p * stride_p], and one of the strides is 1. Only `count` rows exist; the rest of the panel is
 /// filled with zeros.
 template <class T, std::size_t Width>
 DEVPLACE_TARGET inline void pack_panel(T* __restrict target, const T* __restrict source, std::size_t stride_i,
@@ -59,7 +59,7 @@ DEVPLACE_TARGET inline void pack_panel(T* __restrict target, const T* __restrict
   if (whole != Width) pack_rest(target, Width, source, stride_i, stride_p, whole, count, depth);
 }
 
-/// Packs `columns` of B into contiguous panels.
+/// Packs `columns` columns of B into contiguous panels.
 template <class T>
 DEVPLACE_TARGET inline void pack_columns(T* target, const T* source, std::size_t stride_j, std::size_t stride_p,
                                          std::size_t columns, std::size_t depth) {

@@ -58,7 +58,7 @@ struct code {
   template <class Update>
   static void update([[maybe_unused]] const Update& enqueued, [[maybe_unused]] std::size_t begin,
                      [[maybe_unused]] std::size_t end) {
-    // nvcc's device pass rejects vectors in formulas of optimizers, because these are device code, too.
+    // nvcc's device pass rejects vectors in formulas of optimizers, because formulas are device code, too.
     DEVPLACE_IF_HOST(update_arrays(enqueued, begin, end, typename Update::array_numbers{});)
   }
   /// Computes sums[lane] += values[lane]^2 for `count` lanes. The inner loop has a constant length, so that compilers

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Included by instruction_sets.hpp only: conversions of bf16 and half, and the kernel for products packed as float.
+// Included by mixed_kernels.hpp only: conversions of bf16 and half, and the kernel for products packed as float.
 
 /// Vectors of L 16-bit and L 32-bit numbers.
 template <std::size_t L> struct mixed_vectors {
@@ -54,7 +54,7 @@ template <std::size_t L, class T> DEVPLACE_TARGET inline void convert(T* to, con
   }
 }
 
-/// Converts the elements of an array, of a 16-bit type to float or back.
+/// Converts an array's elements from a 16-bit type to float or back.
 template <class To, class From> DEVPLACE_TARGET inline void convert_array(To* to, const From* from, std::size_t count) {
   constexpr std::size_t lanes = vector_bytes / sizeof(float);
   const std::size_t whole = count / lanes * lanes;
@@ -62,7 +62,7 @@ template <class To, class From> DEVPLACE_TARGET inline void convert_array(To* to
   for (std::size_t i = whole; i < count; ++i) to[i] = static_cast<To>(from[i]);
 }
 
-/// Stores sums for all short-type kernels of this instruction set.
+/// Stores sums of 16-bit products, for all kernels that use this instruction set's vectors.
 template <std::size_t Columns> struct mixed_storing {
   static constexpr std::size_t lanes = vector_bytes / sizeof(float);
   using vector = typename vector_of<float, vector_bytes>::type;
@@ -77,8 +77,8 @@ template <std::size_t Columns> struct mixed_storing {
     for (std::size_t i = 0; i < rows; ++i) std::memcpy(kept + i * stride, sums + i * Columns, Columns * sizeof(float));
   }
 
-  /// Computes C = then(alpha sum + beta C + bias). First converts the old elements and the bias to rows of full width,
-  /// so that the same vector instructions compute all elements.
+  /// Computes C = alpha sum + beta C + bias, then applies ReLU if `tile.relu`. First converts the old elements and the
+  /// bias to rows of full width, so that the same vector instructions compute all elements.
   template <class T, class Result>
   DEVPLACE_TARGET static void store(const float* sums, const mixed_tile<T, Result>& tile) {
     float bias[Columns], old[Columns];

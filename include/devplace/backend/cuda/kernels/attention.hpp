@@ -81,7 +81,7 @@ template <class T, unsigned Columns, class Thread> class attention_tile {
     }
   }
 
-  /// Stores factors[r] times the sums to rows first_row + r of `to`.
+  /// Stores factors[r] times the sums of row r of this warp to `to`. `first_row` is the tile's first row.
   DEVPLACE_DEVICE void store(T* to, std::size_t stride, std::size_t first_row, const sums& from,
                              const T (&factors)[warp_rows]) const {
     DEVPLACE_DEVICE_UNROLL

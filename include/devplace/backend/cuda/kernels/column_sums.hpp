@@ -13,8 +13,8 @@
 
 namespace devplace::detail {
 
-/// Stores a sum: out[i] = then(alpha sum + beta out[i] + bias). With beta 0, out is not read. Sums are of type T; out
-/// and bias are of type T or 16-bit.
+/// Stores a sum: out[i] = epilogue(alpha sum + beta out[i] + bias). With beta 0, out is not read. Sums are of type T;
+/// out and bias are of type T or 16-bit.
 template <class T, class Out = T, class Bias = T> struct sum_result {
   Out* out;
   std::size_t stride = 1;

@@ -55,7 +55,7 @@ template <class T> struct unfold_functor {
     unfolded[i] = element(sample * s.groups * s.channels + channel, s.rows.padded(pixel / out_width, tap / width),
                           s.columns.padded(pixel % out_width, tap % width));
   }
-  /// Returns an image element; y and z count from the begin of the padding.
+  /// Returns an image element; y and z count from the start of the padding.
   DEVPLACE_HD T element(std::size_t image, std::size_t y, std::size_t z) const {
     return s.rows.inside(y) && s.columns.inside(z)
                ? x[image * s.plane() + (y - s.rows.padding) * s.columns.in + (z - s.columns.padding)]
@@ -104,7 +104,7 @@ template <class T> struct fold_functor {
   }
 
  private:
-  /// Returns whether a tap of some window is at element `at` of the axis; sets `window` to the window's number.
+  /// Returns whether tap `tap` of some window is at element `at` of the axis; sets `window` to the window's number.
   DEVPLACE_HD static bool window_of(const window_axis& axis, std::uint32_t at, std::uint32_t tap,
                                     std::uint32_t& window) {
     const auto end = static_cast<std::uint32_t>(at + axis.padding),
@@ -151,7 +151,7 @@ template <class T> struct finish_functor {
 };
 ///@}
 
-/// Computes image = then(image + bias) for each element of images [samples, channels, pixels].
+/// Computes image = epilogue(image + bias) for each element of images [samples, channels, pixels].
 template <class T> struct finish_images_functor {
   std::size_t channels, pixels;
   const T* bias;

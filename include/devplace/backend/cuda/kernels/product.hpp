@@ -14,9 +14,9 @@ namespace devplace::detail {
 
 // Products, and parts of products, that cuBLASLt does not compute or computes differently.
 
-/// Computes C = then(beta C + bias) in one pass, `Width` elements at a time: bias and activation after a product, or
-/// the whole product if its sum is empty. cuBLASLt's epilogue for bias and relu turns NaN into 0, but NaN must stay NaN
-/// as on the CPU. For float, cuBLASLt's epilogue is a separate pass over C, too.
+/// Computes C = epilogue(beta C + bias) in one pass, `Width` elements at a time: bias and activation after a product,
+/// or the whole product if its sum is empty. cuBLASLt's epilogue for bias and relu turns NaN into 0, but NaN must stay
+/// NaN as on the CPU. For float, cuBLASLt's epilogue is a separate pass over C, too.
 template <class T, unsigned Width, class Bias = T> struct finish_kernel {
   using value_type = computed_t<T>;
   static constexpr unsigned threads = 256;

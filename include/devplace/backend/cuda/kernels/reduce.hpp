@@ -44,13 +44,13 @@ struct reduced_runs {
 /// the shape and types, not on whether packs are read with wide accesses (`wide`).
 template <bool Along, class Source, class Reducer, unsigned Width> struct reduce_kernel {
   static constexpr unsigned threads = reduction_threads;
-  // With more blocks nvcc 13.0 spills registers: of 8 elements at a time, and of contiguous packs of some reducers.
+  // With more blocks nvcc 13.0 spills registers for packs of 8 elements and, with some reducers, for contiguous packs.
   static constexpr unsigned least_blocks = Width == 8 ? 1 : Along ? least_blocks_of_body<Reducer>() : 0;
   using accumulator = typename Reducer::accumulator;
 
   reduction_plan<Source, Reducer> plan;
   reduced_runs runs;
-  std::size_t count;  // elements of a result; with Along, the capacity of the packs that it touches
+  std::size_t count;  // elements of a result; with Along, of all packs that contain them
   reduction_layout layout;
   bool wide;
   accumulator* partials;  // layout.columns * results per block; null if each set has one block
@@ -87,7 +87,7 @@ template <bool Along, class Source, class Reducer, unsigned Width> struct reduce
   static constexpr unsigned results = Along ? 1 : Width;                             // per thread
   static constexpr unsigned accumulators = Along ? (Width < 4 ? Width : 4) : Width;  // per thread
   static constexpr unsigned at_once =
-      Width < 8 ? 4 : 1;  // packs of a thread in flight together: 16 bytes of 16-bit types
+      Width < 8 ? 4 : 1;  // packs that a thread has in flight; of 16-bit elements, one pack of 16 bytes
   using elements = typename reduced_source<Source>::elements;
 
   struct thread_elements {
