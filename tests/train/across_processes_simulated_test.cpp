@@ -263,8 +263,8 @@ TEST_CASE("a communicator, a batch and a placement must agree on the participant
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}, policy{.engine = {&world}}};
   CHECK_THROWS_WITH(
       step(part_of<where>(x, {0, 6}), part_of<where>(y, {0, 6})),
-      ContainsSubstring("trainer: the batch is divided among 6 participants, where this process begins at "
-                        "rank 0, and the communicator has 6 participants, where it begins at rank 2"));
+      ContainsSubstring("trainer: the batch is divided among 6 participants, and this process has the ranks from 0 on; "
+                        "the communicator has 6 participants, and this process has the ranks from 2 on"));
   CHECK_THROWS_WITH(step(part_of<where>(x, {2, 6}), part_of<where>(y, {2, 4})),
                     ContainsSubstring("divide samples and targets among the communicator's participants."));
   CHECK(world.calls.empty());

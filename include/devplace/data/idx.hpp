@@ -22,9 +22,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 ///
 /// Files compressed with gzip are detected by their first bytes and need the component zlib. If `path` does not exist,
 /// reads `path`.gz. The file's element type (uint8, int32, float or double) must be `T`, and its shape must have the
-/// rank and the static extents of `Extents`. Otherwise, and for a missing, truncated, damaged or overlong file, throws
-/// file_error with what was found and what was expected. Checks type, shape and size before it allocates memory. For
-/// compressed files, checks the largest possible size. Reads pipes and devices only if all extents are static.
+/// rank and the static extents of `Extents`. Throws file_error with what was found and what was expected if type or
+/// shape differ, and for a missing, truncated, damaged or overlong file. Checks type, shape and size before it
+/// allocates memory. For compressed files, checks the largest possible size. Reads pipes and devices only if all
+/// extents are static.
 template <class T = void, class Extents = void> auto read_idx(std::string path) try {
   constexpr bool is_type = detail::idx_element<T>, is_shape = extents_like<Extents>;
   static_assert(is_type && is_shape,

@@ -12,9 +12,9 @@ template <class Images, class Labels> struct labelled_batch {
 
 namespace detail {
 
-/// A batch in host memory, from which devices copy. If the data is uint8 and the devices convert it, features are bytes
-/// in `bytes`, with their moves if the devices move pixels; otherwise they are elements of the network's type in
-/// `images`. Unused tensors have no rows.
+/// A batch in host memory, from which devices copy. uint8 features that the devices convert are in `bytes`, and their
+/// moves in `moves` if the devices move pixels. All other features are in `images`, as elements of the network's type.
+/// Unused tensors have no rows.
 template <class Images, class Bytes, class Moves, class Labels> struct staged_batch {
   Images images;
   Bytes bytes;

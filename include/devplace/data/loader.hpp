@@ -84,10 +84,11 @@ loader(const Data&, const loader_options&, const Any&...) -> loader<void, float,
 /// The calling thread makes batches, or `workers` threads make them ahead; the destructor joins the threads. Order and
 /// bits do not depend on the number of workers. Batches are made in host memory, which is pinned for devices. The
 /// requested batch is copied into one of two device buffers on a stream of the loader, while the device works on the
-/// previous batch. The host does not wait. uint8 features without a transform, or with one that only moves pixels, are
-/// copied as bytes, and moved and converted to `T` on the device (on the host in files compiled as C++, which have no
-/// kernels). The constructor allocates all memory. A batch is valid until the next one is requested; read it on the
-/// stream that was the thread's current stream when the loader was made. Only one epoch can be read at a time.
+/// previous batch. The host does not wait. uint8 features are copied as bytes if no transform changes their values. The
+/// device then moves their pixels and converts them to `T`. (In files compiled as C++, which have no kernels, the host
+/// does so before the copy.) The constructor allocates all memory. A batch is valid until the next one is requested;
+/// read it on the stream that was the thread's current stream when the loader was made. Only one epoch can be read at a
+/// time.
 ///
 /// On `across<...>` batches are divided over the processes of this thread's process_scope: each process makes only the
 /// samples of its participants. Together, the processes make the batches that a single process with all places would

@@ -14,8 +14,8 @@
 namespace devplace {
 
 /// Where a step of transforms reads the pixels that it moves: pixel (x, y) of the new image is the pixel at
-/// (xx * x + xy * y + this->x, yx * x + yy * y + this->y) of the old one. Both count right and down from the middle of
-/// the image. `{.xx = 0.5, .yy = 0.5}` shows the middle half in twice its size.
+/// (xx * x + xy * y + this->x, yx * x + yy * y + this->y) of the old one. Both positions count right and down from the
+/// middle of the image. `{.xx = 0.5, .yy = 0.5}` shows the middle half in twice its size.
 struct sample_move {
   /// The column from which a pixel is read, and the row.
   ///@{

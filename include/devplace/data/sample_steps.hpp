@@ -139,9 +139,9 @@ struct random_rotation {
   ///@}
 };
 
-/// Makes the steps that move pixels of samples move those of targets too, such as the masks of a segmentation. Targets
-/// have a sample's rows and columns as their last axes. Each pixel gets the value of the nearest one, without
-/// interpolation.
+/// Applies the steps that move a sample's pixels to the pixels of its target too, such as the mask of a segmentation.
+/// Targets have a sample's rows and columns as their last axes. Each pixel of a target gets the value of the nearest
+/// pixel, without interpolation.
 struct with_targets {
   double fill = 0;  ///< value of the targets' pixels from outside, for example an ignored class
 

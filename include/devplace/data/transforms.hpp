@@ -22,9 +22,9 @@
 
 namespace devplace {
 
-/// A step of transforms that moves pixels: `step(sample_random&)` returns the sample_move of an image. Loaders move
-/// samples and, with with_targets, targets by it, on the CPU or on devices. const, because a loader's workers call the
-/// step concurrently. Optional members as of sample_step. Users may write steps of their own.
+/// A step of transforms that moves pixels: `step(sample_random&)` returns the sample_move of an image, and is const,
+/// because a loader's workers call it concurrently. By this move loaders move samples and, with with_targets, targets,
+/// on the CPU or on devices. The optional members are those of sample_step. Users may write steps of their own.
 template <class Step>
 concept moving_step = std::is_invocable_r_v<sample_move, const Step&, sample_random&>;
 
@@ -44,11 +44,12 @@ concept sample_step = std::is_invocable_v<const Step&, const sample_image<float>
 /// random numbers depend only on the seed, the epoch, the sample's index in the data and the step's position. So
 /// samples have the same bits with any number of workers or places and in any order.
 ///
-/// Steps that move pixels come first. All of them are one move, which reads each pixel once, before scaling. Floating
-/// features are interpolated bilinearly, bytes too, in integers and rounded; other integers get the nearest pixel.
-/// Pixels from outside get the last `fill` of a step other than 0. If there are only such steps, uint8 features are
-/// moved on the loader's devices, and otherwise by the calling thread or the loader's workers, with the same bits.
-/// Steps that change values run there after scaling. with_targets moves the pixels of targets too.
+/// Steps that move pixels come first. Together they are one move, which reads each pixel once, before scaling.
+/// Floating-point features and bytes are interpolated bilinearly, bytes in integers with rounding; other integers get
+/// the nearest pixel. Pixels from outside the image get the last nonzero `fill` of the steps. Without steps that change
+/// values or mix samples, the loader's devices move uint8 features. In all other cases the calling thread or the
+/// loader's workers move features, with the same bits; after scaling they run the steps that change values.
+/// with_targets moves the pixels of targets too.
 ///
 /// The constructor throws argument_error for options out of their ranges; making a sample of another size throws
 /// shape_error.
@@ -78,7 +79,7 @@ template <extents_like Extents, class... Step> class transforms {
                 "random_crop, and with_targets; steps that change values, such as cutout; mixup, once, at the end.");
 
  public:
-  /// Whether the steps move pixels, and those of targets too; whether they change values otherwise.
+  /// Whether steps move pixels of samples; whether they also move pixels of targets; whether steps change values.
   ///@{
   static constexpr bool moves = (moving_step<Step> || ...);
   static constexpr bool moves_targets = (std::is_same_v<Step, with_targets> || ...);

@@ -191,8 +191,8 @@ struct batch_norm {
     }
   }
 
-  /// Computes the sums of backward, and the gradients of weight and bias. With over_all_places, the first place's
-  /// gradients are the sums over all places, and the gradients of other places are zeros. Returns false while a
+  /// Computes the sums that backward needs, and the gradients of weight and bias. With over_all_places, the first
+  /// place's gradients are the sums over all places, and the gradients of other places are zeros. Returns false while a
   /// reduction over the places is pending.
   template <class Call> static bool compute_gradients(const Call& c, const devplace::detail::channel_shape& shape) {
     using T = typename Call::value_type;

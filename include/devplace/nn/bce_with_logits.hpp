@@ -73,7 +73,7 @@ struct bce_with_logits {
     f("reduce", self.reduce);
   }
 
-  /// The loss on one place, with the weights in its memory.
+  /// The loss on one place, with the weights in that place's memory.
   template <class T> struct bound {
     detail::placed_weights<T> positive;  ///< weights of positive targets
     detail::placed_weights<T> weights;   ///< weights of all targets

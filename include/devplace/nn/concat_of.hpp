@@ -48,7 +48,7 @@ template <std::size_t Axis> struct join_by_concatenation {
   template <class First, class... Others>
   using output = decltype(joined<First, (along<First> + ... + along<Others>)>(std::make_index_sequence<First::rank>{}));
 
-  /// The number of contiguous parts of one sample in each result.
+  /// Each branch's result for one sample consists of this many contiguous parts, which lie apart in the output.
   template <class Output> static constexpr std::size_t rows() {
     std::size_t product = 1;
     for (std::size_t i = 0; i + 1 < Axis && i < Output::rank; ++i) product *= Output::static_extent(i);

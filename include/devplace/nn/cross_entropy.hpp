@@ -36,7 +36,7 @@ struct cross_entropy {
     f("reduce", self.reduce);
   }
 
-  /// The options on one place, with class weights in its memory.
+  /// The options on one place, with class weights in that place's memory.
   template <class T> struct bound {
     static constexpr bool of_last_axis = true;  ///< each row of the logits has a loss
     cross_entropy_options<T> options;           ///< the options of the operation

@@ -18,7 +18,7 @@ template <class F> struct chain_rule {
   template <class T> DEVPLACE_HD T operator()(T dy, T x) const { return dy * F{}.derivative(x); }
 };
 
-/// Whether F is an empty functor of one element, with its derivative.
+/// Whether F is an empty functor that computes a function of one element, and the function's derivative.
 template <class F>
 concept differentiable_functor = std::is_empty_v<F> && requires(const F& f, float x, double y) {
   { f(x) } -> std::same_as<float>;
@@ -29,7 +29,7 @@ concept differentiable_functor = std::is_empty_v<F> && requires(const F& f, floa
 
 }  // namespace detail
 
-/// A function of your own of each element, as a layer on every place and in every precision:
+/// Applies a function of your own to each element, on every place and in every precision:
 /// ```
 /// struct softsign {
 ///   template <class T> DEVPLACE_HD T operator()(T x) const { return x / (1 + std::abs(x)); }

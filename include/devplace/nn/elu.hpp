@@ -9,8 +9,8 @@
 
 namespace devplace::nn {
 
-/// x where x > 0 and `alpha` (exp(x) - 1) elsewhere, of each element: torch.nn.ELU. Alpha is a positive std::ratio:
-/// `elu<std::ratio<3, 2>>`; `elu<>` has PyTorch's default, 1.
+/// Maps each element x to x where x > 0 and to `alpha` (exp(x) - 1) elsewhere: torch.nn.ELU. Alpha is a positive
+/// std::ratio: `elu<std::ratio<3, 2>>`; `elu<>` has PyTorch's default, 1.
 template <class AlphaRatio = std::ratio<1>> struct elu : detail::elementwise_layer<elu<AlphaRatio>> {
   /// Alpha, a std::ratio.
   using alpha = AlphaRatio;

@@ -38,8 +38,8 @@ template <std::size_t Index> inline constexpr bool are_embedding_options<padding
 /// a row without gradient.
 ///
 /// An index outside of 0..Count-1 throws argument_error; on simulated devices the next call that waits throws it. On
-/// CUDA devices the row is NaN, and so is the loss. Backward sums the gradient of each row in the order of the batch,
-/// so that the bits do not depend on the number of threads.
+/// CUDA devices the index's row in the output is NaN, and so is the loss. Backward sums the gradient of each row in the
+/// order of the batch, so that the bits do not depend on the number of threads.
 template <std::size_t Count, std::size_t Width, class... Options> struct embedding {
   static_assert(detail::check_sizes<Count, Width>());
   static_assert(Count > 0 && Width > 0, "devplace: embedding<Count, Width> needs at least one row and one column.");

@@ -19,8 +19,8 @@ namespace devplace::nn {
 template <std::size_t Groups, std::size_t Channels, class EpsilonRatio = std::ratio<1, 100000>> struct group_norm {
   static_assert(detail::check_sizes<Groups, Channels>());
   static_assert(Groups > 0 && Channels > 0 && Channels % (Groups == 0 ? 1 : Groups) == 0,
-                "devplace: group_norm<Groups, Channels> divides the channels into groups of one size; give a number of "
-                "groups that divides the number of channels, as in group_norm<8, 64>.");
+                "devplace: group_norm<Groups, Channels> divides the channels into groups of equal size; give a number "
+                "of groups that divides the number of channels, as in group_norm<8, 64>.");
   /// Epsilon, a std::ratio.
   using epsilon_ratio = EpsilonRatio;
   static_assert(detail::is_ratio<epsilon_ratio> && detail::number_of<epsilon_ratio> >= 0,

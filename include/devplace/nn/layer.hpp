@@ -36,8 +36,8 @@ using runtime::random_key;
 /// - `static constexpr nn::keep frozen_keeps`: `keeps` in nn::frozen; declares that backward computes parameter
 ///   gradients only `if constexpr (c.needs_parameter_gradients)`. Without this constant, gradients of frozen parameters
 ///   go to scratch memory;
-/// - `static constexpr bool in_place`: forward may overwrite its input with its output, and backward the output's
-///   gradient with the input's gradient (used if input and output have the same number of elements);
+/// - `static constexpr bool in_place`: forward may overwrite its input with its output, and backward may overwrite the
+///   output's gradient with the input's gradient. Takes effect if input and output have the same number of elements;
 /// - `static constexpr std::array parameters{nn::parameter{...}}`, read by `c.template parameter<I>()`;
 /// - `static constexpr std::array buffers{nn::parameter{...}}`: state that is not trained, accessed by `c.template
 ///   buffer<I>()`;
@@ -196,8 +196,8 @@ template <std::size_t N> constexpr std::size_t offset_of(const std::array<parame
   return offset;
 }
 
-/// Bytes of float memory, besides scratch, that layers with a member `sums` get if activations have 16 bits: as many
-/// elements as the parameters, and `sums` elements for each sample.
+/// If activations have 16 bits, layers with a member `sums` get two float arrays besides scratch: one has as many
+/// elements as the parameters, the other has `sums` elements for each sample. Return the bytes of these.
 ///@{
 template <class Layer> constexpr std::size_t float_parameter_bytes(const element_sizes& e) {
   if constexpr (requires { requires Layer::has_sums; })

@@ -9,8 +9,8 @@
 
 namespace devplace::nn {
 
-/// x where x > 0 and `slope` x elsewhere, of each element: torch.nn.LeakyReLU. The slope is a std::ratio of at least 0:
-/// `leaky_relu<std::ratio<1, 5>>`; `leaky_relu<>` has PyTorch's default, 1/100.
+/// Maps each element x to x where x > 0 and to `slope` x elsewhere: torch.nn.LeakyReLU. The slope is a std::ratio of at
+/// least 0: `leaky_relu<std::ratio<1, 5>>`; `leaky_relu<>` has PyTorch's default, 1/100.
 template <class SlopeRatio = std::ratio<1, 100>> struct leaky_relu : detail::elementwise_layer<leaky_relu<SlopeRatio>> {
   /// The slope, a std::ratio.
   using slope = SlopeRatio;

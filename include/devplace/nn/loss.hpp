@@ -70,8 +70,8 @@ concept computes_losses = requires(const Bound& bound, const Sums& sums, const G
 
 namespace devplace::nn::detail {
 
-/// Whether two tensors have the same rank, and whether tensors of the same rank have compatible static extents. True
-/// for other arguments, which evaluate_loss checks.
+/// Whether two tensors have the same rank, and whether tensors of the same rank have compatible static extents. Both
+/// are true for arguments that are not tensors, since evaluate_loss rejects those.
 ///@{
 template <class Output, class Target> inline constexpr bool same_ranks = true;
 template <tensor_like Output, tensor_like Target>
@@ -127,7 +127,8 @@ template <class T, class Backend> placed_weights<T> place_weights(int ordinal, c
 
 namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION {
 
-/// A float copy of a view whose elements have 16 bits; otherwise a stand-in for the view itself.
+/// A float copy of a view whose elements have 16 bits. For float and double it holds nothing, and values() returns its
+/// argument.
 template <class View, bool HalfPrecision = !floating_element<typename View::value_type>> struct float_copy {
   explicit float_copy(const View&) {}
   template <class Other> static Other values(const Other& x) { return x; }
@@ -167,8 +168,8 @@ auto evaluate_loss(const Loss& function, const Output& output, const Targets& ta
       "devplace: a loss takes two tensors, views or expressions, the network's output and the targets; numbers in the "
       "host's memory, as in a std::vector, are viewed by wrap(values, extents<dyn>(n)).");
   static_assert(in_order,
-                "devplace: a loss takes the network's output first and the targets second, and the elements of its "
-                "first argument are integers, as labels are: nn::cross_entropy{}(output, labels).");
+                "devplace: a loss takes the network's output first and the targets second, but the first argument of "
+                "this call has integer elements, as labels have: nn::cross_entropy{}(output, labels).");
   if constexpr (!(tensors && in_order)) {
     return detail::no_loss();
   } else if constexpr (!(tensor_like<Output> && tensor_like<Targets>)) {

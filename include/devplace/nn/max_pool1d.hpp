@@ -6,8 +6,8 @@
 
 namespace devplace::nn {
 
-/// The largest element of each window of each channel of series, as torch.nn.MaxPool1d: `max_pool1d<kernel<3>,
-/// stride<2>, padding<1>>` over samples [C, L]. Otherwise as max_pool2d; options have one number.
+/// The largest element of each window along a series, per channel, as torch.nn.MaxPool1d: `max_pool1d<kernel<3>,
+/// stride<2>, padding<1>>` over samples [C, L]. Other rules are those of max_pool2d; options have one number.
 template <class... Options> struct max_pool1d : detail::max_pooling<1, Options...> {};
 
 }  // namespace devplace::nn

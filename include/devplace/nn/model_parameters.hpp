@@ -134,7 +134,7 @@ template <class Net, placement Where, precision P> class model_parameters {
   }
   ~model_parameters() = default;
 
-  /// Returns the state of a usable model. Throws a new failure of one of the model's devices.
+  /// Returns the state of a usable model. Throws if one of the model's devices has failed since the model was made.
   const std::shared_ptr<state_type>& live() const {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
     state_->check_failures(*state_);
@@ -145,7 +145,7 @@ template <class Net, placement Where, precision P> class model_parameters {
   /// @endcond
 
  private:
-  /// The elements of views of a model that is not const.
+  /// The element type of views of a non-const model.
   using writable = std::conditional_t<single_place<Where>, T, const T>;
 
   /// Returns a view. On one place the view's type names the place, so that the view has element access on the CPU. On

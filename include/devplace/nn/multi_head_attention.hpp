@@ -32,7 +32,7 @@ template <class P> struct attention_dropout {
                 "attention_dropout<std::ratio<1, 10>> for 10 %.");
 };
 
-/// Sequences of any length whose positions have `Width` elements, in error messages.
+/// Stands, in error messages, for sequences of any length with `Width` elements at each position.
 template <std::size_t Width> struct sequences_of;
 
 namespace detail {
@@ -73,7 +73,7 @@ template <std::size_t Length, std::size_t Width> struct sequence_fit<extents<Len
 /// drops probabilities in training, depending on the sample's index in the whole batch, not on places or threads.
 ///
 /// Computes probabilities block by block, and again in backward, instead of storing them: memory is proportional to the
-/// length (ops/attention.hpp). Keeps for backward queries, keys, values, results and one number for each head and
+/// length (ops/attention.hpp). Keeps queries, keys, values and results for backward, and one number for each head and
 /// position. In mixed precision the projections are products of 16-bit elements, rounded to 16 bits. Attention itself
 /// is computed in float or, on GPUs with component cudnn, by products of 16-bit elements with scores, probabilities and
 /// sums in float (docs/cuda.md).

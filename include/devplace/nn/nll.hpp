@@ -73,7 +73,7 @@ struct nll {
     f("reduce", self.reduce);
   }
 
-  /// The loss on one place, with class weights in its memory.
+  /// The loss on one place, with class weights in that place's memory.
   template <class T> struct bound {
     static constexpr bool of_last_axis = true;  ///< each row of the output has a loss
     std::int64_t ignore_index;                  ///< label of rows that do not count

@@ -13,9 +13,9 @@
 
 namespace devplace::nn {
 
-/// Computes x + w for samples [Length, Width], whose rows are the positions of a sequence. This adds
-/// torch.nn.Embedding(Length, Width) of the positions. `weight` w is [Length, Width], drawn from the standard normal
-/// distribution.
+/// Computes x + w for samples [Length, Width], whose rows are the positions of a sequence. In PyTorch: x +
+/// torch.nn.Embedding(Length, Width)(torch.arange(Length)). `weight` w is [Length, Width], drawn from the standard
+/// normal distribution.
 template <std::size_t Length, std::size_t Width> struct positional_embedding {
   static_assert(detail::check_sizes<Length, Width>());
   static_assert(Length > 0 && Width > 0,

@@ -20,7 +20,7 @@ namespace devplace::nn {
 
 namespace detail {
 
-/// The type of `Held` for a batch that the caller keeps alive.
+/// Takes the place of `Held` if the caller keeps the batch alive.
 struct nothing {};
 
 }  // namespace detail
@@ -37,7 +37,7 @@ template <class Net, placement Where, precision P, placement Batch, class Held> 
 
   /// Called by `model.forward`, which fills the object.
   explicit saved(std::shared_ptr<state_type> state) : state_(std::move(state)), updates_(state_->updates) {}
-  /// Move; backward rejects a moved-from object.
+  /// Transfer the saved data; backward rejects a moved-from object.
   ///@{
   saved(saved&&) noexcept = default;
   saved& operator=(saved&&) noexcept = default;

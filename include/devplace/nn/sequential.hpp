@@ -17,8 +17,8 @@
 namespace devplace::nn {
 
 /// Consecutive layers: `sequential<linear<784, 256>, relu, linear<256, 10>>`. A placement-free type; parameters are
-/// named by position, as in PyTorch: `0.weight`, `0.bias`, `2.weight`. Uses of the type check the sizes of all layers;
-/// the error message names the layer and both sizes.
+/// named by position, as in PyTorch: `0.weight`, `0.bias`, `2.weight`. The compiler checks the sizes of all layers
+/// where the type is used; the error message names the layer and both sizes.
 template <class... Layers> struct sequential {
   /// Whether there are layers; named in the error message.
   static constexpr bool has_layers = sizeof...(Layers) > 0;
@@ -45,8 +45,8 @@ struct last_layer<sequential<First, Rest...>>
 }  // namespace detail
 
 /// Whether a layer, or a network's last layer, declares that its outputs are probabilities, or arbitrary numbers.
-/// Trainers reject networks that give probabilities for losses with `takes_logits` or `takes_log_probabilities`, and
-/// networks that give any numbers for losses with `takes_log_probabilities`.
+/// Trainers reject networks that give probabilities if the loss has `takes_logits` or `takes_log_probabilities`, and
+/// networks that give arbitrary numbers if the loss has `takes_log_probabilities`.
 ///@{
 template <class Net>
 inline constexpr bool gives_probabilities = requires { requires detail::last_layer<Net>::type::gives_probabilities; };
@@ -177,7 +177,8 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
   static std::string prefix() { return nn::detail::child_prefix("", network_plan::own_name); }
 
  public:
-  /// The number of parameters, and the number of elements of their arena, which has trained and then frozen parameters.
+  /// The number of parameters, and the number of elements of their arena. The arena holds the trained parameters first
+  /// and then the frozen parameters.
   ///@{
   static constexpr std::size_t parameter_count = nn::detail::count_of(list{});
   static constexpr std::size_t arena_elements = trained + network_plan::frozen_elements;
@@ -209,8 +210,8 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
   }
   template <class F> static void for_each_buffer(F&& f) { network_plan::template for_each<true>(prefix(), {0, 0}, f); }
   ///@}
-  /// Call `f(name, parameter, offset)` for every parameter, or for every buffer, with the entry of the layer's table.
-  /// Generate less code than for_each_parameter, for functions that do not need extents as types.
+  /// Call `f(name, parameter, offset)` for every parameter, or for every buffer; `parameter` is the entry of the
+  /// layer's table. These functions generate less code than for_each_parameter; `f` does not get extents as types.
   ///@{
   template <class F> static void visit_parameters(const F& f) {
     network_plan::template visit<false>(prefix(), {0, trained}, nn::detail::entry_visitor(f));

@@ -10,7 +10,7 @@
 namespace devplace::optim {
 
 /// Clipping by the 2-norm over all gradients, as torch.nn.utils.clip_grad_norm_: scales gradients whose norm exceeds
-/// `max_norm` down to this norm. The gradients are not modified; the optimizer multiplies them by the factor.
+/// `max_norm` down to the norm `max_norm`. The gradients are not modified; the optimizer multiplies them by the factor.
 struct clip_norm {
   double max_norm = 1;  ///< the largest norm that is not scaled down
 

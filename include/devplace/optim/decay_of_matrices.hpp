@@ -7,7 +7,7 @@
 namespace devplace::optim {
 
 /// Restricts a rule's weight decay to parameters with two axes or more: to weights, without biases and factors of
-/// normalisations. `trainer step{model, loss, optim::decay_of_matrices{optim::adamw{...}}}`. Inherits the rule's
+/// normalisations: `trainer step{model, loss, optim::decay_of_matrices{optim::adamw{...}}}`. Inherits the rule's
 /// members: `step.optimizer().rule().learning_rate = x`.
 template <optimizer_rule Rule> struct decay_of_matrices : Rule {
   /// Whether the rule has a weight decay; named in the error message.

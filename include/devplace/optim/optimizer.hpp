@@ -183,8 +183,8 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
               rule_, r, part, tables_[k], r.gradient_data() + elements, divide, factors[k], steps_);
       });
       send_updates();
-      // Rounds the other replicas as a whole: skipping a place's own share needs more launches, which take longer than
-      // the skipped elements.
+      // Rounds the other replicas as a whole: leaving out a place's own share would need more launches, which take
+      // longer than rounding this share.
       if constexpr (runtime::replica<typename roles::storage>::has_working_copy)
         if (!copies_are_old)
           runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
@@ -213,8 +213,8 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
   /// Returns the number of enqueued steps.
   std::int64_t steps() const { return steps_; }
 
-  /// Copies the whole state to the host, after all work enqueued before. Each of several processes returns its own part
-  /// of the state, with zeros elsewhere.
+  /// Copies the whole state to the host, after all work that was enqueued earlier. Each of several processes returns
+  /// its own part of the state, with zeros elsewhere.
   DEVPLACE_CONFIGURED optim::optimizer_state<Rule, T> state() const {
     const std::vector<std::byte> memory(options::count * optim::step_memory_bytes);
     optim::optimizer_state<Rule, T> whole{rule_, steps_, {}, memory, memory};

@@ -49,7 +49,7 @@ template <class Rule, class Schedule> struct scheduled : Rule {
                 "devplace: scheduled: the argument after the rule is neither a schedule, such as optim::cosine{.steps "
                 "= 1000}, nor a function of the step, a std::int64_t, that returns the factor of the learning rate.");
   static_assert(!is_rule || has_rate,
-                "devplace: scheduled: the rule has no learning_rate, which a schedule could change.");
+                "devplace: scheduled: the rule has no learning_rate that a schedule could change.");
 
   Schedule schedule;  ///< the learning rate as a function of the step
 

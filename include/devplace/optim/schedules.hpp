@@ -220,8 +220,8 @@ auto sequence<First, Second>::then(std::int64_t steps, const Next& next) const {
 template <class First, class Second> template <class Next> auto sequence<First, Second>::then(const Next& next) const {
   constexpr bool ends = requires { second.steps; };
   static_assert(ends,
-                "devplace: sequence: its last part has no number of steps, after which the next schedule begins; give "
-                "the step, as in a.then(b).then(1000, c).");
+                "devplace: sequence: its last part has no number of steps, so the first step of the next schedule is "
+                "unknown; give this step, as in a.then(b).then(1000, c).");
   if constexpr (ends)
     return then(until + second.steps, next);
   else

@@ -104,8 +104,8 @@ struct sgd {
           ".dampening out.");
   }
 
-  /// One update; see optimizer_rule. Reads the number of the first step with momentum from the rule last sent to the
-  /// place.
+  /// One update; see optimizer_rule. Reads the number of the first step with momentum from the rule that was last sent
+  /// to the place.
   template <class Backend, class Arguments> void step(const Arguments& arguments) const {
     const auto& last = *static_cast<const detail::sent_steps<detail::sgd_formula>*>(arguments.sent);
     const std::int64_t first = last.rule.first != 0 || momentum == 0 ? last.rule.first : arguments.step;

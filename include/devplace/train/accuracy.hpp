@@ -91,7 +91,7 @@ template <class Labels> void add_counted(std::int64_t* count, const Labels& labe
       reduction_plan<source, reducer>{1, labels.size(), 1, source{labels.data(), ignored}, reducer{count, 1}});
 }
 
-/// Counts on each place of Where the right labels of the place's batches, and the labels that are not ignored.
+/// On each place of `Where`, counts the right labels and the labels that are not ignored in the place's batches.
 template <class Where> class label_counts {
   using backend_type = placement_backend_t<Where>;
   using numbers = std::array<std::int64_t, 2>;
@@ -125,10 +125,10 @@ template <class Where> class label_counts {
 inline void require_group_of_batches(const participants& of_batches, const participants& of_scope) {
   if (of_batches != of_scope)
     throw argument_error({"accuracy: the batches are divided among ", of_batches.count,
-                          " participants, where this process begins at rank ", of_batches.first,
-                          ", and this thread's process_scope has ", of_scope.count,
-                          " participants, where it begins at rank ", of_scope.first,
-                          "; call accuracy in the scope in which the loader was made."});
+                          " participants, and this process has the ranks from ", of_batches.first,
+                          " on; this thread's process_scope has ", of_scope.count,
+                          " participants, and this process has the ranks from ", of_scope.first,
+                          " on; call accuracy in the scope in which the loader was made."});
 }
 
 /// Throws shape_error unless labels are [n, ...] for logits [n, ..., classes].
@@ -170,8 +170,8 @@ namespace devplace {
 
 /// Options of accuracy(): `{.top = 5}`.
 struct accuracy_options {
-  /// A label is right if its output is one of the `top` largest; from 1 to the number of classes. Of equal outputs, the
-  /// first ranks highest; NaN ranks above all numbers.
+  /// A label is right if its output is one of the `top` largest; `top` is from 1 to the number of classes. Of equal
+  /// outputs, the first ranks highest; NaN ranks above all numbers.
   std::size_t top = 1;
   /// A label that is not counted, such as the label of padding; give the loss's `ignore_index`.
   std::optional<std::int64_t> ignore_index = {};

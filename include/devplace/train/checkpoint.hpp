@@ -159,7 +159,8 @@ void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
   if (*version != checkpoint_version)
     throw file_error({"load_checkpoint: ", devplace::detail::in_quotes(path), " has version ", *version,
                       " of the format of checkpoints, and this version of devplace reads version ", checkpoint_version,
-                      ". Use the version that has written it, or read its parameters alone by load_parameters."});
+                      ". Use the version of devplace that wrote the file, or read the file's parameters alone by "
+                      "load_parameters."});
   devplace::detail::renamed_tensors tensors(file);
   const auto compare = [&](const char* key, const std::string& own) {
     if (texts.text(key) != own)

@@ -65,7 +65,7 @@ template <place P> class norms_on_place {
     if (copy != copies_)
       throw error(
           "gradient norms were read after the trainer's gradient_norms() had been called again; read them before "
-          "that.");
+          "the next call.");
     done_.wait();
     return *static_cast<const runtime::gradient_norm_statistics*>(copy_.data());
   }

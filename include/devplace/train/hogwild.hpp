@@ -144,7 +144,8 @@ struct memory_plan<model<Net, shared_memory, P>, batch<Samples>, Rule, Policy, P
  public:
   /// Parameters and buffers in shared memory, once for all processes.
   static constexpr std::size_t shared = base::parameters + base::buffers;
-  /// The second copy of the parameters and buffers; and working copies and loss sums of this copy and the shared model.
+  /// The second copy of the parameters and buffers, and the working copies and loss sums of this copy and of the shared
+  /// model.
   static constexpr std::size_t copies = shared + 2 * (base::working_copy + runtime::loss_sums_bytes);
   /// The total.
   static constexpr std::size_t bytes = base::bytes + shared + copies;

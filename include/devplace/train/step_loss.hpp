@@ -33,8 +33,8 @@ template <class S, placement Where> class step_loss : public runtime::unread_los
   DEVPLACE_CONFIGURED typename runtime::replica<S>::accumulator item() const {
     if (state_->step != step_)
       throw error(
-          "a step's loss was read after the next step had overwritten it; call item() before that, or use "
-          "the trainer's mean_loss().");
+          "a step's loss was read after the next step had overwritten it; call item() before the next step, or "
+          "use the trainer's mean_loss().");
     using T = typename runtime::replica<S>::accumulator;
     runtime::wait_for_model<placement_backend_t<Where>>(*state_);
     double total[2] = {0, 0};

@@ -116,7 +116,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
     connection_.prepare();
   }
 
-  /// Before each further update, scales gradients with a norm above `rule.max_norm` down to this norm.
+  /// Before each further update, scales gradients whose norm exceeds `rule.max_norm` down to the norm `rule.max_norm`.
   DEVPLACE_CONFIGURED void clip(const optim::clip_norm& rule) {
     optim::validate(rule);
     norm_.allocate(own_state(), memory_, connection_.updating_places());
@@ -212,8 +212,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   }
 
   /// Returns on the host the loss over all samples since the start or the last reset, except samples of steps that
-  /// threw. Waits for the places and throws their failures. Across processes, covers the batches of all processes that
-  /// updates have used; needs no communication.
+  /// threw. Waits for the places and throws their failures. Across processes, covers the batches of all processes, but
+  /// only batches that an update has used; needs no communication.
   DEVPLACE_CONFIGURED double mean_loss() const {
     auto& state = own_state();
     runtime::wait_for_model<backend_type>(state);

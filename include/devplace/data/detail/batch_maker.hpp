@@ -117,7 +117,8 @@ class batch_maker {
   /// Whether features stay bytes until they reach the device, and the scaling that the device applies.
   bool as_bytes() const { return as_bytes_; }
   const feature_scale<feature, sample_element>& scale() const { return scale_; }
-  /// How the device moves the pixels of features and targets, if features stay bytes; without a mover if it does not.
+  /// How the device moves the pixels of features and targets if features stay bytes; `on_device` is null if the device
+  /// moves none.
   ///@{
   const moved_images& moved_features() const { return transform_.features; }
   const moved_images& moved_targets() const { return transform_.targets; }
@@ -163,7 +164,7 @@ class batch_maker {
     return options.batch;
   }
 
-  /// Sets the size of targets that are moved.
+  /// Checks the extents of moved samples and targets, and sets the number of channels of moved targets.
   static sample_transform<sample_element> checked(sample_transform<sample_element>&& transform,
                                                   const features_and_targets<Features, Targets>& data) {
     if (transform.moves()) require_size("a sample", data.features.extents().stride(0), transform.features.size);

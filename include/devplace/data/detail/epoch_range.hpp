@@ -10,7 +10,8 @@
 
 namespace devplace::detail {
 
-/// Movable before the first batch, as by std::views: `batches.epoch(0) | std::views::take(3)`.
+/// The batches of an epoch. The range may be moved until its first batch is requested, as std::views do:
+/// `batches.epoch(0) | std::views::take(3)`.
 template <class Loader> class epoch_range {
   using batch_type = typename Loader::batch_type;
 

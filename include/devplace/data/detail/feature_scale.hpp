@@ -14,7 +14,7 @@
 
 namespace devplace::detail {
 
-/// Integer features such as tokens of a text, which are not scaled; uint8 features are pixels.
+/// Integer types of features that are not scaled, such as tokens of a text; not uint8, which is the type of pixels.
 template <class T>
 concept numbering_element = std::integral<T> && !std::same_as<T, std::uint8_t>;
 

@@ -21,7 +21,7 @@
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Either header defines gzip_reader.
+// Defines gzip_reader: the macro names gzip_zlib.hpp or, without the component zlib, gzip_absent.hpp.
 #include DEVPLACE_GZIP_READER
 
 namespace devplace::detail {
@@ -71,11 +71,12 @@ inline stored_array parse_idx_header(std::span<const unsigned char> bytes, std::
     for (std::size_t i = 0; i < 4; ++i) extents[axis] = extents[axis] << 8 | bytes[4 + 4 * axis + i];
   const auto data_bytes = stored_bytes(extents, type->bytes);
   if (!data_bytes)
-    fail_idx(name, "announces an array larger than any memory; its header is damaged. Copy or download it again.");
+    fail_idx(name,
+             "announces an array larger than any memory; its header is damaged. Copy or download the file again.");
   return {type, std::move(extents), *data_bytes, std::endian::native == std::endian::little};
 }
 
-/// Reads a header whose first bytes, at most 4, are `begun`. Throws as parse_idx_header does.
+/// Reads a header whose first bytes, at most 4, were read before and are in `begun`. Throws as parse_idx_header does.
 inline stored_array read_idx_header(byte_source& source, std::span<const unsigned char> begun, std::string_view name) {
   unsigned char header[longest_idx_header];
   std::copy(begun.begin(), begun.end(), header);

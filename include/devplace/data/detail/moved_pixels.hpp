@@ -19,8 +19,9 @@
 
 namespace devplace::detail {
 
-/// Body of a loop over the pixels of a batch: reads each pixel where the move of its sample says. Positions are exact
-/// (see store_move), and bytes are interpolated in integers, so the bits are the same on every place.
+/// Body of a loop over the pixels of a batch: reads each pixel from the position that the move of its sample gives.
+/// Positions are exact (see store_move), and bytes are interpolated in integers, so the bits are the same on every
+/// place.
 template <class T> struct moved_pixels {
   T* to;
   const T* from;
@@ -44,7 +45,7 @@ template <class T> struct moved_pixels {
       const double step = start.move[0], x = step * static_cast<double>(column) + start.x;
       const bool straight = start.move[3] == 0 && std::abs(step) == 1 && std::abs(x) < 0x1p40 && x == std::floor(x);
       if (straight && (start.y == std::floor(start.y) || !interpolates)) {
-        // Row y of the image, from pixel `first` on to the right or to the left; pixels k of [low, high) are inside.
+        // Reads row y of the image from pixel `first` to the right or left; pixels k of [low, high) lie in the image.
         const bool inside = start.y >= -0.5 && start.y < static_cast<double>(height) - 0.5;
         const auto first = static_cast<std::ptrdiff_t>(x), count = static_cast<std::ptrdiff_t>(n),
                    all = static_cast<std::ptrdiff_t>(width);
@@ -131,8 +132,8 @@ inline void store_move(const sample_move& move, const image_size& size, double* 
   store(move.yx, move.yy, move.y, middle_y, to + 3);
 }
 
-/// Moves the pixels of `samples` images, in the order of the device's current stream; one image on the CPU in the
-/// calling thread.
+/// Moves the pixels of `samples` images, in the order of the device's current stream. On the CPU, the calling thread
+/// moves a single image alone.
 template <class Backend, class T>
 void move_pixels(int ordinal, void* to, const void* from, const double* moves, std::size_t samples,
                  const moved_images& how) {
@@ -143,7 +144,7 @@ void move_pixels(int ordinal, void* to, const void* from, const double* moves, s
                                           size.height, size.width, static_cast<T>(how.fill), how.interpolates});
 }
 
-/// Adds the functions that move images with elements of type T. Throws argument_error unless these can have the value
+/// Adds the functions that move images with elements of type T. Throws argument_error unless T can represent the value
 /// `fill`.
 template <class Backend, class T> DEVPLACE_CONFIGURED moved_images moves_of(moved_images how) {
   if constexpr (std::is_integral_v<T>) {
@@ -152,7 +153,7 @@ template <class Backend, class T> DEVPLACE_CONFIGURED moved_images moves_of(move
           how.fill == std::floor(how.fill)))
       throw argument_error({"transforms: the fill of pixels from outside is ", format_number(how.fill), " and the ",
                             how.interpolates ? "features" : "targets", " are ", dtype_name<T>(),
-                            "; give a number that this type has. Features are filled before scaling."});
+                            "; give a number that this type can represent. Features are filled before scaling."});
   }
   how.in_thread = &move_pixels<backend::cpu, T>;
   if constexpr (provided<Backend, op::for_each>) how.on_device = &move_pixels<Backend, T>;

@@ -32,7 +32,7 @@ struct image_size {
 inline constexpr std::size_t move_numbers = 6;
 
 /// How features or targets are moved: by move_pixels in data/detail/moved_pixels.hpp, in the calling thread or on the
-/// loader's devices. Null pointers if they are not moved.
+/// loader's devices. The pointers to these functions are null if nothing is moved.
 struct moved_images {
   using mover = void (*)(int ordinal, void* to, const void* from, const double* moves, std::size_t samples,
                          const moved_images& how);
@@ -89,7 +89,7 @@ template <element T> class sample_transform {
  public:
   sample_transform() = default;
 
-  /// `Backend` is the one of the loader's places; features and targets are of these types when their pixels are moved.
+  /// `Backend` is the backend of the loader's places; `Feature` and `Target` are the types whose pixels are moved.
   template <class Backend, class Feature, class Target, class Function>
   DEVPLACE_CONFIGURED static sample_transform from(Function function) {
     sample_transform result;
@@ -116,7 +116,7 @@ template <element T> class sample_transform {
     return result;
   }
 
-  /// Whether samples change in another way than by moves, which devices can make.
+  /// Whether the transform does more to samples than move pixels. Devices can move pixels, but nothing else.
   explicit operator bool() const { return call_ != nullptr || mix_ != nullptr; }
 
   bool moves() const { return move_ != nullptr; }

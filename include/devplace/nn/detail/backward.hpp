@@ -75,7 +75,7 @@ template <class Model, class Saved, class Loss, class Earlier = void> consteval 
                   "functions the same batch.");
     static_assert(addable,
                   "devplace: backward: whole gradients and summands cannot be added: a sharded batch gives summands, "
-                  "which synchronize makes whole, and a replicated batch gives whole gradients.");
+                  "and synchronize adds them up; a replicated batch gives whole gradients.");
     return one_batch && addable;
   } else {
     return false;

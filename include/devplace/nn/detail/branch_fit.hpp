@@ -20,7 +20,7 @@
 
 namespace devplace::nn::detail {
 
-/// Where a branch's result lies: in the input itself, in memory that backward reads, in the output of all branches, or
+/// Where a branch's result lies: in the input itself, in memory that backward reads, in the branches' joint output, or
 /// in scratch memory.
 enum class branch_result : unsigned char { input, saved, output, scratch };
 
@@ -191,7 +191,7 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
       if (a.after != nullptr && complete) (*a.after)(own.gradients);
   }
 
-  /// The address of the gradient of the input from the branches after `Index`.
+  /// Returns the address of the input's gradient, summed over the branches after `Index`.
   template <std::size_t Index> static const void* gradient_so_far(const void* dy, const void* dx) {
     return Join::adds && Index + 2 == n && passes_on[n - 1] ? dy : dx;
   }

@@ -123,8 +123,8 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
     return samples<accumulator_type, extents<scratch_per_sample<Layer, In>()>>(pass_, pass_.scratch);
   }
 
-  /// Return float memory for layers with a member `sums`, if activations have 16 bits: as many elements as the
-  /// parameters, and `sums` elements for each sample.
+  /// Return the float arrays that layers with a member `sums` get if activations have 16 bits: one has as many elements
+  /// as the parameters, the other has `sums` elements for each sample.
   ///@{
   accumulator_type* float_parameters() const {
     void* const behind =

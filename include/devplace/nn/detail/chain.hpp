@@ -66,7 +66,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     else
       return false;
   }
-  /// False for layer 0: no index is the one before it.
+  /// Whether the previous layer computes this layer too; false for layer 0, where `Index - 1` wraps around.
   template <std::size_t Index> static constexpr bool absorbed() { return absorbs_next<Index - 1>(); }
 
   template <std::size_t... Index>

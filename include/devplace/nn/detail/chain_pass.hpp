@@ -26,7 +26,7 @@ struct chain_storages {
   const std::size_t* of_activation;  ///< storage of activation i
   const std::size_t* size;           ///< elements per sample of each storage
   const bool* raw;                   ///< whether a storage has the input's element type
-  const std::size_t* gradient_slot;  ///< gradients of activations 1 to N-1: alternating slots
+  const std::size_t* gradient_slot;  ///< which of two slots has the gradient of activation i, for 0 < i < N
   std::size_t count, output;         ///< number of storages, and the last one
 
   /// Offset of a storage between input and output in training.
@@ -149,7 +149,7 @@ struct chain_table {
   }
 };
 
-/// The passes of a layer. Null for a layer that the layer before absorbs.
+/// The passes of a layer; null if the previous layer computes this layer too.
 ///@{
 template <class P> using forward_function = void (*)(const pass<P>& p, const void* x, void* y);
 template <class P> using backward_function = void (*)(const pass<P>& p, const backward_arguments<P>& a);

@@ -40,6 +40,7 @@ struct residual_of_one_size;
 
 /// Faults with their paths; a plan holds its first fault. Either a layer does not take the previous layer's output, or
 /// branches have outputs that do not fit each other.
+///@{
 template <class Path, class Layer, class Expects, class Receives> struct misfit;
 template <class Path, class Rule, class First, class Other> struct unequal;
 ///@}
@@ -137,8 +138,8 @@ struct expected_of<Taken> {
 template <class Layer, class In>
 inline constexpr bool takes_another = !std::is_same_v<typename taken_by<Layer, In>::type, In>;
 
-/// The input extents of a layer on a last axis of `Width` elements: `X` if its last axis has `Width` elements,
-/// otherwise vectors of `Width` elements.
+/// The input extents of a layer that works along a last axis of `Width` elements: `X` if its last axis has `Width`
+/// elements, otherwise vectors of `Width` elements.
 template <class X, std::size_t Width> struct last_axis {
   static constexpr bool fits = [] {
     if constexpr (X::rank == 0)

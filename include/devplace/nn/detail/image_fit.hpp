@@ -32,7 +32,7 @@ template <std::size_t C, std::size_t L> struct image_or_series_fit<extents<C, L>
 /// layer computes the gradient of a convolution: `axis` is an axis of this convolution, whose `in` is the extent of the
 /// layer's output.
 template <class Options, std::size_t Channels, class X> struct transposed_fit {
-  /// The axis for the options and the extent `out` of the layer's input.
+  /// Returns the convolution's axis for these options and for `out`, the extent of the layer's input.
   static constexpr devplace::detail::window_axis axis(std::size_t out, std::size_t reach, std::size_t size,
                                                       std::size_t stride, std::size_t padding, std::size_t dilation) {
     const std::size_t whole = (out - 1) * stride + reach;
@@ -53,7 +53,7 @@ template <class Options, std::size_t Channels, class X> struct transposed_fit {
   static constexpr auto columns = axis(width, Options::reach_columns, Options::size.columns, Options::step.columns,
                                        Options::pad.columns, Options::dilate.columns);
   static_assert(rows.in > 0 && columns.in > 0,
-                "devplace: the padding of conv_transpose2d removes all of its output; reduce it.");
+                "devplace: the padding of conv_transpose2d removes all of its output; reduce the padding.");
   using type = extents<Channels, height, width>;
   using expected = std::conditional_t<rank == 3, type, at_least<type>>;
 };

@@ -263,7 +263,7 @@ template <class Layer, class In> struct layer_plan {
 
   /// Whether the pass only makes plans and the layer does not declare plans_ahead.
   template <class P> static bool skipped(const pass<P>& p) { return p.planning && !plans_ahead_of<Layer>(); }
-  /// Return the pass with the addresses of the layer's parameters, and the arguments with those of their gradients.
+  /// Return the pass with the addresses of the layer's parameters, and the arguments with their gradients' addresses.
   ///@{
   template <class P> static pass<P> own(pass<P> p) {
     if constexpr (frozen) {

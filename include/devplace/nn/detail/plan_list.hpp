@@ -48,7 +48,7 @@ constexpr bool is_called(const char* own_name, std::size_t position, std::string
   while ((position /= 10) != 0);
   return name == std::string_view(digits + first, sizeof digits - first);
 }
-/// Whether all layers have different names, except for empty ones.
+/// Whether all layers have different names; empty names may repeat.
 template <std::size_t N> constexpr bool all_differ(const std::array<const char*, N>& names) {
   for (std::size_t i = 0; i < N; ++i)
     for (std::size_t k = 0; has_own_name(names[i]) && *names[i] != 0 && k < N; ++k)

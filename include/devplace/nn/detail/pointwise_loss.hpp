@@ -43,11 +43,11 @@ template <class T, class Formula> struct pointwise_sample {
 
 #define DEVPLACE_DETAIL_LOSS_OTHER_RANK                                                                             \
   "devplace: loss: the output and the targets have different numbers of axes, such as [n, 1] and [n]; give one of " \
-  "them the extents of the other by reshape(...). Losses of class numbers are nn::cross_entropy and nn::nll."
+  "them the extents of the other by reshape(...). If targets are class numbers, use nn::cross_entropy or nn::nll."
 #define DEVPLACE_DETAIL_LOSS_OTHER_EXTENTS "devplace: loss: the output and the targets must have the same extents."
 #define DEVPLACE_DETAIL_LOSS_OTHER_ELEMENTS                                                                         \
   "devplace: loss: the targets must have the output's element type, float or double; convert them with cast<T>(x)." \
-  " Losses of class numbers are nn::cross_entropy and nn::nll."
+  " If targets are class numbers, use nn::cross_entropy or nn::nll."
 
 /// Computes the losses and the gradient of one place's part of a batch; the weight of a sample is its number of
 /// elements, or 1 if not `of_elements`. Throws shape_error for different extents.

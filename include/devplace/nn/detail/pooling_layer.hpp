@@ -16,8 +16,8 @@ template <std::size_t Axes, class... Options> struct pooling_layer {
  private:
   using options = window_options<true, Options...>;
   static_assert(options::known && options::groupings == 0 && options::no_biases == 0,
-                "devplace: a pooling's options are kernel, stride, padding and, of max_pool2d, dilation, of one number "
-                "or two, each at most once: max_pool2d<kernel<3>, stride<2>, padding<1>>.");
+                "devplace: a pooling's options are kernel, stride, padding and, for max pooling only, dilation; each "
+                "has one number or two and is given at most once: max_pool2d<kernel<3>, stride<2>, padding<1>>.");
   static_assert(!options::known || options::has_kernel,
                 "devplace: a pooling needs the extents of its window: max_pool2d<kernel<2>>, or kernel<2, 3> for 2 "
                 "rows and 3 columns.");

@@ -94,7 +94,7 @@ template <bool StrideIsKernel, class... Options> struct window_options {
   static constexpr std::size_t reach_rows = (size.rows - 1) * dilate.rows + 1;
   static constexpr std::size_t reach_columns = (size.columns - 1) * dilate.columns + 1;
 
-  /// The axes of images with these extents, into which the window fits.
+  /// The axes of images with these extents; the window must fit into the images.
   ///@{
   static constexpr devplace::detail::window_axis rows(std::size_t height) {
     return {height, (height + 2 * pad.rows - reach_rows) / step.rows + 1, size.rows, step.rows, pad.rows, dilate.rows};
@@ -111,8 +111,8 @@ template <bool StrideIsKernel, class... Options> struct window_options {
   static constexpr std::size_t least_columns = reach_columns > 2 * pad.columns ? reach_columns - 2 * pad.columns : 1;
 };
 
-/// The input extents of a layer with windows: `type` is X if X fits, otherwise a stand-in for the rest of the network's
-/// plan; `expected` is for the error message. `Channels` is 0 if the layer accepts any number of channels.
+/// The input extents of a layer with windows: `type` is X if X fits, otherwise a stand-in, so that the rest of the plan
+/// compiles; `expected` is for the error message. `Channels` is 0 if the layer accepts any number of channels.
 template <class Options, std::size_t Axes, std::size_t Channels, class X> struct window_fit;
 
 constexpr std::size_t larger(std::size_t a, std::size_t b) { return a > b ? a : b; }

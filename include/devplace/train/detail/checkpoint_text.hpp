@@ -22,7 +22,7 @@
 
 namespace devplace::train::detail {
 
-/// A checksum of texts and data in their order. Detects damage, not intent: changing one word always changes the
+/// A checksum of texts and data in their order. Detects damage but no forgery: changing one word always changes the
 /// checksum.
 class checksum {
  public:

@@ -40,7 +40,7 @@ inline constexpr trainer_fault fault_of_trainer<arguments<predictor<Net, Where, 
 template <class Net, class Where, class P, class Loss, class Rule>
 inline constexpr trainer_fault fault_of_trainer<predictor<Net, Where, P>, Loss, Rule> = trainer_fault::inference;
 
-/// The first layer of a model that has no backward; void if all have it.
+/// The first layer without a backward in a model; void if every layer has one.
 template <class Model> struct without_backward {
   using type = void;
 };

@@ -111,9 +111,10 @@ inline void require_participants(const participants& samples, const participants
                                  const participants& connected) {
   if (samples == connected && targets == connected) return;
   throw argument_error({"trainer: the batch is divided among ", samples.count,
-                        " participants, where this process begins at rank ", samples.first,
-                        ", and the communicator has ", connected.count, " participants, where it begins at rank ",
-                        connected.first, "; divide samples and targets among the communicator's participants."});
+                        " participants, and this process has the ranks from ", samples.first,
+                        " on; the communicator has ", connected.count,
+                        " participants, and this process has the ranks from ", connected.first,
+                        " on; divide samples and targets among the communicator's participants."});
 }
 
 /// Allocates a place's workspace unless it is large enough for `rows` samples.

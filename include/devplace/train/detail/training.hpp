@@ -46,7 +46,7 @@ template <class Net, place P, bool Scales> class gradient_norm {
 
  public:
   void clip(const optim::clip_norm& rule) { clip_ = rule; }
-  /// `updates`: whether a place of this process updates.
+  /// `updates`: whether a place of this process updates parameters.
   DEVPLACE_CONFIGURED void measure(bool updates) {
     measures_ = true;
     if (!updates) return;
