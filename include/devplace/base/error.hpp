@@ -10,8 +10,8 @@
 
 namespace devplace {
 
-/// Base class of all exceptions of devplace. The message consists of whole sentences. They name the operation,
-/// placements and shapes, a failed call of another library with its own message, and the fix.
+/// Base class of all exceptions of devplace. The message consists of whole sentences. They name the operation, the
+/// placements and shapes, the fix and, if a call of another library failed, that call and the library's message.
 class error : public std::runtime_error {
  public:
   /// Adds the prefix `devplace: `.

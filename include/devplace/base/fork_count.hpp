@@ -10,7 +10,7 @@
 
 namespace devplace::detail {
 
-/// Number of calls of fork() that led to this process, counted from the first call of this function; starts at 1. An
+/// Number of calls of fork() that led to this process, counted from the first call of fork_count(); starts at 1. An
 /// owner of threads remembers the number: if it differs later, the threads stayed in the parent process.
 inline unsigned fork_count() noexcept {
   static std::atomic<unsigned> count{1};

@@ -43,8 +43,8 @@ class text_part {
   unsigned long long value_;  // the number, or the count of characters
 };
 
-/// Returns the parts one after the other. A call is a tenth of the code of a chain of `+`, in which each part is a
-/// string with a destructor.
+/// Returns the parts one after the other. A call compiles to a tenth of the code of a chain of `+`, in which each part
+/// would be a string with a destructor.
 [[gnu::noinline]] inline std::string joined(std::initializer_list<text_part> parts) {
   std::string text;
   for (const text_part& part : parts) part.append_to(text);

@@ -13,7 +13,7 @@ struct ignored_option {
 
 /// A type that lists its options: `static void for_each_option(auto& self, auto&& f)` calls f(name, self.member) or
 /// f(name, self.member, range) for each option. The function is static and takes the object as an argument, so that one
-/// list reads const objects and writes other objects.
+/// list serves to read const objects and to write others.
 template <class T>
 concept has_options = requires(T& object) { T::for_each_option(object, ignored_option{}); };
 

@@ -74,8 +74,9 @@ template <class Function> void parallel_members(int parts, Function&& function) 
 }
 
 /// Calls `function(begin, end)` for contiguous ranges that cover 0..n-1, one range per member of this thread's team.
-/// Ranges end at multiples of `grain` (or n) and have at least `grain` indices; below 2 * grain the call is inline. The
-/// split depends only on n, grain and the team's size. Rethrows and nests as parallel_members does. Does not allocate.
+/// Ranges end at multiples of `grain` (or n) and have at least `grain` indices. If n is below 2 * grain, the calling
+/// thread runs them all. The split depends only on n, grain and the team's size. With several ranges, rethrows
+/// exceptions and runs nested loops serially, as parallel_members does. Does not allocate.
 template <class Function> void parallel_ranges(std::size_t n, std::size_t grain, Function&& function) {
   run_ranges(n, grain, function_view<std::size_t, std::size_t>(function));
 }

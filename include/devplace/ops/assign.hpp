@@ -23,7 +23,7 @@ template <class Where, class F, class... Operands>
 inline constexpr std::size_t tensor_count<expression<Where, F, Operands...>> =
     (std::size_t{0} + ... + tensor_count<Operands>);
 
-/// Whether, by the types, a tensor in the expression may have other strides than a row-major result of extents
+/// Whether the types allow a tensor in the expression to have other strides than a row-major result with the extents
 /// `Result`.
 template <class X, class Result>
 inline constexpr bool may_need_strides =
@@ -68,7 +68,8 @@ struct make_linear_leaf {
   }
 };
 
-/// Makes the leaves of an evaluation with strides, along the innermost `rank` of `Rank` axes.
+/// Makes the leaves of an evaluation with strides. The last `rank` of a leaf's `Rank` strides are the operand's; the
+/// strides before them are 0.
 template <std::size_t Rank> struct make_strided_leaf {
   const operand_layout* next;
   std::size_t rank;

@@ -48,7 +48,7 @@ constexpr double exact_unit(std::size_t count) {
 /// A power of two near the largest absolute value of all summands, and its inverse.
 class exact_scale {
  public:
-  /// `largest` is the largest absolute value; if it is infinite or NaN, summand() returns 0, and scaled() NaN.
+  /// `largest` is the largest absolute value; if it is infinite or NaN, summand() returns 0, and scaled() returns NaN.
   DEVPLACE_HD explicit exact_scale(double largest) : mask_(largest - largest == 0 ? -1 : 0) {
     int exponent = 0;
     if (mask_ != 0) std::frexp(largest, &exponent);

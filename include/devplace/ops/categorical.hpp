@@ -49,10 +49,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Draws a category from each row of logits (along the last axis), with the probabilities softmax(logits /
 /// temperature): `categorical(logits, seed{1}, {.temperature = 0.8, .top_k = 50, .stream = position})`. Returns int64
 /// positions with the extents of the other axes, on the place of the logits. The numbers depend on seed, stream and
-/// index alone, so every place draws the same categories, except where logits differ by rounding. Logits of -infinity
-/// are never drawn, unless a row has no others; a NaN is. Allocates workspace. Throws argument_error for a temperature
-/// that is negative or not finite, and if a row has fewer than top_k elements. Source: the Gumbel-max trick (Maddison,
-/// Tarlow and Minka 2014).
+/// index alone, so every place draws the same categories, except where logits differ by rounding. A logit of -infinity
+/// is never drawn, unless its row has no others. A NaN is always drawn. Allocates workspace. Throws argument_error for
+/// a temperature that is negative or not finite, and if a row has fewer than top_k elements. Source: the Gumbel-max
+/// trick (Maddison, Tarlow and Minka 2014).
 template <class Operand>
   requires detail::accepted_argument<Operand>
 auto categorical(Operand&& operand, seed start, const categorical_options& options = {}) {

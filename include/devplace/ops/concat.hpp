@@ -46,7 +46,7 @@ template <std::size_t N, bool New, class First, class... Rest> constexpr bool ca
   }
 }
 
-/// The size of an axis of several arrays one after the other: dyn if any of them is dynamic.
+/// The extent of axis N of the joined arrays: dyn if that of any array is dyn.
 template <std::size_t N, class... Extents>
 inline constexpr std::size_t joined_extent =
     ((Extents::static_extent(N) == dyn) || ...) ? dyn : (Extents::static_extent(N) + ...);
@@ -66,9 +66,9 @@ template <class Window, class Part> void join(const char* operation, const Windo
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The operands one after the other along an axis: `concat(axis<0>{}, a, b)`, as numpy.concatenate. The operands are
-/// tensors, views or expressions on one place with equal extents along the other axes (shape_error); static extents
-/// stay static. Returns a new tensor. Enqueued on the place's current stream.
+/// Joins the operands along an axis: `concat(axis<0>{}, a, b)`, as numpy.concatenate. The operands are tensors, views
+/// or expressions on one place with equal extents along the other axes (shape_error); static extents stay static.
+/// Returns a new tensor. Enqueued on the place's current stream.
 template <std::size_t N, class First, class... Rest>
   requires(detail::accepted_argument<First> && (detail::accepted_argument<Rest> && ...))
 auto concat(axis<N>, First&& first, Rest&&... rest) {
@@ -93,8 +93,8 @@ auto concat(axis<N>, First&& first, Rest&&... rest) {
   }
 }
 
-/// The operands along a new axis: `stack(axis<0>{}, a, b)` of two vectors of 3 is 2x3, as numpy.stack. Otherwise as
-/// concat.
+/// Joins the operands along a new axis: `stack(axis<0>{}, a, b)` of two vectors of 3 is 2x3, as numpy.stack. Other
+/// rules are those of concat.
 template <std::size_t N, class First, class... Rest>
   requires(detail::accepted_argument<First> && (detail::accepted_argument<Rest> && ...))
 auto stack(axis<N>, First&& first, Rest&&... rest) {
@@ -116,8 +116,8 @@ auto stack(axis<N>, First&& first, Rest&&... rest) {
   }
 }
 
-/// The parts of x before and from an index of an axis: `auto [head, tail] = split_at(x, axis<1>{}, 3)`, as numpy.split.
-/// Returns views. Throws argument_error for an index beyond the end.
+/// Splits x in two parts; the second one begins at `index` of an axis: `auto [head, tail] = split_at(x, axis<1>{}, 3)`,
+/// as numpy.split. Returns views. Throws argument_error for an index beyond the end.
 template <class X, std::size_t N>
   requires detail::accepted_argument<const X&>
 constexpr auto split_at(X&& x, axis<N>, std::size_t index) {

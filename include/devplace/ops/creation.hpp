@@ -242,7 +242,7 @@ auto linspace(detail::computed_t<T> first, detail::computed_t<T> last, std::size
 }
 
 /// Uniformly distributed numbers in [low, high); see uniform_into. On several places, each gets a copy of the same
-/// numbers, or a part of the tensor that one place would have. The host draws and copies such parts.
+/// numbers or, if the tensor is split, its part of them. The host draws such parts and copies them to the places.
 template <class T, class Where, class Extents>
 auto uniform(const Extents& extents, seed start, detail::computed_t<T> low = 0, detail::computed_t<T> high = 1) {
   if constexpr (detail::can_draw<T, Where, Extents>())

@@ -19,7 +19,7 @@ namespace devplace {
 /// Options of PyTorch's cross_entropy, under the same names.
 template <floating_element T> struct cross_entropy_options {
   std::int64_t ignore_index = -100;  ///< rows with this label are ignored
-  T label_smoothing = 0;             ///< share of the target distribution spread evenly over all classes, 0 to 1
+  T label_smoothing = 0;             ///< 0 to 1: the share of the target that is spread evenly over all classes
   const T* class_weights = nullptr;  ///< one weight per class, on the logits' place; null: all 1
 };
 
@@ -214,7 +214,7 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
 
 /// Cross-entropy of softmax(logits) [rows, n] against labels [rows], as a new scalar tensor on the logits' place:
 /// reduction::mean (weighted, over rows that are not ignored; NaN if all are ignored) or reduction::sum; NaN if a label
-/// is no class. Otherwise as cross_entropy_into. Expressions are evaluated first.
+/// is no class. Other rules are those of cross_entropy_into. Expressions are evaluated first.
 template <detail::evaluable LogitsArgument, detail::evaluable LabelsArgument>
 auto cross_entropy(LogitsArgument&& scores, LabelsArgument&& classes,
                    const cross_entropy_options<detail::value_type_of<LogitsArgument>>& options = {},

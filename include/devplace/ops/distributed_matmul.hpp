@@ -57,7 +57,8 @@ template <class Tensor> inline constexpr bool is_distributed_transposed<distribu
 template <class X>
 concept distributed_matrix = distributed_tensor<X> || is_distributed_transposed<std::remove_cvref_t<X>>;
 
-/// Operands of a product, of which at least one is distributed; a message rejects operands on one place.
+/// Operands of a product, at least one of them distributed. If the other one is on one place, an error message rejects
+/// the product.
 template <class A, class B>
 concept distributed_matrix_pair = (distributed_matrix<A> && (distributed_matrix<B> || matrix_operand<B>)) ||
                                   (matrix_operand<A> && distributed_matrix<B>);
@@ -92,8 +93,8 @@ template <class P, class A, class B> auto make_distributed_product(const A& a, c
   static_assert(one_kind, DEVPLACE_DETAIL_SUMMANDS_AND_PARTS);
   static_assert(contracted,
                 "devplace: matmul: the axis that is summed over is split in one operand and not in the other; "
-                "all_gather(x) the split one first. If both are split along rows, matmul(transposed(a), b) is "
-                "partial.");
+                "make the split one whole first, all_gather(x). If both are split along rows, matmul(transposed(a), b) "
+                "is partial.");
   if constexpr (why != mismatch::none) {
     return refusal{};
   } else {

@@ -19,8 +19,9 @@ struct embedding_gradient {};
 
 namespace devplace::detail {
 
-/// Each row of gradient [rows, columns] = the sum of the rows i of dy [count, columns] with indices[i] == row, in order
-/// of i, + the old gradient if `accumulate`. Ignores indices equal to `without`, and indices of nonexistent rows.
+/// Row r of gradient [rows, columns] becomes the sum of the rows i of dy [count, columns] with indices[i] == r, in
+/// order of i. If `accumulate`, the old row is added. Ignores indices equal to `without`, and indices of nonexistent
+/// rows.
 template <class T, class Gradient, class Index> struct embedding_gradient_arguments {
   const Index* indices;
   const T* dy;

@@ -12,7 +12,7 @@ namespace devplace {
 
 namespace op {
 
-/// `run(ordinal, n, grain, f)`: f(i) for every i below n, in any order and concurrently.
+/// `run(ordinal, n, grain, f)`: calls f(i) for every i below n, in any order and concurrently.
 struct for_each {};
 
 }  // namespace op

@@ -9,8 +9,8 @@
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/matmul.hpp>
 
-// Operations, besides plain products, of the backward passes of a linear layer and of a relu after the layer. The views
-// come from a layer's pass, so the extents match by construction.
+// Operations, except plain products, of the backward pass of a linear layer and of a relu that follows the layer. The
+// views come from a layer's pass, so the extents match by construction.
 
 namespace devplace::op {
 

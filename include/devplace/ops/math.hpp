@@ -98,7 +98,7 @@ struct sign {
   }
 };
 
-/// Of integers, 0 if b is 0.
+/// For integers, the result is 0 if b is 0.
 struct fmod {
   template <class T> DEVPLACE_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>)
@@ -108,7 +108,7 @@ struct fmod {
   }
 };
 
-/// fmod moved to the sign of b, also for a result of 0.
+/// The remainder that has the sign of b; a floating-point 0 has that sign too.
 struct remainder {
   template <class T> DEVPLACE_HD T operator()(T a, T b) const {
     const T rest = fmod{}(a, b);
@@ -168,9 +168,9 @@ DEVPLACE_DETAIL_UNARY(trunc, detail::unary<detail::elementary::trunc>);
 ///@}
 /// -1, 0 or 1; NaN for NaN.
 DEVPLACE_DETAIL_UNARY(sign, detail::unary<detail::elementary::sign>);
-/// The remainder of a / b rounded towards 0, which has the sign of a, as in C. For b = 0, NaN or the integer 0.
+/// a - b trunc(a / b), which has the sign of a, as fmod in C. If b is 0: NaN, or 0 for integers.
 DEVPLACE_DETAIL_BINARY(fmod, detail::binary<detail::elementary::fmod>);
-/// a - b floor(a / b), which has the sign of b, as Python's %. For b = 0, NaN or the integer 0.
+/// a - b floor(a / b), which has the sign of b, as Python's %. If b is 0: NaN, or 0 for integers.
 DEVPLACE_DETAIL_BINARY(remainder, detail::binary<detail::elementary::remainder>);
 
 /// Whether floating-point elements are NaN, infinite, or neither: 1 or 0, as uint8. -ffast-math changes nothing.

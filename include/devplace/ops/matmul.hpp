@@ -31,8 +31,8 @@ namespace devplace {
 /// Applied to each element of a product: `epilogue::none` or `epilogue::relu`.
 using detail::epilogue;
 
-/// c = then(alpha a b + beta c + bias) in precision P: the operands' element type (float, double; `mixed<T>` for bf16
-/// and half, whose products are summed in float), or `tf32` for float operands.
+/// c = then(alpha a b + beta c + bias) in precision P. P is float or double, the element type of the operands; `tf32`
+/// for float operands; or `mixed<T>` for operands of T, bf16 or half, whose products are summed in float.
 template <precision P> struct matmul_options {
   /// The element type of the matrices.
   using value_type = element_of_t<P>;

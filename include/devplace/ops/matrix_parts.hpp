@@ -25,7 +25,8 @@
 
 namespace devplace::detail {
 
-/// Index functor: keeps elements with column - row at most `diagonal` (lower) or at least (upper), sets others to 0.
+/// Index functor: keeps an element if column - row is at most `diagonal` (lower triangle) or at least `diagonal` (upper
+/// triangle), and sets the other elements to 0.
 template <class T> struct triangle_of_matrices {
   T* result;
   const T* x;

@@ -92,7 +92,7 @@ template <class F, extents_like Extents> auto with_indices_of(const F& f, const 
   return indexed;
 }
 
-/// The result of a functor with an index for each axis.
+/// The type that a functor returns for one index per axis.
 template <class F, class Axes> struct result_of_indices;
 template <class F, std::size_t... Axis> struct result_of_indices<F, std::index_sequence<Axis...>> {
   static constexpr bool exists = std::is_invocable_v<const F&, decltype(Axis)...>;
@@ -130,7 +130,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Calls `f(i, j, ...)` once for each index of `extents`, in any order and concurrently:
 /// `parallel_for(cpu{}, x.extents(), f)`. `f` is a trivially copyable functor or lambda, called through a const
-/// reference; for CUDA devices its operator() is marked DEVPLACE_HD. In the order of the current stream of the place;
+/// reference; for CUDA devices its operator() is marked DEVPLACE_HD. Runs in the order of the place's current stream;
 /// asynchronous on devices, so pointers in `f` must stay valid. `grain` is the number of indices that justify a thread
 /// on the CPU, a few microseconds of work. Does not allocate. Exceptions of `f` are rethrown on the CPU; on simulated
 /// devices the next call that waits throws them.
@@ -146,7 +146,7 @@ void parallel_for(const Where& where, const Extents& extents, const F& f, std::s
 /// result = the sum, mean, largest or smallest of `f(i, j, ...)` over all indices of `extents`, on the device of
 /// `result`, a tensor or view of one element of f's return type. The bits do not depend on the number of threads; sums
 /// of floating-point values are accumulated in double. Without indices, a sum is 0, a mean NaN, and an extremum the
-/// infinity or limit that every value replaces. Otherwise as parallel_for.
+/// infinity or limit that every value replaces. Other rules are those of parallel_for.
 template <reduction By = reduction::sum, tensor_like Y, extents_like Extents, class F>
 void parallel_reduce_into(Y&& result, const Extents& extents, const F& f) {
   if constexpr (detail::is_loop_functor<F, Extents>()) {
@@ -173,8 +173,8 @@ void parallel_reduce_into(Y&& result, const Extents& extents, const F& f) {
   }
 }
 
-/// The sum of `f(i, j, ...)` over all indices of `extents`, as a tensor without axes on a place, or the mean, largest
-/// or smallest: `item(parallel_reduce<reduction::max>(cpu{}, extents<3, 4>{}, f))`. See parallel_reduce_into.
+/// The sum, mean, largest or smallest of `f(i, j, ...)` over all indices of `extents`, as a tensor without axes on a
+/// place: `item(parallel_reduce<reduction::max>(cpu{}, extents<3, 4>{}, f))`. See parallel_reduce_into.
 template <reduction By = reduction::sum, place Where, extents_like Extents, class F>
 auto parallel_reduce(Where, const Extents& extents, const F& f) {
   if constexpr (detail::is_loop_functor<F, Extents>()) {

@@ -11,11 +11,11 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Functors of pooling layers, for op::for_each. On the CPU, `range` computes a row at a time. Sums of 16-bit elements
+// Functors of pooling layers, for op::for_each. On the CPU, `range` computes a row at a time. For 16-bit elements, sums
 // are instead computed one by one, in float.
 namespace devplace::detail {
 
-/// Windows over `planes` images of one channel each.
+/// Windows over planes, images of one channel each.
 struct pooling_shape {
   window_axis rows, columns;
 
@@ -87,9 +87,9 @@ template <class F> void for_each_line(const pooling_shape& s, std::size_t begin,
                       (p * s.rows.out + r) * s.columns.out + c, step, stride});
 }
 
-/// Calls f(first, n, at, apart) for each tap of the windows of a line. The tap is inside the image for `n` windows from
-/// `first` on. For window `first`, the tap is at element `at` of the line's first plane; for each next window it is
-/// `stride` elements further.
+/// Calls f(first, n, at, stride) for each tap of the windows of a line. The tap is inside the image for `n` windows
+/// from `first` on. For window `first`, the tap is at element `at` of the line's first plane; for each next window it
+/// is `stride` elements further.
 template <class F> void for_each_tap(const pooling_shape& s, const window_line& line, const F& f) {
   struct part {
     std::size_t first, n;

@@ -68,8 +68,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Fills a tensor or view with uniformly distributed numbers in [low, high). Draws one of 2^24 equally spaced values
 /// for float, bf16 and half, one of 2^53 for double, and rounds this value to the nearest number of the element type in
-/// the interval. If low and high are equal, every element is low, rounded to the element type. Element i is element i
-/// of the seed's stream. Throws argument_error unless low <= high, both are finite in the element type, their
+/// the interval. If low and high are equal, every element is low, rounded to the element type. Element i comes from
+/// number i of the seed's stream. Throws argument_error unless low <= high, both are finite in the element type, their
 /// difference is finite, and the interval holds a number of this type.
 template <tensor_like To>
 void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> low,

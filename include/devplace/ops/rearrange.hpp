@@ -19,9 +19,9 @@
 #include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-// Functions that move, repeat or pad the elements along one axis, as NumPy's functions of these names. `x` is a tensor,
-// view on one place, of any layout, or an expression. The result is a new tensor on x's place. Enqueued on the place's
-// current stream; a view that is not contiguous is copied to a workspace first.
+// Functions that move, repeat or pad the elements along one axis, as NumPy's functions of these names. `x` is a tensor
+// or a view of any layout on one place, or an expression. The result is a new tensor on x's place. Enqueued on the
+// place's current stream; a view that is not contiguous is copied to a workspace first.
 
 namespace devplace {
 
@@ -41,7 +41,7 @@ template <element T> struct pad_options {
 
 namespace devplace::detail {
 
-// Maps: functors that return the index, along the axis, of the element of x for an index of the result, or no_index.
+// Maps are functors that turn an index of the result, along the axis, into the index of the element of x, or no_index.
 // `count()` is the extent of the result along the axis; `keeps_extent` says that the extent is that of x.
 
 inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
@@ -197,7 +197,7 @@ constexpr auto reversed(X&& x, axis<N>) {
 }
 
 /// x with the elements moved along an axis by `shift` positions, to higher indices if `shift` is positive; elements
-/// moved beyond an end enter at the other: `roll(x, axis<0>{}, 1)`, as numpy.roll.
+/// moved beyond one end enter at the other end: `roll(x, axis<0>{}, 1)`, as numpy.roll.
 template <class X, std::size_t N>
   requires detail::accepted_argument<X>
 auto roll(X&& x, axis<N> along, std::int64_t shift) {

@@ -25,14 +25,15 @@ namespace devplace {
 // are then dynamic: dextents<rank - 1>. Results are new tensors on x's place; `item(sum(x))` is a number on the host.
 // sum_into, mean_into and max_into (reduce_into.hpp) write to existing memory. Sums and products are accumulated in
 // double (int64 for integers) in blocks of fixed size. Therefore the error of a sum grows with the logarithm of the
-// number of elements, and the bits depend neither on the number of threads nor on the run. Expressions of row-major
-// tensors of their extents are computed while they are reduced, unless a function such as exp is in them. Other
+// number of elements, and the bits depend neither on the number of threads nor on the run. An expression is computed
+// while it is reduced if all its tensors are row-major with its extents and no function such as exp is in it. Other
 // expressions, non-contiguous views, and arrays whose reduced axes are not adjacent are first evaluated in workspace.
 //
 // For an operand over several places, each place reduces its local tensor, without communication and concurrently; axes
 // are given as types. The result of a replicated operand is replicated. The result of a split operand stays split if
 // the split axis remains; otherwise it is partial: partial<sum> for sum and count_nonzero, partial<max> for max and
-// any, partial<min> for min and all; the others do not reduce a split axis. Sums and means of partial sums are partial.
+// any, partial<min> for min and all; the other reductions reject a split axis. Sums and means of partial sums are
+// partial.
 
 /// An operand of a reduction: a tensor, a view, or an expression (ops/elementwise.hpp).
 template <class X>
@@ -184,7 +185,7 @@ auto any(X&& x, const Axes&... axes) {
   return detail::reduced<detail::nonzero_operation<detail::nonzero::any>>(std::forward<X>(x), axes...);
 }
 
-/// Whether all elements differ from 0, otherwise as any. 1 without elements.
+/// Whether all elements differ from 0: 1 or 0, as uint8. NaN differs from 0. 1 without elements.
 template <class X, class... Axes>
   requires detail::reduction_call<X, Axes...>
 auto all(X&& x, const Axes&... axes) {
@@ -207,7 +208,7 @@ auto argmax(X&& x, const Axes&... axes) {
   return detail::reduced<detail::position_operation<true>>(std::forward<X>(x), axes...);
 }
 
-/// Position of the smallest element, otherwise as argmax.
+/// Position of the smallest element; NaN counts as smallest. Other rules are those of argmax.
 template <class X, class... Axes>
   requires detail::reduction_call<X, Axes...>
 auto argmin(X&& x, const Axes&... axes) {

@@ -119,15 +119,15 @@ void sum_into(Y&& y, X&& x, sum_options options, const Axes&... axes) {
   detail::reduce_into("sum_into", detail::sum_operation{options.accumulate}, y, std::forward<X>(x), axes...);
 }
 
-/// y = means of x along axes, otherwise as sum_into. NaN without elements.
+/// y = means of x along axes; NaN without elements. Other rules are those of sum_into.
 template <class Y, class X, class... Axes>
   requires(tensor_like<Y> && detail::reduction_call<X, Axes...>)
 void mean_into(Y&& y, X&& x, const Axes&... axes) {
   detail::reduce_into("mean_into", detail::mean_operation{}, y, std::forward<X>(x), axes...);
 }
 
-/// y = largest or smallest elements of x along axes, in x's element type; otherwise as sum_into. NaN if an element is
-/// NaN. Throws argument_error without elements.
+/// y = largest or smallest elements of x along axes, in x's element type; NaN if an element is NaN. Throws
+/// argument_error without elements. Other rules are those of sum_into.
 ///@{
 template <class Y, class X, class... Axes>
   requires(tensor_like<Y> && detail::reduction_call<X, Axes...>)

@@ -18,7 +18,7 @@
 
 namespace devplace::detail {
 
-/// Number of totals of chunks, totals of chunks of these totals, and so on.
+/// Number of all totals: of chunks of the elements, of chunks of these totals, and so on.
 constexpr std::size_t scan_workspace(scan_extents extents) {
   std::size_t all = 0;
   for (; extents.chunks > 1; extents = extents.of_chunks()) all += extents.all_chunks();
@@ -56,8 +56,8 @@ template <class Y, class X, class... Axis> constexpr bool can_scan() {
                   "devplace: cumsum, cumprod: the result has the wrong element type: sums have the operand's type, or "
                   "int64 for integers.");
     static_assert(one_axis,
-                  "devplace: cumsum, cumprod: name one axis, as in cumsum(x, axis<0>{}); all elements in order have "
-                  "one axis as cumsum(x.reshape(extents<6>{})).");
+                  "devplace: cumsum, cumprod: name one axis, as in cumsum(x, axis<0>{}); for all elements in order, "
+                  "reshape x to one axis first, as in cumsum(x.reshape(extents<6>{})).");
     static_assert(exists, "devplace: cumsum, cumprod: the axis does not exist; axes count from 0 to rank - 1.");
     static_assert(fits, "devplace: cumsum, cumprod: result and operand must have the same extents.");
     return together && written && same && one_axis && exists && fits;
@@ -125,15 +125,15 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// may be x. In the order of the place's current stream. Floating-point sums are accumulated in double in an order that
 /// depends only on the size, so the bits are the same on every place. Integer sums are exact modulo 2^64; on CUDA
 /// devices, CUB computes them for arrays of rank 1. Scratch memory is allocated on the place and counted as workspace.
-/// Throws shape_error for different run-time extents, and for rank 1 and 2^31 or more integers on CUDA devices if the
-/// program is built with a CUDA Toolkit before 13.0.
+/// Throws shape_error for different run-time extents. If the program is built with a CUDA Toolkit before 13.0, also
+/// throws it for arrays of rank 1 with 2^31 or more integers on CUDA devices.
 template <class Y, class X, axis_argument... Axis>
   requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
 void cumsum_into(Y&& y, const X& x, Axis... axis) {
   detail::scan_into<false>("cumsum", y, x, axis...);
 }
 
-/// y[i] = x[0] * ... * x[i] along an axis, as torch.cumprod. Otherwise as cumsum_into, without CUB.
+/// y[i] = x[0] * ... * x[i] along an axis, as torch.cumprod. Other rules are those of cumsum_into; CUB is not used.
 template <class Y, class X, axis_argument... Axis>
   requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
 void cumprod_into(Y&& y, const X& x, Axis... axis) {

@@ -193,7 +193,7 @@ template <tensor_like Y, tensor_like X> void softmax_into(Y&& y, const X& x) {
   detail::for_rows_of<detail::softmax_row>("softmax", detail::as_any_view(y), detail::as_any_view(x));
 }
 
-/// y = log(softmax(x)) along the last axis, without cancellation. Otherwise as softmax_into.
+/// y = log(softmax(x)) along the last axis, without cancellation. Other rules are those of softmax_into.
 template <tensor_like Y, tensor_like X> void log_softmax_into(Y&& y, const X& x) {
   detail::for_rows_of<detail::log_softmax_row>("log_softmax", detail::as_any_view(y), detail::as_any_view(x));
 }
@@ -220,7 +220,7 @@ auto softmax(X&& x) {
   return detail::with_rows_of<detail::softmax_row>("softmax", std::forward<X>(x));
 }
 
-/// log(softmax(x)), otherwise as softmax. See log_softmax_into.
+/// log(softmax(x)) as a new tensor. Other rules are those of softmax. See log_softmax_into.
 template <class X>
   requires detail::accepted_argument<X>
 auto log_softmax(X&& x) {

@@ -150,7 +150,7 @@ void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
   detail::sort_into<false>("sort", y, x, order);
 }
 
-/// y = x sorted along an axis, given as `axis<0>{}` or as a number; otherwise as sort_into of rows.
+/// y = x sorted along an axis, given as `axis<0>{}` or as a number. Other rules are those of sort_into of rows.
 template <class Y, class X, axis_argument Axis>
   requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
 void sort_into(Y&& y, const X& x, Axis axis, sort_order order = sort_order::ascending) {
@@ -165,7 +165,7 @@ void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::asce
   detail::sort_into<true>("argsort", positions, x, order);
 }
 
-/// The positions along an axis; otherwise as argsort_into of rows.
+/// positions = the positions along an axis. Other rules are those of argsort_into of rows.
 template <class Y, class X, axis_argument Axis>
   requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
 void argsort_into(Y&& positions, const X& x, Axis axis, sort_order order = sort_order::ascending) {
@@ -200,9 +200,10 @@ auto argsort(X&& x, Axis axis, sort_order order = sort_order::ascending) {
   return detail::sorted<true>("argsort", std::forward<X>(x), order, axis);
 }
 
-/// The k largest elements of each row, largest first, and their positions: `auto [values, positions] = top_k(x, 5)`, or
-/// of each line along an axis, `top_k(x, 5, axis<0>{})`, as new tensors on x's place with extent k along the axis.
-/// Equal elements keep their order; NaN counts as largest. Throws argument_error if a row has fewer than k elements.
+/// The k largest elements of each row, or of each line along a given axis, largest first, and their positions, as new
+/// tensors on x's place: `auto [values, positions] = top_k(x, 5)`, `top_k(x, 5, axis<0>{})`. Both have extent k along
+/// the axis. Equal elements keep their order; NaN counts as largest. Throws argument_error if a row has fewer than k
+/// elements.
 template <class Operand, axis_argument... Axis>
   requires(detail::accepted_argument<Operand> && sizeof...(Axis) <= 1)
 auto top_k(Operand&& operand, std::size_t k, Axis... axis) {

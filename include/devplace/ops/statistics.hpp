@@ -17,8 +17,8 @@
 
 namespace devplace {
 
-// Norms, variances and logarithms of sums of exponentials, of floating-point elements. Reductions as those of
-// reduce.hpp: of all elements or along axes, `norm(x, axis<1>{})`, in double, with bits that do not depend on the
+// Norms, variances and logarithms of sums of exponentials, of floating-point elements. These reductions are like those
+// of reduce.hpp: of all elements or along axes, `norm(x, axis<1>{})`, in double, with bits that do not depend on the
 // number of threads. variance, standard_deviation and logsumexp read the elements twice and allocate a number per
 // result as workspace.
 
@@ -139,9 +139,9 @@ struct logsumexp_operation {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The norm of all elements or along axes, as of a vector: `norm(x)` is the square root of the sum of squares,
-/// `norm<1>(x)` the sum of absolute values, `norm<infinite_order>(x)` the largest absolute value. 0 without elements.
-/// Squares are added in double: norms of float elements overflow only if the result does.
+/// The norm of all elements, or of the elements along given axes, taken as a vector: `norm(x)` is the square root of
+/// the sum of squares, `norm<1>(x)` the sum of absolute values, `norm<infinite_order>(x)` the largest absolute value. 0
+/// without elements. Squares are added in double: norms of float elements overflow only if the result does.
 template <unsigned Order = 2, class X, class... Axes>
   requires detail::reduction_call<X, Axes...>
 auto norm(X&& x, const Axes&... axes) {
@@ -154,8 +154,9 @@ auto norm(X&& x, const Axes&... axes) {
 }
 
 /// The sum of squared deviations from the mean, divided by the number of elements minus Correction. `variance(x)` is
-/// the estimate from a sample, the default of torch.var; `variance<0>(x)` is the mean, the default of numpy.var. NaN if
-/// no divisor remains. Subtracts the mean first, so that large means cost no digits.
+/// the estimate from a sample, the default of torch.var; `variance<0>(x)` is the mean, the default of numpy.var.
+/// Divides by 0 if there are no more than Correction elements. Subtracts the mean first, so that large means cost no
+/// digits.
 template <std::size_t Correction = 1, class X, class... Axes>
   requires detail::reduction_call<X, Axes...>
 auto variance(X&& x, const Axes&... axes) {

@@ -11,8 +11,8 @@
 #include <devplace/ops/detail/row_taker.hpp>
 #include <devplace/ops/rearrange.hpp>
 
-// Elements chosen by an index for each element of the result, along one axis. `gather` and `scatter` are collectives of
-// tensors over several places.
+// Operations that choose or add elements along one axis, by an index for each of them: torch's gather and scatter_add_.
+// Here, `gather` and `scatter` are collectives of tensors over several places.
 
 namespace devplace::detail {
 
@@ -133,7 +133,7 @@ auto take_along(From&& x, At&& indices, axis<N>) {
 
 /// y[i, indices[i, j, k], k] += values[i, j, k] for axis 1, as torch's scatter_add_. Elements with equal indices are
 /// added in ascending order of j, so the bits are the same on every place and for every number of threads. `indices`
-/// and `values` have equal extents, which are y's except along the axis. Wrong indices as in take_along; on CUDA
+/// and `values` have equal extents, which are y's except along the axis. Wrong indices throw as in take_along; on CUDA
 /// devices, all elements of y along the axis become NaN or the lowest number.
 template <class Y, class At, class Values, std::size_t N>
   requires(detail::accepted_argument<Y> && detail::accepted_argument<At> && detail::accepted_argument<Values>)

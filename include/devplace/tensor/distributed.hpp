@@ -25,10 +25,10 @@ struct leading_extent;
 }
 
 /// A tensor over several places. Under `sharded<axis<N>, ...>`, each place stores consecutive indices of axis N as a
-/// separate row-major array; the constructor's split divides the axis. Otherwise each place has the full extents: a
-/// copy or a summand. `local(k)` is the array of the placement's k-th place, `local(cuda<1>{})` the array of a given
-/// place; `only_on(k)` writes to one copy or summand. Move-only, with deep const; collectives (parallel/) change the
-/// distribution. A moved-from tensor may only be assigned to or destroyed.
+/// separate row-major array; the constructor's split divides the axis. Under other placements, each place has the full
+/// extents: a copy or a summand. `local(k)` is the array of the placement's k-th place, `local(cuda<1>{})` the array of
+/// a given place; `only_on(k)` writes to one copy or summand. Move-only, with deep const; collectives (parallel/)
+/// change the distribution. A moved-from tensor may only be assigned to or destroyed.
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
 class DEVPLACE_NODISCARD

@@ -42,7 +42,7 @@ template <class... T> struct dtype_table : std::array<dtype, sizeof...(T)> {
     const dtype* row = this->data();
     return ((std::is_same_v<X, T> || (++row, false)) || ...) ? row : nullptr;
   }
-  /// Whether the rows' codes of a library equal `codes`, in the order of the types.
+  /// Whether the member `code` of the rows has the values `codes`, in the order of the types.
   constexpr bool have(int dtype::* code, const int (&codes)[sizeof...(T)]) const {
     const int* expected = codes;
     return ((find<T>()->*code == *expected++) && ...);

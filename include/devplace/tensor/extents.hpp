@@ -50,8 +50,8 @@ inline std::string sizes_text(std::span<const std::size_t> sizes) { return sizes
                      "in the computation of the extents."});
 }
 
-/// Whether an array of these sizes can be addressed, with elements of up to 8 bytes. 2 to the sum of the bit widths
-/// bounds the number of elements, so neither the number nor a size in bytes overflows.
+/// Whether an array of these sizes can be addressed, with elements of up to 8 bytes. There are at most 2^b elements,
+/// where b is the sum of the sizes' bit widths, so neither their number nor a size in bytes overflows.
 constexpr bool addressable(std::span<const std::size_t> sizes) {
   int bits = 0;
   for (const std::size_t size : sizes) {

@@ -87,9 +87,9 @@ template <element T, extents_like Extents, single_place P> class exported<tensor
   auto view() const& DEVPLACE_LIFETIMEBOUND { return std::as_const(value_).view(); }
   ///@}
 
-  /// Returns the handle for other processes, and records the work enqueued so far on the current stream. Other
-  /// processes' work after opening the tensor is ordered after the work that the last call recorded. The processes must
-  /// order later changes themselves. (On simulated devices this function waits for the work.)
+  /// Returns the handle for other processes, and records the work enqueued so far on the current stream. Work that
+  /// another process enqueues after it has opened the tensor runs after the work that the last call recorded. The
+  /// processes must order later changes themselves. (On simulated devices this function waits for the recorded work.)
   DEVPLACE_CONFIGURED handle_type handle() const {
     if (segment_ == nullptr) throw error("this exported tensor was moved from; use the variable that it was moved to.");
     if constexpr (!std::is_void_v<decltype(detail::ipc_of<P>())>)
@@ -129,8 +129,8 @@ template <class T, class Extents, class P> exported(tensor<T, Extents, P>) -> ex
 /// written. Its destructor waits for this place's work; the exporter does not free the memory earlier. Work on the
 /// current stream is ordered after the exporter's work (see exported::handle). The place's device must stay the same in
 /// both processes. Throws argument_error, with the first difference, if the type, the extents, the version of devplace
-/// or the GPU (by its UUID) differ. Also throws argument_error if the exporter has freed the tensor, and in the
-/// exporting process; use the tensor itself there.
+/// or the GPU (by its UUID) differ. Also throws argument_error if the exporter has freed the tensor, or is this
+/// process, which can use exported::view() instead.
 template <single_place P, element T, extents_like Extents>
 DEVPLACE_CONFIGURED [[nodiscard]] tensor<T, Extents, P> open_ipc(const ipc_handle<T, Extents>& handle) {
   using functions = decltype(detail::ipc_of<P>());

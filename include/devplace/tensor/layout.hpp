@@ -110,9 +110,9 @@ constexpr std::size_t magnitude(std::ptrdiff_t stride) {
   return stride < 0 ? 0 - static_cast<std::size_t>(stride) : static_cast<std::size_t>(stride);
 }
 
-/// Elements from the lowest address to the highest address that strides reach, both inclusive, and how many of them are
-/// before the first element, because of negative strides. `count` is 0 without elements, and SIZE_MAX if strides exceed
-/// the address space.
+/// `count` elements lie between the lowest and the highest address that strides reach, both inclusive. `before` of them
+/// precede the first element, because of negative strides. `count` is 0 without elements, and SIZE_MAX if the strides
+/// exceed the address space.
 struct element_span {
   std::size_t count, before = 0;
 };
@@ -149,7 +149,7 @@ constexpr bool broadcast_strides(std::span<const std::size_t> extents, std::span
   return true;
 }
 
-/// Computes strides that give the same elements, in the same order, another shape of equal size; false if none exist.
+/// Computes the strides of another shape of equal size, with the elements in the same order; false if none exist.
 constexpr bool reshape_strides(std::span<const std::size_t> extents, std::span<const std::ptrdiff_t> strides,
                                std::span<const std::size_t> shape, std::span<std::ptrdiff_t> result) {
   // Goes from the last axis to the first: `left` elements, `step` apart, remain for axes of the new shape.

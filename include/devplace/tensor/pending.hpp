@@ -71,7 +71,7 @@ template <place P> class copy_in_flight {
   bool in_flight_ = false;
 };
 
-/// Held in place of a tensor by a pending copy into an existing tensor, because that copy returns no tensor.
+/// Replaces the tensor in a pending copy into an existing tensor, because that copy returns no tensor.
 struct no_value {};
 
 template <class Value, class P> inline constexpr bool is_on_place = false;
@@ -82,7 +82,7 @@ template <class T, class Extents, class P> inline constexpr bool is_on_place<ten
 /// An asynchronous copy on device `P`. to_async copies to a new tensor, which only get() or after() returns. copy_async
 /// copies to an existing tensor, as pending<void, P>; do not access the tensor until the program has waited. Move-only.
 /// Keeps a temporary source alive; any other source must exist unchanged until wait() or the destructor. The destructor
-/// waits for the copy. One thread at a time.
+/// waits for the copy. Only one thread at a time may use the object.
 template <class Value, place P> class [[nodiscard]] pending {
   static constexpr bool on_device = detail::is_on_place<Value, P>;
   using held = std::conditional_t<std::is_void_v<Value>, detail::no_value, Value>;

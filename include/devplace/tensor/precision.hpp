@@ -53,7 +53,7 @@ template <class Storage> struct precision_traits<mixed<Storage>> : detail::unifo
 template <class P>
 concept precision = requires { typename precision_traits<P>::parameter; };
 
-/// Whether trainers scale losses in a precision whose gradients may underflow: in mixed<half>.
+/// Whether trainers scale losses in this precision. True for mixed<half>, because small gradients underflow in half.
 template <class P> inline constexpr bool scales_losses = std::is_same_v<P, mixed<half>>;
 
 /// The element type of computations in a precision: float for `tf32`, bf16 for `mixed<bf16>`, half for `mixed<half>`,

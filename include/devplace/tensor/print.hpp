@@ -21,7 +21,7 @@
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
 
-// Places brackets, blanks and line breaks as numpy does: lines of at most 75 columns; arrays of more than 1000 elements
+// Sets brackets, blanks and line breaks as numpy does: lines of at most 75 columns; arrays of more than 1000 elements
 // show only the first and last 3 along each axis.
 namespace devplace::detail {
 

@@ -120,9 +120,9 @@ template <class Value, class... Arguments>
 
 /// Opens the tensor or model that a process made by create_shared. The processes share the memory, which exists as long
 /// as any process has it. Compares static extents of a tensor; run-time extents are read from the segment. Throws
-/// argument_error if no process has the memory; if the type, the extents, the network or the version of devplace
-/// differ, with the first difference; if the header does not fit the file; and if the file is another user's or locked
-/// exclusively for two seconds.
+/// argument_error if no process has the memory, if the header does not fit the file, and if the file is another user's
+/// or stays locked exclusively for two seconds. Also throws argument_error, with the first difference, if the type, the
+/// extents, the network or the version of devplace differ.
 template <class Value> [[nodiscard]] Value open_shared(std::string_view name) {
   if constexpr (detail::can_be_shared<Value>())
     return detail::shared_form<Value>::open(name);

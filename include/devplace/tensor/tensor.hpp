@@ -228,9 +228,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P>
       return reshaped;
   }
 
-  /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, like torch's record_stream: frees its memory
-  /// after all work that was enqueued on `s` before the tensor's destruction. Call this function once for each such
-  /// stream, except the stream on which the tensor was made, before the tensor is destroyed.
+  /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, like torch's record_stream. The memory is
+  /// then freed after all work that was enqueued on `s` before the tensor's destruction. Call this function before the
+  /// tensor is destroyed, once for each such stream except the stream on which the tensor was made.
   template <place Other> void record_stream(const stream<Other>& s) const {
     static_assert(std::is_same_v<P, Other>,
                   "devplace: record_stream: the stream is of another place than the tensor; use a stream of its place, "

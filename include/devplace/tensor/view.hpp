@@ -165,7 +165,7 @@ class DEVPLACE_NODISCARD view
     }
   }
   /// Selects index `index` of an axis and removes the axis: `x.select(axis<1>{}, 0)`; `x[index]` uses the first axis.
-  /// Throws argument_error for an index out of range. The result is row-major along the first axis of a row-major view,
+  /// Throws argument_error for an index out of range. The result is row-major if the view is and the axis is its first,
   /// otherwise strided.
   ///@{
   template <class Axis> constexpr auto select(Axis, std::size_t index) const {

@@ -86,7 +86,7 @@ template <class Memory> constexpr auto* wrapped_data(Memory& memory) {
 /// `wrap<on<cuda<0>>>(pointer, extents<dyn, 3>{n})`. The memory is a pointer, a device_pointer, or anything that
 /// converts to std::span: a std::vector, a std::array, a span. A span may also refer to a device's memory; containers
 /// may not. The elements are row-major, or have `strides`: a number of elements for each axis. Strides in a std::array
-/// may be negative if the memory is a pointer, to the first element.
+/// may be negative if the memory is given by a pointer, which then points to the first element.
 /// `wrap(pointer, extents<2, 3>{}, {1, 2})` is a column-major matrix. The memory must outlive the view; temporary
 /// containers do not compile. If the view is written, different indices must be different elements. Copies nothing:
 /// `to<on<cuda<0>>>(wrap(values, extents<dyn, 3>{n}))` makes a copy. Throws shape_error unless a container has exactly

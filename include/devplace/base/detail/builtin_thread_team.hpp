@@ -31,11 +31,11 @@ struct process_team_owner;
 /// A team of threads that devplace starts and joins. The thread that calls run() is member 0; the others wait for work:
 /// they spin for some tens of microseconds and then sleep, unless keep_awake(true) is in force.
 ///
-/// Fork and join cost 0.1 to 0.6 us while the workers spin and about 50 us once they sleep. The calling thread, the
-/// leader, waits some microseconds after its own part. Then it also runs the parts of workers that have not begun,
-/// for example on a busy processor. If several threads call run() concurrently, the first one gets the workers; the
-/// others run all parts themselves. So no call waits for a busy team or machine, and run() may be nested. A member must
-/// not wait for another member. After fork(), the child's first run() starts new workers.
+/// Starting and joining a run costs 0.1 to 0.6 us while the workers spin and about 50 us once they sleep. The calling
+/// thread, the leader, waits some microseconds after its own part. Then it also runs the parts of workers that have not
+/// begun, for example because their processors are busy. If several threads call run() concurrently, the first one gets
+/// the workers; the others run all parts themselves. So no call waits for a busy team or machine, and run() may be
+/// nested. A member must not wait for another member. After fork(), the child's first run() starts new workers.
 class builtin_thread_team {
  public:
   /// Starts `size - 1` workers. Throws argument_error unless 1 <= size <= 4096.
@@ -84,7 +84,7 @@ class builtin_thread_team {
       dispatch(detail::team_task(nothing), size());
   }
 
-  /// Whether no worker sleeps now, so that a fork costs less than a microsecond.
+  /// Whether no worker sleeps now, so that run() starts the workers in less than a microsecond.
   bool is_awake() const noexcept {
     return asleep_.load(std::memory_order_relaxed) == 0 && started_in_ == detail::fork_count();
   }

@@ -56,8 +56,8 @@ inline int parse_thread_count(std::string_view text) {
   }
 }
 
-/// Size of the process's team unless set_thread_count was called: OMP_NUM_THREADS (`variable`, null or empty if unset),
-/// otherwise the number of usable processors.
+/// The size of the process's team until set_thread_count() is called: the value of OMP_NUM_THREADS, `variable`, or the
+/// number of usable processors if `variable` is null or empty.
 inline int default_thread_count(const char* variable, int processors) {
   return variable == nullptr || *variable == '\0' ? processors : parse_thread_count(variable);
 }

@@ -13,8 +13,8 @@
 
 namespace devplace::detail {
 
-/// Moves a thread that waits for the calling thread's processor to any other allowed processor; programs cannot see
-/// which processors are idle. The system may move the thread back.
+/// Moves `thread`, which waits until the calling thread's processor is free, to any other allowed processor. Programs
+/// cannot see which processors are idle. The system may move the thread back.
 inline void move_from_this_processor([[maybe_unused]] std::thread& thread) noexcept {
 #if defined(__linux__)
   const ::pthread_t id = thread.native_handle();

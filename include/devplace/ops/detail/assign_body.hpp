@@ -21,7 +21,7 @@
 namespace devplace::detail {
 
 // Replaces n numbers by their correctly rounded square roots. Uses assembly, because neither compiler vectorises
-// std::sqrt, which may set errno. Not inlined into code for other instruction sets: 16-byte vectors do not need them.
+// std::sqrt, which may set errno. Not inlined into code for other instruction sets, because 16-byte vectors need none.
 #if defined(DEVPLACE_DETAIL_ROOT)
   #define DEVPLACE_DETAIL_SQUARE_ROOTS(T, suffix)                                        \
     [[gnu::noinline]] inline void take_square_roots(T* x, std::size_t n) {               \
@@ -91,8 +91,8 @@ template <class T, class Tree> struct assign_linear {
 };
 
 /// Copies [rows, columns] elements between arrays of any strides, several rows at a time. If columns are contiguous in
-/// the source, each of its cache lines is used before it is evicted. A call, because each expression would contain
-/// these loops otherwise.
+/// the source, each of its cache lines is used before it is evicted. Not inlined, because otherwise each expression
+/// would contain these loops.
 template <class T, class Stride>
 [[gnu::noinline]] void copy_rows(T* to, std::ptrdiff_t row_stride, Stride stride, const T* from,
                                  const std::ptrdiff_t* strides, std::ptrdiff_t rows, std::ptrdiff_t columns) {
@@ -121,7 +121,7 @@ struct gathered_block {
 };
 
 /// Copies [rows, columns] elements, `strides` apart in the source, to a contiguous block, unless the block holds them.
-/// A call, as copy_rows().
+/// Not inlined, like copy_rows().
 template <class T>
 [[gnu::noinline]] const T* gather(gathered_block& block, const T* from, const std::ptrdiff_t* strides,
                                   std::ptrdiff_t rows, std::ptrdiff_t columns) {

@@ -64,8 +64,9 @@ template <class T> struct attention_arguments {
   T* log_sums;
 };
 
-/// Gradients of queries, keys and values, `dqueries` in the layout of `queries`, given `dresults`, the gradients of the
-/// results. `products` [samples, heads, length] is workspace for the inner products of the results and their gradients.
+/// `dqueries` receives the gradients of queries, keys and values, in the layout of `queries`. `dresults` are the
+/// gradients of the results. `products` [samples, heads, length] is workspace for the inner products of the results and
+/// their gradients.
 template <class T> struct attention_gradient_arguments {
   attention_shape shape;
   T scale;
@@ -95,7 +96,7 @@ template <class T> struct mixed_attention_gradient_arguments {
 };
 ///@}
 
-/// Number of elements of a head for each of 32 GPU threads.
+/// Each of 32 GPU threads has `Columns` elements of a head.
 template <unsigned Columns> struct columns_of_head {};
 
 /// Computes `products` of attention_gradient_arguments.

@@ -16,8 +16,8 @@
 #define DEVPLACE_DETAIL_OTHER_EXTENTS                                                                  \
   "devplace: elementwise: the static extents of the operands differ in an axis in which neither is 1 " \
   "(aligned at the last axis); reshape one of them, or slice both to the same size."
-#define DEVPLACE_DETAIL_DIFFERENCE_OF_RANKS                                                                  \
-  "devplace: a difference of operands with different numbers of axes would repeat both, as [4, 1] - [4] to " \
+#define DEVPLACE_DETAIL_DIFFERENCE_OF_RANKS                                                                     \
+  "devplace: a difference of operands with different numbers of axes would repeat both: [4, 1] - [4] would be " \
   "[4, 4]; reshape one of them to the extents of the other or, if all pairs are meant, to [1, 4]."
 
 namespace devplace::detail {

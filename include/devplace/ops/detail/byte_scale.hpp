@@ -54,7 +54,7 @@ void scale_byte_range(T* to, const std::uint8_t* from, std::size_t count, const 
   for (; i < count; ++i) to[i] = table[from[i]];
 }
 
-/// Body for for_each: to[i] = scale.of[from[i]].
+/// Body for for_each: to[i] = scale.values[from[i]].
 template <class T> struct byte_scaler {
   T* to;
   const std::uint8_t* from;

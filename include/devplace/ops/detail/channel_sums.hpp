@@ -64,9 +64,9 @@ template <class T> struct pair_of {
 };
 
 /// `terms` defines the sums. `terms.of_channel(c)` is a functor that returns the summands of channel c at element index
-/// i, as a pair_of<terms.value_type>; its inputs() and of() (detail/reduced_inputs.hpp) serve several elements at a
-/// time. `combine(a, b)` adds b to a; any commutative and associative function with the neutral element `neutral()` may
-/// replace the addition. `terms.store(c, pair)` stores the results.
+/// i, as a pair_of<terms.value_type>; its inputs() and from_inputs() (detail/reduced_inputs.hpp) serve several elements
+/// at a time. `combine(a, b)` adds b to a; any commutative and associative function with the neutral element
+/// `neutral()` may replace the addition. `terms.store(c, pair)` stores the results.
 template <class Terms> struct channel_plan {
   channel_shape shape;
   Terms terms;

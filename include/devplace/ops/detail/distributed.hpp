@@ -20,7 +20,7 @@
   "devplace: the operands lie on different places; bring them to one placement first: " \
   "to<on<P>>(x), broadcast<replicated<...>>(x), scatter<sharded<axis<0>, ...>>(x) or gather<on<P>>(x)."
 #define DEVPLACE_DETAIL_OTHER_AXES \
-  "devplace: the operands are split along different axes; all_gather(x) one of them first."
+  "devplace: the operands are split along different axes; make one of them whole first, all_gather(x)."
 #define DEVPLACE_DETAIL_NONLINEAR                                                                              \
   "devplace: an operand is partial, and this operation on its summands does not give summands of the result; " \
   "make it whole first, all_reduce(x)."
@@ -32,7 +32,7 @@
   "partial one whole first, all_reduce(x)."
 #define DEVPLACE_DETAIL_SUMMANDS_AND_PARTS                                                                   \
   "devplace: one operand is partial and one is split, so that the parts of one meet summands of the other; " \
-  "reduce_scatter(x) or all_reduce(x) the partial one first."
+  "reduce the partial one first, with reduce_scatter(x) or all_reduce(x)."
 #define DEVPLACE_DETAIL_OTHER_REDUCTIONS \
   "devplace: the operands are partial in different reductions; make one of them whole first, all_reduce(x)."
 

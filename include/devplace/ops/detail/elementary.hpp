@@ -132,8 +132,8 @@ struct sigmoid {
   template <class T> [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const { return T{1} / (T{1} + fast_exp(-x)); }
 };
 
-/// Between floating-point types rounds to nearest; from floating point to integers truncates towards zero, clamps to
-/// the type's range and maps NaN to 0; between integers keeps the low bits.
+/// Rounds to nearest between floating-point types. From floating point to integers, truncates towards zero, clamps to
+/// the type's range and maps NaN to 0. Between integers, keeps the low bits.
 template <class To> struct convert {
   template <class From> DEVPLACE_HD constexpr To operator()(From x) const {
     if constexpr (storage_element<From> && std::is_integral_v<To>) return (*this)(static_cast<float>(x));
@@ -149,7 +149,7 @@ template <class To> struct convert {
   }
 };
 
-/// Computes F of storage types' elements and numbers in float; rounds the result to T unless F is a comparison.
+/// Computes F in float, for elements of storage types and numbers. Rounds the result to T unless F is a comparison.
 template <class F, storage_element T> struct in_float {
   template <class... X> [[gnu::always_inline]] DEVPLACE_HD constexpr auto operator()(X... x) const {
     const auto result = F{}(static_cast<float>(x)...);

@@ -26,7 +26,7 @@ struct operand_layout {
   bool single = false;                    // one element by its type; its strides are all 0
   std::ptrdiff_t strides[max_rank] = {};  // in elements, for each axis of the result; 0 if broadcast along it
 
-  /// Copies the first `rank` strides to the innermost of `most` axes.
+  /// Copies the first `rank` strides to the last `rank` of the `most` elements of `to`.
   constexpr void aligned_strides(std::size_t rank, std::ptrdiff_t* to, std::size_t most) const {
     for (std::size_t axis = 0; axis < rank; ++axis) to[most - rank + axis] = strides[axis];
   }
@@ -55,8 +55,8 @@ template <class View> constexpr operand_layout layout_of(const View& x, const sh
   return operand;
 }
 
-/// Removes axes of extent 1 and merges neighbouring axes that all operands traverse with one stride: one axis remains
-/// without broadcasting, two for a row vector and a matrix.
+/// Removes axes of extent 1 and merges neighbouring axes that all operands traverse with one stride. Of contiguous
+/// operands without broadcasting, one axis remains; of a matrix and a row vector, two axes remain.
 constexpr void collapse(shape& result, operand_layout* operands, std::size_t count) {
   std::size_t kept = 0;
   for (std::size_t axis = 0; axis < result.rank; ++axis) {
@@ -84,8 +84,8 @@ constexpr bool rows_are_linear(const shape& collapsed, const operand_layout* ope
   return true;
 }
 
-/// Whether writing the result would overwrite operand elements that are read later. An operand that is the destination
-/// itself is read element by element before it is written.
+/// Whether writing the result would overwrite operand elements that are read later. False for an operand that is the
+/// destination itself, because each of its elements is read before it is overwritten.
 inline bool overlaps(const operand_layout& destination, const operand_layout& operand) {
   if (!share_memory(destination.data, destination.bytes, operand.data, operand.bytes)) return false;
   bool same =

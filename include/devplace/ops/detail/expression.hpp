@@ -22,12 +22,12 @@ template <class Result, class Extents, class Operand> constexpr void check_split
   if constexpr (std::is_same_v<typename Operand::placement_type, Result>) {
     static_assert(operand_extents::rank == Extents::rank,
                   "devplace: elementwise: a split operand has fewer axes than another, so its split axis would not be "
-                  "the result's; all_gather(x) it first, or give it as many axes.");
+                  "the result's; make it whole first, all_gather(x), or give it as many axes.");
   } else if constexpr (operand_extents::rank + axis >= Extents::rank) {
     constexpr std::size_t extent = aligned_static_extent<operand_extents>(axis, Extents::rank);
     static_assert(extent == 1 || extent == dyn,
                   "devplace: elementwise: a whole operand has the axis along which another is split, and each place "
-                  "would use only a part of it; scatter<sharded<axis<0>, ...>>(x) it first.");
+                  "would use only a part of it; split it first, scatter<sharded<axis<0>, ...>>(x).");
   }
 }
 

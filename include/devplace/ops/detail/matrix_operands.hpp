@@ -96,8 +96,8 @@ template <class View> auto* lowest_address(const View& x) {
   return raw_data(x) - spanned(sizes_of(x.extents()), x.strides()).before;
 }
 
-/// Whether writing the result could change the operand. Compares addresses modulo the result's row stride to recognise
-/// disjoint blocks of columns of one matrix. Compares addresses modulo the result's other strides likewise.
+/// Whether writing the result could change the operand. Compares addresses modulo each stride of the result: modulo the
+/// row stride, for example, disjoint blocks of columns of one matrix have disjoint addresses.
 inline bool overlap(const matrix_memory& result, const matrix_memory& operand) {
   if (!share_memory(result.data, result.bytes(), operand.data, operand.bytes())) return false;
   const auto to = reinterpret_cast<std::uintptr_t>(result.data), from = reinterpret_cast<std::uintptr_t>(operand.data);

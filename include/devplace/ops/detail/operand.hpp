@@ -183,7 +183,8 @@ template <class A, class B> struct pair_value {
 template <number A, class B> struct pair_value<A, B> {
   using type = value_type_of<B>;
 };
-/// Of two numbers, their common type, or the element type beside it: uint8 for bool, int64 for other integers.
+/// For two numbers: their common type if it is an element type. Otherwise uint8 for integers of one byte such as bool,
+/// int64 for other integers, and double for floating-point numbers.
 template <number A, number B> struct pair_value<A, B> {
   using common = std::common_type_t<std::remove_cvref_t<A>, std::remove_cvref_t<B>>;
   using integer = std::conditional_t<sizeof(common) == 1, std::uint8_t, std::int64_t>;

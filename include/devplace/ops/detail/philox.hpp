@@ -63,7 +63,7 @@ struct random_sequence {
     return philox({{low_half(i), high_half(i), low_half(stream), high_half(stream)}}, key);
   }
 
-  /// The key in block i, of sequences that depend on seed, stream and i.
+  /// Makes a key of the words of block i, for sequences that depend on seed, stream and i.
   constexpr philox_key key_in_block(std::uint64_t i) const {
     const philox_block mixed = block(i);
     return {{mixed.word[0], mixed.word[1]}};

@@ -6,8 +6,8 @@
 
 namespace devplace::detail {
 
-/// Calls f(plane, row, begin, end) for each part of a row within the elements [begin, end) of planes of `rows` x
-/// `columns`.
+/// Elements [begin, end) of planes of `rows` x `columns` consist of whole rows and parts of rows. For each of these,
+/// calls f(plane, row, first, last), where [first, last) are its columns.
 template <class F>
 void for_each_plane_row(std::size_t rows, std::size_t columns, std::size_t begin, std::size_t end, const F& f) {
   std::size_t row = begin / columns % rows, plane = begin / columns / rows, first = begin % columns;

@@ -24,7 +24,8 @@ inline constexpr std::size_t random_grain = 4096;
 /// Number of 32-bit random words per element of type T.
 template <class T> inline constexpr std::size_t words_of = sizeof(T) / sizeof(std::uint32_t);
 
-/// The leading 53 of 64 random bits as an exact number. Converts signed integers, because compilers vectorise this.
+/// The leading 53 of 64 random bits as an exact number. Converts signed integers, because compilers vectorise their
+/// conversion.
 DEVPLACE_HD constexpr double leading_bits(std::uint32_t low, std::uint32_t high) {
   const double upper = static_cast<double>(static_cast<std::int32_t>(high ^ 0x8000'0000)) + 0x1p31;
   return upper * 0x1p21 + static_cast<double>(static_cast<std::int32_t>(low >> 11));

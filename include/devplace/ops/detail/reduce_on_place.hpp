@@ -20,7 +20,7 @@
 // Reductions into the elements of a view, on one place or on each of several places.
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Row-major elements with the axes of a view that remain first, then those that are true in `reduced`.
+/// Returns the elements of a view in row-major order after its axes that are true in `reduced` are moved to the end.
 template <class X> auto packed_with_reduced_last(const X& x, const std::array<bool, X::rank>& reduced) {
   shape order;
   std::array<std::ptrdiff_t, X::rank> strides{};
@@ -34,8 +34,9 @@ template <class X> auto packed_with_reduced_last(const X& x, const std::array<bo
   return packed(permuted);
 }
 
-/// Calls `carry_out(elements, outer, count, inner)` with row-major elements for the reduction of the axes of a view
-/// that are true in `reduced`. `MayBeScattered`: whether these axes may be non-adjacent.
+/// Calls `carry_out(elements, outer, count, inner)` to reduce the axes of a view that are true in `reduced`. The
+/// elements are row-major, outer x count x inner, to be reduced along `count`. `MayBeScattered`: whether the axes of
+/// the view may be non-adjacent.
 template <bool MayBeScattered, class X, class CarryOut>
 void in_reduction_order(const X& x, const std::array<bool, X::rank>& reduced, const CarryOut& carry_out) {
   const reduction_extents extents = reduction_extents_of(sizes_of(x.extents()), reduced);
@@ -61,7 +62,7 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
       });
 }
 
-/// The reducer that stores results in the elements of a view; `reducer` stores them in row-major order.
+/// Returns a reducer that stores results in the elements of `to`. `reducer` itself stores them in row-major order.
 template <class To, class Reducer> auto stored_in([[maybe_unused]] const To& to, const Reducer& reducer) {
   if constexpr (To::is_row_major) {
     return reducer;
@@ -107,7 +108,7 @@ template <class T, class Tree> struct tree_source {
   DEVPLACE_HD T operator()(std::size_t i) const { return static_cast<T>(tree.at(i)); }
 };
 
-/// Whether the tensors of an expression have its elements in row-major order, apart from the elements of `to`.
+/// Whether all tensors of an expression have the expression's elements in row-major order, and none overlaps `to`.
 template <class Expression, class To> bool shares_one_index(const Expression& x, const To& to) {
   using row_major_view =
       view<typename Expression::value_type, typename Expression::extents_type, typename To::placement_type>;
@@ -122,8 +123,8 @@ template <class Expression, class To> bool shares_one_index(const Expression& x,
 }
 
 /// Reduces an operand on one place to the elements of a view. An expression whose tensors share one index is computed
-/// while it is reduced, and otherwise first, in workspace: functions such as exp vectorise better in a loop of their
-/// own.
+/// while it is reduced. Other expressions are first computed in workspace. So are those with functions such as exp,
+/// which vectorise better in a loop of their own.
 template <class Operation, class X, class To, class... Axes>
 void reduce_on_place(const Operation& operation, const X& operand, const To& to, const Axes&... axes) {
   constexpr std::size_t rank = X::rank;

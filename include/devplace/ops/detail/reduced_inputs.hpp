@@ -45,7 +45,8 @@ template <class T> struct element_source {
   DEVPLACE_HD static T from_inputs(T x) { return x; }
 };
 
-/// Function of each element in memory and a statistic of all elements of its result, such as the mean.
+/// Computes a function of an element in memory and of a statistic, such as the mean, of all elements that are reduced
+/// to the same result.
 template <class T, class Statistic, class Function> struct statistic_source {
   struct elements {
     const T* data;

@@ -26,8 +26,8 @@ namespace detail {
 /// source's elements may be in runs of n = `run_length()`: element k of result o then has the index (k / n * outer + o)
 /// * n + k % n.
 ///
-/// A source used only with inner 1 can declare a static member has_only_runs, and a source used only for single results
-/// reduces_all, as reducers do; both save code.
+/// To save code, a source that is used only with inner 1 can declare a static member `has_only_runs`. A source that is
+/// used only for single results can declare `reduces_all`, as a reducer can.
 template <class Source, class Reducer> struct reduction_plan {
   std::size_t outer;
   std::size_t count;

@@ -32,7 +32,7 @@ template <element T> struct scan_plan {
 
 // Floating-point sums depend on the order of summation, and CUB's order may vary from run to run. The order is fixed
 // here, on every place: sums of chunks, then cumulative sums of these sums, then a second pass over the chunks.
-// Products and other axes than that of an array of rank 1 work in the same way.
+// Products of integers, and sums of integers in arrays of several rows, use these three steps too.
 
 /// Elements per thread: a cache line of a GPU.
 inline constexpr std::size_t scan_chunk = 32;
@@ -71,7 +71,8 @@ template <class T, bool Product> struct chunk_totals {
   }
 };
 
-/// Cumulative sums or products of each chunk, starting from that of all previous chunks; inclusive or exclusive scans.
+/// Cumulative sums or products of each chunk, starting from the total of all previous chunks. `Inclusive`: whether y[i]
+/// includes x[i].
 template <class T, bool Product, bool Inclusive> struct chunk_scan {
   using reducer = scan_reducer_t<Product, T>;
   const T* x;

@@ -65,9 +65,9 @@ template <element T> struct sort_plan {
   std::int64_t* order;
 };
 
-/// Extracts the results of a sort from its order: the elements, their positions in the row, or both. Rows are lines of
-/// the results, which are row-major, outer x kept x inner. `positions` may be `order` if whole rows are kept and inner
-/// is 1.
+/// Extracts the results of a sort from `order`: the elements, their positions in the row, or both. The results are
+/// row-major, outer x kept x inner; a row lies along `kept`. `positions` may be `order` if whole rows are kept and
+/// inner is 1.
 template <element T> struct take_sorted {
   const T* x;
   const std::int64_t* order;

@@ -13,7 +13,7 @@
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 
-/// The message of an assertion at the start of public functions, so that the compiler shows the user's line.
+/// The message of an assertion. Public functions begin with this assertion, so that the compiler shows the user's line.
 #define DEVPLACE_DETAIL_NAMED_EXPRESSION                                                                  \
   "devplace: an expression with a name would be computed at each use, from its tensors' current values; " \
   "store its elements, tensor x = ..., or allow this, auto x = lazy(...)."
@@ -125,7 +125,7 @@ template <class T, class Extents, class... Value> consteval bool check_list() {
   return numbers && one_axis && fits && exact;
 }
 
-/// Nested lists with these numbers of values in their rows.
+/// A nested list whose rows have `First`, `Rest`, ... values.
 template <std::size_t First, std::size_t... Rest> struct lists {
   using given = extents<1 + sizeof...(Rest), First>;
   template <class Extents> static constexpr bool fit = compatible<Extents, given> && ((Rest == First) && ...);

@@ -72,8 +72,8 @@ template <class X> constexpr auto as_view(X&& x) { return as_row_major(as_any_vi
 
 }  // namespace detail
 
-/// Deduces the type of `tensor a = x.slice(0, 8)`, so that the tensor's constructor rejects it: its message names the
-/// functions that copy.
+/// Deduces the type of `tensor a = x.slice(0, 8)`, so that the tensor's constructor rejects the view. The message of
+/// the constructor names the functions that copy.
 template <class T, class Extents, class Where, class Layout>
 tensor(const view<T, Extents, Where, Layout>&) -> tensor<std::remove_const_t<T>, Extents, Where>;
 

@@ -15,8 +15,8 @@
 
 namespace devplace::detail {
 
-/// A position among the elements of a view with strides, in row-major order. Behind the last element, the index is that
-/// of the first element again.
+/// A position among the elements of a view with strides, in row-major order. At the position behind the last element,
+/// `index_` and `offset_` are those of the first element.
 template <class T, std::size_t Rank> class strided_iterator {
  public:
   using iterator_category = std::random_access_iterator_tag;

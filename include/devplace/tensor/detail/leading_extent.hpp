@@ -14,7 +14,7 @@ namespace devplace::detail {
 
 /// Changes the number of rows of a tensor within the capacity of its memory: an epoch's last batch is smaller and must
 /// not allocate. Does not move elements, so on several places the elements belong to other rows afterwards. If axis 0
-/// is split, divides the new rows by the tensor's rule, or evenly if the split was given by sizes.
+/// is split, the tensor's rule divides the new rows; if sizes gave the split, the rows are divided evenly.
 struct leading_extent {
   /// Throws shape_error, leaving the tensor unchanged, if the rows do not fit on some place.
   template <class T, class Extents, class Where> static void set(tensor<T, Extents, Where>& x, std::size_t rows) {

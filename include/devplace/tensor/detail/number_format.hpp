@@ -109,7 +109,7 @@ template <class T> std::vector<std::string> format_numbers(const std::vector<T>&
         texts.push_back(not_finite(x));
         continue;
       }
-      // As numpy, fills the common width of fractions: with further digits if exponents follow, otherwise with blanks.
+      // As numpy does, pads fractions to a common width: with further digits before exponents, otherwise with blanks.
       const printed_number printed = scientific ? rounded(x, true, fraction) : shortest(x, false, print_precision);
       std::string text = joined({padded_left(printed.whole, whole), ".", printed.fraction});
       text.append(fraction - printed.fraction.size(), scientific ? '0' : ' ');

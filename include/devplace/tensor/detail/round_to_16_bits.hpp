@@ -67,8 +67,8 @@ DEVPLACE_HD constexpr std::uint16_t round_to_16_bits(Bits bits) {
   return static_cast<std::uint16_t>(sign | result);
 }
 
-/// Converts an integer to a double that rounds to the same short number. Exact below 2^53; above, sets the last of the
-/// 53 bits if bits are dropped, so that no tie arises.
+/// Converts an integer to a double that rounds to the same 16-bit number as the integer. Exact below 2^53. For larger
+/// integers, sets the last of the leading 53 bits if any bit is dropped, so that no tie arises.
 template <std::integral Integer> DEVPLACE_HD constexpr double to_rounded_once(Integer value) {
   if constexpr (sizeof(Integer) <= sizeof(std::int32_t)) {
     return static_cast<double>(value);

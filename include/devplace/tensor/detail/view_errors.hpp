@@ -88,8 +88,8 @@ template <class Extents, extents_like Shape>
 inline constexpr bool may_be_reshaped<Extents, Shape> =
     !Extents::is_static || !Shape::is_static || Extents{}.size() == Shape{}.size();
 
-// Conditions of DEVPLACE_REFUSED_IF, which clang evaluates for constant arguments. They are templates of the arguments'
-// types, because clang would otherwise evaluate them while the class is incomplete.
+// Conditions of DEVPLACE_REFUSED_IF, which clang evaluates for constant arguments. The conditions are templates of the
+// arguments' types, because clang would evaluate other functions while the class is incomplete.
 /// Whether an index is past the static extent of its axis.
 template <class Extents, class... Index> constexpr bool past_end(Index... indices) {
   std::size_t axis = 0;
