@@ -31,8 +31,8 @@ namespace devplace {
 /// Applied to each element of a product: `epilogue::none` or `epilogue::relu`.
 using detail::epilogue;
 
-/// c = then(alpha a b + beta c + bias) in precision P. P is float or double, the element type of the operands; `tf32`
-/// for float operands; or `mixed<T>` for operands of T, bf16 or half, whose products are summed in float.
+/// c = epilogue(alpha a b + beta c + bias) in precision P. P is float or double, the element type of the operands;
+/// `tf32` for float operands; or `mixed<T>` for operands of T, bf16 or half, whose products are summed in float.
 template <precision P> struct matmul_options {
   /// The element type of the matrices.
   using value_type = element_of_t<P>;
@@ -176,9 +176,9 @@ void multiply(const C& c, const A& a, const B& b, const matmul_options<P>& optio
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// c = then(alpha a b + beta c + bias), a matrix product with fused epilogue. Shapes: c [m, n], a [m, k], b [k, n]; or
+/// c = epilogue(alpha a b + beta c + bias), a matrix product. Shapes: c [m, n], a [m, k], b [k, n]; or
 /// arrays of matrices, c [..., m, n], a [..., m, k], b [..., k, n], with leading extents broadcast as in numpy.matmul.
-/// k = 0 gives then(beta c + bias). All three may be views with strides, such as transposed(x). Strides that BLAS
+/// k = 0 gives epilogue(beta c + bias). All three may be views with strides, such as transposed(x). Strides that BLAS
 /// supports cost nothing; other views go through a row-major temporary. Elements are float or double; with
 /// `matmul_options<tf32>{...}` float operands are rounded to TF32 if the place supports TF32. With bf16 or half, sums,
 /// alpha and beta are float; c is rounded once to the operands' type, or is float. c must not overlap a, b or bias

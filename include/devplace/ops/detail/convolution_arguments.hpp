@@ -78,8 +78,8 @@ template <class T> struct convolution_floats {
   computed_t<T>* sums = nullptr;  ///< for each sample convolution_sums(shape), or convolution_gradient_sums(shape)
 };
 
-/// y = then(convolution of x with weight + bias), bias [groups * outputs] or null. `Weight` differs from T only within
-/// backends.
+/// y = epilogue(convolution of x with weight + bias), bias [groups * outputs] or null. `Weight` differs from T only
+/// within backends.
 template <class T, class Weight = T> struct convolution_arguments {
   convolution_shape shape;
   const T* x;

@@ -15,8 +15,8 @@ enum class epilogue : unsigned char { none, relu };
 /// Only CUDA devices have TF32; elsewhere tf32 means the element type's precision.
 enum class product_math : unsigned char { strict, tf32 };
 
-/// C = then(alpha op(A) op(B) + beta C + bias), all matrices row-major. A, B and bias have elements T; C has elements
-/// `Result`: T or, for bf16 and half, float. Sums, alpha and beta are computed_t<T>.
+/// C = epilogue(alpha op(A) op(B) + beta C + bias), all matrices row-major. A, B and bias have elements T; C has
+/// elements `Result`: T or, for bf16 and half, float. Sums, alpha and beta are computed_t<T>.
 /// op(A) is m x k: A[i * lda + p], or A[p * lda + i] with transpose_a;
 /// op(B) is k x n: B[p * ldb + j], or B[j * ldb + p] with transpose_b;
 /// C[i * ldc + j] is m x n and overlaps neither A, B nor bias; bias has length n or is null.
@@ -77,7 +77,7 @@ constexpr computed_t<T> gemm_finish(const gemm_arguments<T, Result>& g, computed
   return g.epilogue == epilogue::relu && x < 0 ? 0 : x;
 }
 
-/// C = then(beta C + bias): the complete product if k or alpha is zero.
+/// C = epilogue(beta C + bias): the complete product if k or alpha is zero.
 template <class T, class Result> void gemm_without_product(const gemm_arguments<T, Result>& g) {
   for (std::size_t i = 0; i < g.m; ++i) {
     Result* const row = g.c + i * g.ldc;
