@@ -80,7 +80,6 @@ struct runtime {
   int current = 0;
   bool done = true;
   bool peers = true;
-  cudaError_t last = cudaSuccess;
   std::map<int, cudaError_t> broken;
   std::map<std::uintptr_t, block> blocks;
   std::map<std::uintptr_t, pinned_block> pinned;
@@ -101,8 +100,11 @@ runtime& of_process() {
   return one;
 }
 
+/// The error that the thread's calls returned last, and that cudaGetLastError returns.
+thread_local cudaError_t last_error = cudaSuccess;
+
 cudaError_t answer(cudaError_t code) {
-  if (code != cudaSuccess) of_process().last = code;
+  if (code != cudaSuccess) last_error = code;
   return code;
 }
 
@@ -308,7 +310,14 @@ cudaError_t cudaSetDevice(int device) {
   return cudaSuccess;
 }
 
-cudaError_t cudaGetLastError() { return std::exchange(mock::of_process().last, cudaSuccess); }
+// An error of a broken device is sticky: cudaGetLastError does not clear the record.
+cudaError_t cudaGetLastError() {
+  const auto broken = mock::of_process().broken.find(mock::of_process().current);
+  const bool sticky = broken != mock::of_process().broken.end() && broken->second == mock::last_error;
+  return sticky ? mock::last_error : std::exchange(mock::last_error, cudaSuccess);
+}
+
+cudaError_t cudaPeekAtLastError() { return mock::last_error; }
 
 const char* cudaGetErrorName(cudaError_t code) {
   switch (code) {
