@@ -3,14 +3,17 @@
 
 #include <devplace/backend/cuda/runtime.hpp>
 
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <devplace/backend/cuda/device_query.hpp>
 #include <devplace/backend/cuda/memory.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/stream.hpp>
+#include <devplace/place/availability.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/copy_async.hpp>
 
@@ -96,4 +99,64 @@ TEST_CASE("the program's current device is kept by every call, also by a failing
     functions.erase(functions.begin(), functions.begin() + 2);
   }
   CHECK(mock::violations() == std::vector<std::string>{});
+}
+
+namespace {
+
+/// Uses a place in every way that allocates or calls CUDA in a destructor.
+template <class P> void use_place() {
+  using device = dp::on<P>;
+  using pinned = dp::on<dp::pinned>;
+  const auto host = support::counted<float>(dp::extents<6>{});
+  const auto a = dp::to<device>(host);
+  const auto staging = dp::to<pinned>(a);
+  const dp::stream<P> side;
+  const auto b = dp::to_async<device>(staging, side).get();
+  dp::event<P> reached;
+  reached.record();
+  CHECK(reached.ready());
+  CHECK(support::values_of(b) == support::values_of(host));
+  static_cast<void>(dp::trim_memory<P>());
+  dp::synchronize<P>();
+}
+
+/// Binds cuda<0> to device 1, like process 1 of a machine, and uses the place on several threads.
+void use_device_1_alone() {
+  dp::set_device_map({{0, 1}});
+  CHECK(dp::available<dp::on<dp::cuda<0>>>());
+  use_place<dp::cuda<0>>();
+  CHECK_FALSE(dp::list_devices().empty());
+  dp::event<dp::cuda<0>> moved;
+  std::thread(use_place<dp::cuda<0>>).join();
+  std::thread([event = std::move(moved)] {}).join();  // destroyed on a thread that has used no device
+  CHECK(mock::contexts() == std::set<int>{1});
+  CHECK(cudaPeekAtLastError() == cudaSuccess);
+  CHECK(mock::violations() == std::vector<std::string>{});
+}
+
+}  // namespace
+
+TEST_CASE("a process that uses one device changes the current device once per thread", "[backend]") {
+  dp::set_device_map({{0, 1}});
+  use_place<dp::cuda<0>>();
+  CHECK(mock::device_changes() == 1);
+  std::thread(use_place<dp::cuda<0>>).join();
+  CHECK(mock::device_changes() == 2);
+}
+
+TEST_CASE("a device that the program makes current between operations is restored", "[backend]") {
+  dp::set_device_map({{0, 1}});
+  use_place<dp::cuda<0>>();
+  for (const int mine : {0, 1, 0}) {
+    REQUIRE(cudaSetDevice(mine) == cudaSuccess);
+    use_place<dp::cuda<0>>();
+    CHECK(current_device() == mine);
+  }
+}
+
+TEST_CASE("a process that is bound to device 1 makes no context on device 0", "[backend]") { use_device_1_alone(); }
+
+TEST_CASE("a process that is bound to device 1 runs while another process has device 0 for itself", "[backend]") {
+  mock::occupy_device(0);
+  use_device_1_alone();
 }

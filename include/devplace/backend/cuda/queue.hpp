@@ -126,25 +126,6 @@ inline void throw_if_device_lost(const char* call, int ordinal) {
   static_cast<void>(cudaGetLastError());  // clears the query's error
 }
 
-/// Makes a visible device the current one of this thread while the object lives. For destructors: ignores all errors,
-/// so that freeing memory of one device does not fail because of another device.
-class quiet_cuda_device_guard {
- public:
-  explicit quiet_cuda_device_guard(int visible) noexcept {
-    if (cudaGetDevice(&previous_) != cudaSuccess || previous_ == visible) return;
-    changed_ = cudaSetDevice(visible) == cudaSuccess;
-  }
-  quiet_cuda_device_guard(const quiet_cuda_device_guard&) = delete;
-  quiet_cuda_device_guard& operator=(const quiet_cuda_device_guard&) = delete;
-  ~quiet_cuda_device_guard() {
-    if (changed_) static_cast<void>(cudaSetDevice(previous_));
-  }
-
- private:
-  int previous_ = 0;
-  bool changed_ = false;
-};
-
 /// Orders all future work of `later` after the present work of `earlier`, a stream of the same (current) device. If
 /// CUDA cannot create the event, waits on the host instead.
 inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
