@@ -23,6 +23,7 @@
 
 namespace dp = devplace;
 namespace mock = devplace::test::mock_cuda;
+using Catch::Matchers::ContainsSubstring;
 using dp::detail::cuda_device_guard;
 
 namespace {
@@ -159,4 +160,31 @@ TEST_CASE("a process that is bound to device 1 makes no context on device 0", "[
 TEST_CASE("a process that is bound to device 1 runs while another process has device 0 for itself", "[backend]") {
   mock::occupy_device(0);
   use_device_1_alone();
+}
+
+TEST_CASE("an error of a GPU that another process uses names the mode and the remedy", "[backend]") {
+  mock::occupy_device(0);
+  mock::occupy_device(1);
+  const auto check = [](const char* call, auto place) {
+    CHECK_THROWS_WITH(dp::synchronize<decltype(place)>(), ContainsSubstring(call) && ContainsSubstring(", 46)") &&
+                                                              ContainsSubstring("exclusive-process mode") &&
+                                                              ContainsSubstring("bind_devices()") &&
+                                                              !ContainsSubstring("compute-sanitizer"));
+  };
+  check("cudaStreamCreateWithFlags on cuda:0 failed", dp::cuda<0>{});
+  check("cudaSetDevice on cuda:1 failed", dp::cuda<1>{});
+  CHECK(mock::contexts().empty());
+  CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+TEST_CASE("an error of a GPU without memory pools says so", "[backend]") {
+  mock::fail("cudaMemPoolCreate", cudaErrorNotSupported);
+  CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), ContainsSubstring("cudaMemPoolCreate on cuda:0 failed") &&
+                                                        ContainsSubstring("The GPU has no memory pools") &&
+                                                        !ContainsSubstring("compute-sanitizer"));
+  mock::fail("cudaStreamSynchronize", cudaErrorNotSupported);
+  CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(),
+                    ContainsSubstring("The GPU or its driver does not have this function") &&
+                        !ContainsSubstring("compute-sanitizer"));
+  CHECK_NOTHROW(dp::synchronize<dp::cuda<0>>());
 }

@@ -54,6 +54,10 @@ inline std::string why_no_cuda_device(int ordinal) {
     return joined(
         {name, " needs an NVIDIA driver, and this machine has none or one older than the CUDA Toolkit of this ",
          "program, ", cuda_version_text(CUDART_VERSION), answer, "; install or update the driver, or run on cpu"});
+  if (list.code == cudaErrorSystemNotReady)
+    return joined({name, " cannot be used, because the machine's GPUs are not ready", answer,
+                   "; GPUs connected by NVSwitch need the service nvidia-fabricmanager, of the driver's version: start "
+                   "it and see Fabric in nvidia-smi -q, or run on cpu"});
   if (list.count == 0)
     return joined(
         {name, " does not exist: CUDA finds no device for this process", answer, "; see nvidia-smi",
