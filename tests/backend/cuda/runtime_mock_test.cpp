@@ -137,6 +137,23 @@ void use_device_1_alone() {
 
 }  // namespace
 
+TEST_CASE("an error that a destructor ignores is not left to the program", "[backend]") {
+  use_place<dp::cuda<1>>();
+  const dp::stream<dp::cuda<1>> side;
+  for (const char* function :
+       {"cudaFreeAsync", "cudaFreeHost", "cudaEventDestroy", "cudaEventCreateWithFlags", "cudaStreamWaitEvent"}) {
+    CAPTURE(function);
+    {
+      const dp::tensor<float, dp::extents<2>, dp::on<dp::cuda<1>>> a{1, 2};
+      const dp::tensor<float, dp::extents<2>, dp::on<dp::pinned>> staging{1, 2};
+      const dp::event<dp::cuda<1>> reached;
+      a.record_stream(side);
+      mock::fail(function, cudaErrorInvalidValue);
+    }
+    CHECK(cudaGetLastError() == cudaSuccess);
+  }
+}
+
 TEST_CASE("a process that uses one device changes the current device once per thread", "[backend]") {
   dp::set_device_map({{0, 1}});
   use_place<dp::cuda<0>>();

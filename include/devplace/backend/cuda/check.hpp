@@ -61,6 +61,12 @@ inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
     throw_cuda_error(code, call, ordinal);
 }
 
+/// Ignores the result of a call, as destructors do. Clears CUDA's record of its error, which the program would
+/// otherwise take for an error of its own.
+inline void ignore_cuda(cudaError_t code) noexcept {
+  if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+}
+
 /// Returns whether a queried stream or event has work left, given the query's result. Returns false after a failure;
 /// a call that waits for the work throws the failure.
 inline bool cuda_query_pending(cudaError_t code, const char* call, int ordinal) {

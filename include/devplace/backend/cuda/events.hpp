@@ -53,7 +53,7 @@ template <> struct implementation<backend::cuda, op::events> {
   static void release(void* state, int ordinal) noexcept {
     if (detail::cuda_device_lost(ordinal)) return;
     const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(ordinal));
-    static_cast<void>(cudaEventDestroy(native_event(state)));
+    detail::ignore_cuda(cudaEventDestroy(native_event(state)));
   }
 };
 

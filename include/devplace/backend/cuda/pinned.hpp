@@ -62,7 +62,7 @@ template <> struct implementation<backend::pinned, op::memory> : detail::host_co
     detail::count_release(detail::counters(backend::pinned{}, 0), block.bytes, block.purpose);
     if (detail::cuda_device_lost(block.ordinal)) return;
     const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(block.ordinal));
-    static_cast<void>(cudaFreeHost(block.data));
+    detail::ignore_cuda(cudaFreeHost(block.data));
   }
 };
 

@@ -43,8 +43,8 @@ inline cuda_queue make_cuda_queue(int ordinal, int visible) {
     check_cuda(cudaMemPoolSetAttribute(queue.pool, cudaMemPoolAttrReleaseThreshold, &keep_all),
                "cudaMemPoolSetAttribute", ordinal);
   } catch (...) {
-    if (queue.pool != nullptr) static_cast<void>(cudaMemPoolDestroy(queue.pool));
-    static_cast<void>(cudaStreamDestroy(queue.stream));
+    if (queue.pool != nullptr) ignore_cuda(cudaMemPoolDestroy(queue.pool));
+    ignore_cuda(cudaStreamDestroy(queue.stream));
     throw;
   }
   return queue;
@@ -133,8 +133,11 @@ inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
   const bool ordered = cudaEventCreateWithFlags(&reached, cudaEventDisableTiming) == cudaSuccess &&
                        cudaEventRecord(reached, earlier) == cudaSuccess &&
                        cudaStreamWaitEvent(later, reached, 0) == cudaSuccess;
-  if (!ordered) static_cast<void>(cudaStreamSynchronize(earlier));
-  if (reached != nullptr) static_cast<void>(cudaEventDestroy(reached));
+  if (!ordered) {
+    static_cast<void>(cudaGetLastError());
+    ignore_cuda(cudaStreamSynchronize(earlier));
+  }
+  if (reached != nullptr) ignore_cuda(cudaEventDestroy(reached));
 }
 
 /// Records a launched kernel's name for later error messages; call it after a launch on a place's stream. With

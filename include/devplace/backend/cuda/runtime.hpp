@@ -93,9 +93,9 @@ inline bool has_cuda_context(int visible) noexcept {
     void* found = nullptr;
     cudaDriverEntryPointQueryResult result{};
 #if CUDART_VERSION >= 12050
-    static_cast<void>(cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &found, 7000, 0, &result));
+    ignore_cuda(cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &found, 7000, 0, &result));
 #else
-    static_cast<void>(cudaGetDriverEntryPoint("cuDevicePrimaryCtxGetState", &found, 0, &result));
+    ignore_cuda(cudaGetDriverEntryPoint("cuDevicePrimaryCtxGetState", &found, 0, &result));
 #endif
     return reinterpret_cast<decltype(&cuDevicePrimaryCtxGetState)>(found);
   }();
@@ -113,11 +113,12 @@ class quiet_cuda_device_guard {
   explicit quiet_cuda_device_guard(int visible) noexcept : code_(cudaGetDevice(&previous_)) {
     changed_ = code_ == cudaSuccess && previous_ != visible;
     if (changed_) code_ = cudaSetDevice(visible);
+    ignore_cuda(code_);
   }
   quiet_cuda_device_guard(const quiet_cuda_device_guard&) = delete;
   quiet_cuda_device_guard& operator=(const quiet_cuda_device_guard&) = delete;
   ~quiet_cuda_device_guard() {
-    if (changed_ && has_cuda_context(previous_)) static_cast<void>(cudaSetDevice(previous_));
+    if (changed_ && has_cuda_context(previous_)) ignore_cuda(cudaSetDevice(previous_));
   }
 
   /// Returns the error of making the device the current one.

@@ -179,7 +179,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   static void release_stream(void* stream, int ordinal) noexcept {
     if (devplace::detail::cuda_device_lost(ordinal)) return;
     const devplace::detail::quiet_cuda_device_guard device(devplace::detail::device_map::of_process().visible(ordinal));
-    static_cast<void>(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
+    devplace::detail::ignore_cuda(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
   }
   devplace::detail::current_stream_change use_stream(std::size_t k) const {
     return {backend::cuda{}, ordinals()[k], lanes_[k].stream.get()};
