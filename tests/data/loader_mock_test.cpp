@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -159,5 +160,14 @@ TEST_CASE("if one of a batch's copies fails, the others complete before their me
     CHECK_THROWS_AS(++at, dp::error);
   }
   CHECK(mock::live_pinned() == 0);
+  CHECK(mock::violations() == calls{});
+}
+
+TEST_CASE("a loader for one GPU makes no context on another one", "[data]") {
+  mock::set_devices(4);
+  const dp::image_set data = support::numbered_images(8);
+  dp::loader<dp::on<dp::cuda<3>>> batches{data, {.batch = 4}};
+  for (const auto& batch : batches.epoch(0)) CHECK(batch.images.extent(0) == 4);
+  CHECK(mock::contexts() == std::set<int>{3});
   CHECK(mock::violations() == calls{});
 }

@@ -37,3 +37,20 @@ TEST_CASE("cumsum of a long array continues from piece to piece", "[ops][scan]")
   }
   CHECK(wrong == 0);
 }
+
+TEST_CASE("sorts, sums and permutations work after an error that the program did not clear", "[ops][sort]") {
+  if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
+  const dp::tensor<float, dp::extents<4>, device> x{3, 1, 4, 2};
+  const dp::tensor<std::int32_t, dp::extents<4>, device> counts{3, 1, 4, 2};
+  const auto leave_error = [] { REQUIRE(cudaSetDevice(-1) == cudaErrorInvalidDevice); };
+  leave_error();
+  CHECK(support::values_of(dp::sort(x)) == std::vector<float>{1, 2, 3, 4});
+  leave_error();
+  CHECK(support::values_of(dp::argsort(x)) == std::vector<std::int64_t>{1, 3, 0, 2});
+  leave_error();
+  CHECK(support::values_of(dp::cumsum(counts)) == std::vector<std::int64_t>{3, 4, 8, 10});
+  dp::tensor<std::int64_t, dp::dextents<1>, device> order(dp::dextents<1>{8});
+  leave_error();
+  dp::permutation_into(order, dp::seed{1});
+  CHECK(support::values_of(order) == dp::test::order_by_keys(8, dp::seed{1}, 0));
+}

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ratio>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -225,6 +226,7 @@ TEST_CASE("schedules, averages and gradient norms are launches on CUDA, and read
 TEST_CASE("an epoch of a loader and a trainer on CUDA allocates nothing, waits for nothing and reads nothing back",
           "[train]") {
   using where = dp::on<dp::cuda<0>>;
+  dp::set_device_map({{0, 1}});  // like process 1 of a machine, which must not use device 0
   dp::image_set data{dp::tensor<std::uint8_t, dp::extents<dp::dyn, dp::dyn, dp::dyn>, dp::on<dp::cpu>>(
                          dp::extents<dp::dyn, dp::dyn, dp::dyn>(150, 28, 28)),
                      dp::tensor<std::uint8_t, dp::extents<dp::dyn>, dp::on<dp::cpu>>(dp::extents<dp::dyn>(150))};
@@ -235,16 +237,19 @@ TEST_CASE("an epoch of a loader and a trainer on CUDA allocates nothing, waits f
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   for (int epoch = 0; epoch < 3; ++epoch) {
     mock::clear_calls();
+    const std::size_t changes = mock::device_changes();
     for (const auto& [images, labels] : batches.epoch(epoch)) step(images, labels);
     if (epoch == 0) continue;
     std::size_t others = mock::calls().size() - mock::launches().size();
     for (const char* expected : {"cudaEventRecord ", "cudaStreamWaitEvent ", "cudaEventQuery "})
       others -= calls_of(expected);
-    CHECK(calls_of("cudaMemcpyAsync device 0 to device") == 5 * 2);  // bytes and labels
+    CHECK(calls_of("cudaMemcpyAsync device 1 to device") == 5 * 2);  // bytes and labels
     CHECK(others == 5 * 2);
-    CHECK(launched_on(0).size() == 5 * (1 + forward_and_backward.size() + 1));
+    CHECK(launched_on(1).size() == 5 * (1 + forward_and_backward.size() + 1));
+    CHECK(mock::device_changes() == changes);
     CHECK(mock::violations().empty());
   }
+  CHECK(mock::contexts() == std::set<int>{1});
 }
 
 TEST_CASE("an update on CUDA has the same launch arguments in every step, so that the launch can be repeated",

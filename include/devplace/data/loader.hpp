@@ -175,7 +175,10 @@ template <placement Where, floating_element T, class Source> class loader<Where,
   friend class detail::epoch_range<loader>;
   using device_batches_type = std::conditional_t<in_host_memory, detail::no_device_batches, device_batches>;
 
+  /// Uses a device of the placement first, so that the maker's pinned memory does not occupy another one.
   static detail::batch_share share([[maybe_unused]] const loader_options& options) {
+    if constexpr (!in_host_memory)
+      static_cast<void>(detail::make_event<backend_type>(place_traits<primary_place_t<Where>>::ordinal));
     constexpr std::size_t places = local_place_count<Where>;
     if constexpr (spans_processes<Where>)
       return {parallel::current_participants<Where>("loader"), places, options.split};

@@ -84,6 +84,16 @@ TEST_CASE("if CUDA cannot be queried, the next placement is taken", "[backend]")
   CHECK(chosen<two, one, host>() == "cpu");
 }
 
+TEST_CASE("GPUs that wait for the fabric manager are not called missing", "[backend]") {
+  mock::find_none(cudaErrorSystemNotReady);
+  CHECK(chosen<one, host>() == "cpu");
+  CHECK_THROWS_WITH(chosen<one>(),
+                    ContainsSubstring("because the machine's GPUs are not ready (cudaGetDeviceCount: ") &&
+                        ContainsSubstring(", 802)); GPUs connected by NVSwitch need the service "
+                                          "nvidia-fabricmanager") &&
+                        !ContainsSubstring("does not exist"));
+}
+
 TEST_CASE("a map that names a device which does not exist is a mistake, not a missing device", "[backend]") {
   dp::set_device_map({{0, 0}, {1, 5}});
   CHECK_THROWS_AS((chosen<two, host>()), dp::argument_error);

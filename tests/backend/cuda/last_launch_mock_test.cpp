@@ -60,10 +60,13 @@ TEST_CASE("with DEVPLACE_SYNC_LAUNCH=1 each launch is synchronised, and its fail
 }
 
 TEST_CASE("DEVPLACE_SYNC_LAUNCH is 0, 1 or unset", "[backend]") {
-  CHECK_FALSE(dp::detail::parse_sync_launch(nullptr));
-  CHECK_FALSE(dp::detail::parse_sync_launch(""));
-  CHECK_FALSE(dp::detail::parse_sync_launch("0"));
-  CHECK(dp::detail::parse_sync_launch("1"));
-  CHECK_THROWS_WITH(dp::detail::parse_sync_launch("yes"),
+  const auto parsed = [](const char* text) {
+    return dp::detail::parse_switch("DEVPLACE_SYNC_LAUNCH", "to wait", text);
+  };
+  CHECK_FALSE(parsed(nullptr));
+  CHECK_FALSE(parsed(""));
+  CHECK_FALSE(parsed("0"));
+  CHECK(parsed("1"));
+  CHECK_THROWS_WITH(parsed("yes"),
                     ContainsSubstring("DEVPLACE_SYNC_LAUNCH is \"yes\"") && ContainsSubstring("or unset it"));
 }

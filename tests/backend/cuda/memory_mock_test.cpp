@@ -54,6 +54,7 @@ int current_device() {
 
 TEST_CASE("a tensor is copied to the device of its type and back, and the current device is kept", "[backend]") {
   const all_is_well check;
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);
   const auto a = support::counted<float>(dp::extents<2, 3>{});
   {
     const auto b = dp::to<second>(a);
@@ -76,6 +77,7 @@ TEST_CASE("a tensor is copied to the device of its type and back, and the curren
 
 TEST_CASE("a copy between devices waits for its source and is complete when it returns", "[backend]") {
   const all_is_well check;
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);
   dp::synchronize<dp::cuda<1>>();
   const auto a = dp::to<first>(support::counted<double>(dp::extents<5>{}));
   mock::clear_calls();

@@ -16,6 +16,7 @@ using cuda = dp::backend::cuda;
 using memory = dp::implementation<cuda, dp::op::memory>;
 
 TEST_CASE("access to another GPU's pool is enabled before its memory is used", "[backend]") {
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);
   CHECK(memory::why_apart(0, 1).empty());
   CHECK(std::count(mock::calls().begin(), mock::calls().end(), "cudaMemPoolSetAccess device 1 pool of 1 for 0") == 1);
   int current = -1;

@@ -3,6 +3,7 @@
 
 #include <devplace/backend/cuda/pinned.hpp>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,19 @@
 namespace mock = devplace::test::mock_cuda;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("pinned memory is taken for every device, in the context of cuda<0>'s", "[backend][pinned]") {
+TEST_CASE("pinned memory is taken for every device, in the context of a device that has one", "[backend][pinned]") {
+  mock::set_devices(4);
+  const auto a = dp::to<dp::on<dp::cuda<3>>>(support::counted<float>(dp::extents<3>{}));
+  mock::clear_calls();
+  {
+    const auto staging = dp::to<dp::on<dp::pinned>>(a);
+  }
+  CHECK(mock::calls().front() == "cudaHostAlloc device 3 12 bytes");
+  CHECK(mock::contexts() == std::set<int>{3});
+  CHECK(mock::violations() == std::vector<std::string>{});
+}
+
+TEST_CASE("pinned memory is taken in the context of cuda<0>'s device if no device has one", "[backend][pinned]") {
   dp::set_device_map({{0, 1}});
   {
     const dp::tensor<float, dp::extents<3>, dp::on<dp::pinned>> a{1, 2, 3};
@@ -22,7 +35,8 @@ TEST_CASE("pinned memory is taken for every device, in the context of cuda<0>'s"
   CHECK(mock::live_pinned() == 0);
   int current = -1;
   cudaGetDevice(&current);
-  CHECK(current == 0);
+  CHECK(current == 1);
+  CHECK(mock::contexts() == std::set<int>{1});
   CHECK(mock::violations() == std::vector<std::string>{});
 }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <string>
@@ -24,6 +25,7 @@
 #include "support/mock_cuda/mock_cuda.hpp"
 #include "support/sanitizers.hpp"
 #include "support/simt/emulator.hpp"
+#include "support/written_by.hpp"
 
 namespace dp = devplace;
 namespace cuda = devplace::test::mock_cuda;
@@ -406,6 +408,64 @@ TEST_CASE("if all cuBLASLt algorithms have lower precision than requested, devpl
   dp::detail::multiply(0, p.g, emulated{&kernels});
   CHECK(lt::products().empty());
   CHECK(kernels.size() == 1);
+}
+
+TEST_CASE("if cuBLASLt's first answers have lower precision, further ones are asked for", "[backend]") {
+  small_product<float> p;
+  std::vector<std::uint64_t> flags(70, in_tf32);
+  flags.push_back(in_float);
+  lt::offer(flags);
+  CHECK(largest_error(p.g, p.c) < 1e-5);
+  REQUIRE(lt::products().size() == 1);
+  CHECK(lt::products()[0].flags == in_float);
+  CHECK(calls_of("cublasLtMatmulAlgoGetHeuristic") == 2);
+}
+
+TEST_CASE("the first product that cuBLASLt does not compute is named on stderr, with the reason", "[backend]") {
+  small_product<float> p;
+  using Catch::Matchers::ContainsSubstring;
+  const auto three_products = [&] {
+    for (const std::size_t columns : {8u, 7u, 7u}) {
+      p.g.n = columns;
+      dp::detail::multiply(0, p.g, emulated{});
+    }
+  };
+  lt::offer({in_tf32, in_bfloat});
+  const std::string note =
+      "devplace: cuda:0: not by cuBLASLt: the product 6x8 = 6x5 by 5x8 (float; stored rows are 5, 8 and 8 elements "
+      "apart): the operation is not supported (15), 2 algorithms need more workspace or lower precision; a slower "
+      "kernel of devplace computes the product. DEVPLACE_LIST_PRODUCTS=1 lists all products.\n";
+  CHECK(support::written_by(three_products) == note);
+  const std::string all = support::written_by([&] {
+    setenv("DEVPLACE_LIST_PRODUCTS", "1", 1);
+    three_products();
+    lt::offer({});
+    p.g.m = 5;
+    dp::detail::multiply(0, p.g, emulated{});
+  });
+  CHECK(std::count(all.begin(), all.end(), '\n') == 3);
+  CHECK_THAT(all, ContainsSubstring("not by cuBLASLt: the product 6x8") &&
+                      ContainsSubstring("not by cuBLASLt: the product 6x7") &&
+                      ContainsSubstring("cuda:0: by cuBLASLt: the product 5x7"));
+}
+
+TEST_CASE("an error of cuBLASLt's query or product that devplace's kernel makes good is named on stderr", "[backend]") {
+  small_product<float> p;
+  using Catch::Matchers::ContainsSubstring;
+  const auto computed_after = [&](const char* function, cublasStatus_t status) {
+    lt::fail(function, status);
+    if (largest_error(p.g, p.c) >= 1e-5) std::exit(1);  // which written_by() tells
+  };
+  const auto invalid = [&] { computed_after("cublasLtMatmulAlgoGetHeuristic", CUBLAS_STATUS_INVALID_VALUE); };
+  CHECK_THAT(support::written_by(invalid), ContainsSubstring("(7); a slower kernel") && !ContainsSubstring("status"));
+  const auto unsupported = [&] { computed_after("cublasLtMatmul", CUBLAS_STATUS_NOT_SUPPORTED); };
+  CHECK_THAT(support::written_by(unsupported),
+             ContainsSubstring("(15); a slower kernel") && !ContainsSubstring("status"));
+  // A bias that cuBLASLt does not add is added by another kernel, without a note, unless the query is wrong.
+  p.g.bias = p.bias.data();
+  const auto without_epilogue = [&] { computed_after("cublasLtMatmulAlgoGetHeuristic", CUBLAS_STATUS_NOT_SUPPORTED); };
+  CHECK(support::written_by(without_epilogue).empty());
+  CHECK_THAT(support::written_by(invalid), ContainsSubstring("; with a bias): ") && ContainsSubstring("(7); a slower"));
 }
 
 TEST_CASE("each logical device has its own cuBLASLt handle and a workspace of 32 MiB", "[backend]") {

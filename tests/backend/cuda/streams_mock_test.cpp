@@ -30,6 +30,7 @@ namespace {
 
 /// Returns a stream of cuda<1>; its work is recorded with "on side", work of the place's own stream with "on own".
 dp::stream<gpu> side_stream() {
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);  // the program's device, which every call restores
   mock::name_stream(dp::stream<gpu>::own().native_handle(), "own");
   dp::stream<gpu> made;
   mock::name_stream(made.native_handle(), "side");
@@ -208,6 +209,7 @@ TEST_CASE("a stream reports whether it is ready, and its failure", "[backend][st
 }
 
 TEST_CASE("a failure to create a stream is an error; a later attempt succeeds", "[backend][stream]") {
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);
   dp::synchronize<gpu>();
   mock::fail("cudaStreamCreateWithFlags", cudaErrorMemoryAllocation);
   CHECK_THROWS_AS(dp::stream<gpu>(), dp::out_of_memory);

@@ -251,6 +251,7 @@ extern "C" {
 const char* cublasLtGetStatusString(cublasStatus_t status) {
   return status == CUBLAS_STATUS_ALLOC_FAILED       ? "the resource allocation failed"
          : status == CUBLAS_STATUS_EXECUTION_FAILED ? "the function failed to launch on the GPU"
+         : status == CUBLAS_STATUS_NOT_SUPPORTED    ? "the operation is not supported"
                                                     : "an error of the mock";
 }
 

@@ -3,6 +3,7 @@
 
 #include "support/mock_cuda/mock_cuda.hpp"
 
+#include <cuda.h>
 #include <cxxabi.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -77,11 +78,12 @@ struct runtime {
   cudaError_t none_found = cudaErrorNoDevice;
   std::size_t memory = std::size_t{1} << 30;
   bool driver = true;
-  int current = 0;
   bool done = true;
   bool peers = true;
-  cudaError_t last = cudaSuccess;
   std::map<int, cudaError_t> broken;
+  std::set<int> contexts;  ///< devices with a primary context of this process
+  std::set<int> occupied;  ///< devices in exclusive-process mode that another process uses
+  std::size_t device_changes = 0;
   std::map<std::uintptr_t, block> blocks;
   std::map<std::uintptr_t, pinned_block> pinned;
   std::set<void*> exportable;  ///< memory of cudaMalloc, not of pools
@@ -101,15 +103,31 @@ runtime& of_process() {
   return one;
 }
 
+/// The thread's current device; 0 in a new thread, without a context.
+thread_local int current = 0;
+
+/// The error that the thread's calls returned last, and that cudaGetLastError returns.
+thread_local cudaError_t last_error = cudaSuccess;
+
 cudaError_t answer(cudaError_t code) {
-  if (code != cudaSuccess) of_process().last = code;
+  if (code != cudaSuccess) last_error = code;
   return code;
 }
 
+/// Makes the primary context of a device, unless it exists or another process has the device for itself.
+cudaError_t make_context(int device) {
+  if (of_process().occupied.count(device) != 0) return answer(cudaErrorDevicesUnavailable);
+  of_process().contexts.insert(device);
+  return cudaSuccess;
+}
+
+/// What a call needs: no device, its description, or its context, which the call creates.
+enum class need { nothing, description, context };
+
 /// Records a call and returns its planned failure, or cudaSuccess.
-cudaError_t begin(const std::string& function, const std::string& arguments = {}, bool reaches_device = true) {
+cudaError_t begin(const std::string& function, const std::string& arguments = {}, need needs = need::context) {
   runtime& r = of_process();
-  r.calls.push_back(function + " device " + std::to_string(r.current) + (arguments.empty() ? "" : " " + arguments));
+  r.calls.push_back(function + " device " + std::to_string(current) + (arguments.empty() ? "" : " " + arguments));
   if (!r.driver) return answer(cudaErrorInsufficientDriver);
   const auto planned = r.failures.find(function);
   if (planned != r.failures.end() && --planned->second.calls_left <= 0) {
@@ -117,8 +135,9 @@ cudaError_t begin(const std::string& function, const std::string& arguments = {}
     if (--planned->second.times == 0) r.failures.erase(planned);
     return answer(code);
   }
-  const auto broken = r.broken.find(r.current);
-  return reaches_device && broken != r.broken.end() ? answer(broken->second) : cudaSuccess;
+  const auto broken = r.broken.find(current);
+  if (needs != need::nothing && broken != r.broken.end()) return answer(broken->second);
+  return needs == need::context ? make_context(current) : cudaSuccess;
 }
 
 void violate(const std::string& what) { of_process().violations.push_back(what); }
@@ -141,7 +160,7 @@ cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std
   if (stream == cudaStreamLegacy) return begin(function, arguments + " on legacy default stream");
   if (stream == nullptr)
     violate(function + ": on the default stream");
-  else if (reinterpret_cast<on_device*>(stream)->device != of_process().current)
+  else if (reinterpret_cast<on_device*>(stream)->device != current)
     violate(function + ": a stream of another device");
   const std::string& name = stream == nullptr ? std::string() : reinterpret_cast<on_device*>(stream)->name;
   return begin(function, name.empty() ? arguments : arguments + (arguments.empty() ? "on " : " on ") + name);
@@ -176,7 +195,7 @@ const char* direction(cudaMemcpyKind kind) {
 void copy_bytes(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   constexpr const char* call = "cudaMemcpyAsync";
   if (bytes == 0) return;
-  const int device = of_process().current;
+  const int device = current;
   if (kind == cudaMemcpyDeviceToHost)
     require_host_memory(call, to);
   else
@@ -188,6 +207,13 @@ void copy_bytes(void* to, const void* from, std::size_t bytes, cudaMemcpyKind ki
   use(call, stream, from, bytes, false);
   use(call, stream, to, bytes, true);
   if (of_process().violations.empty()) std::memmove(to, from, bytes);
+}
+
+/// cuDevicePrimaryCtxGetState of CUDA's driver, for which a device's handle is its number.
+CUresult context_state(CUdevice device, unsigned* flags, int* active) {
+  *flags = 0;
+  *active = static_cast<int>(of_process().contexts.count(device));
+  return CUDA_SUCCESS;
 }
 
 std::string bytes_of(std::size_t bytes) { return std::to_string(bytes) + " bytes"; }
@@ -223,7 +249,7 @@ cudaError_t launch_kernel(const char* call, const void* kernel, dim3 grid, dim3 
   const cudaError_t code =
       begin_on(call, stream, known->second + ", " + std::to_string(grid.x) + " blocks of " + std::to_string(block.x));
   if (code != cudaSuccess) return code;
-  of_process().launches.push_back({known->second, grid.x, block.x, of_process().current, stream, {}});
+  of_process().launches.push_back({known->second, grid.x, block.x, current, stream, {}});
   for (const auto& [name, bytes] : of_process().kept_arguments)
     if (known->second.find(name) != std::string::npos) {
       const auto* first = static_cast<const unsigned char*>(arguments[0]);
@@ -253,11 +279,11 @@ const std::vector<launch>& launches() { return of_process().launches; }
 void keep_arguments(const std::string& kernel, std::size_t bytes) { of_process().kept_arguments[kernel] = bytes; }
 cudaError_t launch_of_library(const std::string& function, cudaStream_t stream) {
   const cudaError_t code = begin_on(function, stream);
-  if (code == cudaSuccess) of_process().launches.push_back({function, 0, 0, of_process().current, stream, {}});
+  if (code == cudaSuccess) of_process().launches.push_back({function, 0, 0, current, stream, {}});
   return code;
 }
 void library_uses(const char* function, cudaStream_t stream, const void* data, std::size_t bytes, bool writes) {
-  require_device_memory(function, data, bytes, of_process().current);
+  require_device_memory(function, data, bytes, current);
   use(function, stream, data, bytes, writes);
 }
 int priority_of(cudaStream_t stream) { return reinterpret_cast<on_device*>(stream)->priority; }
@@ -268,6 +294,9 @@ void break_devices(cudaError_t code) {
   for (int device = 0; device < of_process().devices; ++device) break_device(device, code);
 }
 void break_device(int device, cudaError_t code) { of_process().broken[device] = code; }
+void occupy_device(int device) { of_process().occupied.insert(device); }
+const std::set<int>& contexts() { return of_process().contexts; }
+std::size_t device_changes() { return of_process().device_changes; }
 void separate_devices() { of_process().peers = false; }
 void set_done(bool done) { of_process().done = done; }
 std::size_t live_blocks() {
@@ -288,7 +317,7 @@ namespace mock = devplace::test::mock_cuda;
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  const cudaError_t code = mock::begin("cudaGetDeviceCount", {}, false);
+  const cudaError_t code = mock::begin("cudaGetDeviceCount", {}, mock::need::nothing);
   if (code != cudaSuccess) {
     *count = -1;
     return code;
@@ -298,17 +327,39 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  *device = mock::of_process().current;
+  *device = mock::current;
   return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= mock::of_process().devices) return mock::answer(cudaErrorInvalidDevice);
-  mock::of_process().current = device;
+  ++mock::of_process().device_changes;
+  const cudaError_t code = mock::make_context(device);
+  if (code == cudaSuccess) mock::current = device;
+  return code;
+}
+
+#if CUDART_VERSION >= 12050
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** found, unsigned, unsigned long long,
+                                             cudaDriverEntryPointQueryResult* result) {
+#else
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** found, unsigned long long,
+                                    cudaDriverEntryPointQueryResult* result) {
+#endif
+  const bool known = std::string(symbol) == "cuDevicePrimaryCtxGetState";
+  *found = known ? reinterpret_cast<void*>(&mock::context_state) : nullptr;
+  *result = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   return cudaSuccess;
 }
 
-cudaError_t cudaGetLastError() { return std::exchange(mock::of_process().last, cudaSuccess); }
+// An error of a broken device is sticky: cudaGetLastError does not clear the record.
+cudaError_t cudaGetLastError() {
+  const auto broken = mock::of_process().broken.find(mock::current);
+  const bool sticky = broken != mock::of_process().broken.end() && broken->second == mock::last_error;
+  return sticky ? mock::last_error : std::exchange(mock::last_error, cudaSuccess);
+}
+
+cudaError_t cudaPeekAtLastError() { return mock::last_error; }
 
 const char* cudaGetErrorName(cudaError_t code) {
   switch (code) {
@@ -339,7 +390,7 @@ const char* cudaGetErrorString(cudaError_t code) {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  const cudaError_t code = mock::begin("cudaGetDeviceProperties");
+  const cudaError_t code = mock::begin("cudaGetDeviceProperties", {}, mock::need::description);
   if (code != cudaSuccess) return code;
   *properties = cudaDeviceProp{};
   std::snprintf(properties->name, sizeof properties->name, "Mock GPU %d", device);
@@ -352,17 +403,17 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   *value = attribute == cudaDevAttrWarpSize ? 32 : attribute == cudaDevAttrComputeCapabilityMajor ? 9 : 0;
-  return mock::begin("cudaDeviceGetAttribute");
+  return mock::begin("cudaDeviceGetAttribute", {}, mock::need::description);
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* address, int size, int device) {
   std::snprintf(address, static_cast<std::size_t>(size), "0000:%02x:00.0", device + 1);
-  return mock::begin("cudaDeviceGetPCIBusId");
+  return mock::begin("cudaDeviceGetPCIBusId", {}, mock::need::description);
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {
   *version = 12080;
-  return mock::begin("cudaDriverGetVersion");
+  return mock::begin("cudaDriverGetVersion", {}, mock::need::description);
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
@@ -370,14 +421,14 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   mock::runtime& r = mock::of_process();
   *total = *free = r.memory;
   for (const auto& [address, block] : r.blocks)
-    if (block.device == r.current) *free -= block.bytes;
+    if (block.device == mock::current) *free -= block.bytes;
   return code;
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* created, unsigned flags) {
   const cudaError_t code = mock::begin("cudaStreamCreateWithFlags");
   if (flags != cudaStreamNonBlocking) mock::violate("a stream that waits for the default stream");
-  if (code == cudaSuccess) *created = reinterpret_cast<cudaStream_t>(new mock::on_device{mock::of_process().current});
+  if (code == cudaSuccess) *created = reinterpret_cast<cudaStream_t>(new mock::on_device{mock::current});
   return code;
 }
 
@@ -390,8 +441,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* created, unsigned flags, int priority) {
   const cudaError_t code = mock::begin("cudaStreamCreateWithPriority");
   if (flags != cudaStreamNonBlocking) mock::violate("a stream that waits for the default stream");
-  if (code == cudaSuccess)
-    *created = reinterpret_cast<cudaStream_t>(new mock::on_device{mock::of_process().current, "", priority});
+  if (code == cudaSuccess) *created = reinterpret_cast<cudaStream_t>(new mock::on_device{mock::current, "", priority});
   return code;
 }
 
@@ -403,7 +453,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   const cudaError_t code = mock::begin_on("cudaStreamSynchronize", stream);
   for (mock::event* e : mock::of_process().events)
-    if (e->device == mock::of_process().current) e->waited_for = true;
+    if (e->device == mock::current) e->waited_for = true;
   if (code == cudaSuccess) mock::of_process().order.host_waits_for_stream(stream);
   return code;
 }
@@ -418,7 +468,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* created, const cudaMemPoolProps* properties) {
   const cudaError_t code = mock::begin("cudaMemPoolCreate");
-  if (properties->location.id != mock::of_process().current) mock::violate("a pool on another device");
+  if (properties->location.id != mock::current) mock::violate("a pool on another device");
   if (code == cudaSuccess) *created = reinterpret_cast<cudaMemPool_t>(new mock::on_device{properties->location.id});
   return code;
 }
@@ -500,7 +550,7 @@ cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
 
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
   const cudaError_t code = mock::begin_on("cudaMemsetAsync", stream, mock::bytes_of(bytes));
-  mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::of_process().current);
+  mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::current);
   if (code == cudaSuccess) mock::use("cudaMemsetAsync", stream, to, bytes, true);
   if (code == cudaSuccess && mock::of_process().violations.empty()) std::memset(to, value, bytes);
   return code;
@@ -551,7 +601,7 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   *can = device != peer && mock::of_process().peers ? 1 : 0;
-  return mock::begin("cudaDeviceCanAccessPeer");
+  return mock::begin("cudaDeviceCanAccessPeer", {}, mock::need::description);
 }
 
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
@@ -564,7 +614,7 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
   new (at) mock::exportable{all, 0};
   std::memset(*data, 0xCD, bytes);
   mock::runtime& r = mock::of_process();
-  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, r.current, nullptr};
+  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, mock::current, nullptr};
   r.exportable.insert(*data);
   r.order.take(nullptr, *data, bytes);
   return cudaSuccess;
@@ -590,7 +640,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* data) {
     mock::violate("cudaIpcGetMemHandle: not the start of memory of cudaMalloc");
     return mock::answer(cudaErrorInvalidValue);
   }
-  const mock::ipc_contents contents{::getpid(), mock::of_process().current, data};
+  const mock::ipc_contents contents{::getpid(), mock::current, data};
   std::memcpy(handle, &contents, sizeof contents);
   return cudaSuccess;
 }
@@ -602,7 +652,7 @@ cudaError_t cudaIpcOpenMemHandle(void** data, cudaIpcMemHandle_t handle, unsigne
   mock::ipc_contents contents;
   std::memcpy(&contents, &handle, sizeof contents);
   if (contents.process == ::getpid()) return mock::answer(cudaErrorDeviceUninitialized);
-  if (contents.device != mock::of_process().current) mock::violate("cudaIpcOpenMemHandle: on another device");
+  if (contents.device != mock::current) mock::violate("cudaIpcOpenMemHandle: on another device");
   ++mock::exportable_at(contents.object).opened;
   mock::of_process().opened.insert(contents.object);
   *data = contents.object;
@@ -621,7 +671,7 @@ cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t even
   const cudaError_t code = mock::begin("cudaIpcGetEventHandle");
   if (!reinterpret_cast<mock::event*>(event)->interprocess)
     mock::violate("cudaIpcGetEventHandle: the event was not created for other processes");
-  const mock::ipc_contents contents{::getpid(), mock::of_process().current, event};
+  const mock::ipc_contents contents{::getpid(), mock::current, event};
   std::memcpy(handle, &contents, sizeof contents);
   return code;
 }
@@ -643,7 +693,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* created, unsigned flags) {
   if (code != cudaSuccess) return code;
   if (flags != cudaEventDisableTiming && flags != (cudaEventDisableTiming | cudaEventInterprocess))
     mock::violate("cudaEventCreateWithFlags: an event with timing");
-  auto* e = new mock::event{mock::of_process().current, (flags & cudaEventInterprocess) != 0};
+  auto* e = new mock::event{mock::current, (flags & cudaEventInterprocess) != 0};
   mock::of_process().events.insert(e);
   *created = reinterpret_cast<cudaEvent_t>(e);
   return cudaSuccess;
@@ -652,7 +702,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* created, unsigned flags) {
 cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
   const cudaError_t code = mock::begin_on("cudaEventRecord", stream);
   auto* e = reinterpret_cast<mock::event*>(handle);
-  if (e->device != mock::of_process().current) mock::violate("cudaEventRecord: an event of another device");
+  if (e->device != mock::current) mock::violate("cudaEventRecord: an event of another device");
   e->recorded = true;
   e->waited_for = false;
   mock::of_process().order.record(e, stream);

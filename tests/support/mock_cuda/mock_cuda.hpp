@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,17 @@ void fail(const std::string& function, cudaError_t code, int nth = 1, int times 
 /// Makes every further call that reaches a device, or this device, return `code`, as after a failed kernel.
 void break_devices(cudaError_t code);
 void break_device(int device, cudaError_t code);
+
+/// Simulates another process that uses a device in exclusive-process mode: a call that would create a context on the
+/// device returns cudaErrorDevicesUnavailable.
+void occupy_device(int device);
+
+/// Returns the devices on which this process has a primary context. As in CUDA 12 and later, cudaSetDevice creates the
+/// context, and so does a call that needs the current device, which is device 0 in a new thread.
+const std::set<int>& contexts();
+
+/// Returns the number of calls of cudaSetDevice.
+std::size_t device_changes();
 
 /// Removes peer access between all devices.
 void separate_devices();

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <string>
+#include <string_view>
 
 #include <devplace/backend/cuda/lost_device.hpp>
 #include <devplace/base/error.hpp>
@@ -12,9 +13,19 @@
 
 namespace devplace::detail {
 
-/// Returns advice for an error that leaves the device usable, except out-of-memory and a missing device.
-inline const char* cuda_error_remedy(cudaError_t code) {
+/// Returns advice for an error of `call` that leaves the device usable, except out-of-memory and a missing device.
+inline const char* cuda_error_remedy(cudaError_t code, std::string_view call) {
   switch (code) {
+    case cudaErrorNotSupported:
+      return call.starts_with("cudaMemPool")
+                 ? "The GPU has no memory pools, which devplace needs: it is a virtual GPU without unified memory, or "
+                   "its driver is too old. Turn on unified memory for the virtual GPU, update the driver, or use "
+                   "another GPU."
+                 : "The GPU or its driver does not have this function; update the driver, or use another GPU.";
+    case cudaErrorDevicesUnavailable:
+      return "Another process uses the GPU, which is in exclusive-process mode, or its mode prohibits computing: see "
+             "the compute mode and the processes in nvidia-smi -q. Give each process a GPU of its own by "
+             "bind_devices() or CUDA_VISIBLE_DEVICES, or change the mode by nvidia-smi -c DEFAULT.";
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
       return "The program contains no code for this GPU; add its architecture to CMAKE_CUDA_ARCHITECTURES and rebuild.";
@@ -41,13 +52,19 @@ inline const char* cuda_error_remedy(cudaError_t code) {
     throw out_of_memory(sentence +
                         "Use a smaller batch, free tensors that are not needed, or see nvidia-smi for other "
                         "programs on this GPU.");
-  throw error(sentence + cuda_error_remedy(code) + last_launch_text(ordinal));
+  throw error(sentence + cuda_error_remedy(code, call) + last_launch_text(ordinal));
 }
 
 /// Checks the result of a CUDA runtime call; every such call is wrapped in this function.
 inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
   if (code != cudaSuccess) [[unlikely]]
     throw_cuda_error(code, call, ordinal);
+}
+
+/// Ignores the result of a call, as destructors do. Clears CUDA's record of its error, which the program would
+/// otherwise take for an error of its own.
+inline void ignore_cuda(cudaError_t code) noexcept {
+  if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
 }
 
 /// Returns whether a queried stream or event has work left, given the query's result. Returns false after a failure;

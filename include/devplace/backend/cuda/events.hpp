@@ -51,7 +51,9 @@ template <> struct implementation<backend::cuda, op::events> {
  private:
   static cudaEvent_t native_event(void* state) { return static_cast<cudaEvent_t>(state); }
   static void release(void* state, int ordinal) noexcept {
-    if (!detail::cuda_device_lost(ordinal)) static_cast<void>(cudaEventDestroy(native_event(state)));
+    if (detail::cuda_device_lost(ordinal)) return;
+    const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(ordinal));
+    detail::ignore_cuda(cudaEventDestroy(native_event(state)));
   }
 };
 

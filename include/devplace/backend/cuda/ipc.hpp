@@ -71,7 +71,7 @@ template <> struct implementation<backend::cuda, op::ipc> {
     cudaEvent_t written = nullptr;
     detail::check_cuda(cudaIpcOpenEventHandle(&written, handles.written), "cudaIpcOpenEventHandle", ordinal);
     const cudaError_t waits = cudaStreamWaitEvent(device.stream(), written, 0);
-    static_cast<void>(cudaEventDestroy(written));
+    detail::ignore_cuda(cudaEventDestroy(written));
     detail::check_cuda(waits, "cudaStreamWaitEvent", ordinal);
     return block;
   }
@@ -110,8 +110,8 @@ template <> struct implementation<backend::cuda, op::ipc> {
     owner->segment->wait_for_others();
     if (detail::cuda_device_lost(block.ordinal)) return;
     const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(block.ordinal));
-    if (owner->written != nullptr) static_cast<void>(cudaEventDestroy(owner->written));
-    static_cast<void>(cudaFree(block.data));
+    if (owner->written != nullptr) detail::ignore_cuda(cudaEventDestroy(owner->written));
+    detail::ignore_cuda(cudaFree(block.data));
   }
   static void release_opened(const detail::block_record& block) noexcept {
     const std::unique_ptr<std::shared_ptr<detail::named_segment>> segment(
@@ -120,7 +120,7 @@ template <> struct implementation<backend::cuda, op::ipc> {
     wait_for_work(block.ordinal);
     if (!detail::cuda_device_lost(block.ordinal)) {
       const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(block.ordinal));
-      static_cast<void>(cudaIpcCloseMemHandle(block.data));
+      detail::ignore_cuda(cudaIpcCloseMemHandle(block.data));
     }
     (*segment)->unlock();
   }

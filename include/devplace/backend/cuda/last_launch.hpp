@@ -34,18 +34,20 @@ template <class Kernel> const char* kernel_name() {
   return name.c_str();
 }
 
-/// Returns whether `text`, a value of DEVPLACE_SYNC_LAUNCH, asks for a synchronisation after every kernel.
-inline bool parse_sync_launch(const char* text) {
+/// Returns whether `text`, the value of an environment variable, is 1. `purpose` says what the variable is set for.
+inline bool parse_switch(const char* variable, const char* purpose, const char* text) {
   const std::string_view value = text == nullptr ? "" : text;
   if (value == "1") return true;
   if (value.empty() || value == "0") return false;
-  throw argument_error({"the environment variable DEVPLACE_SYNC_LAUNCH is \"", value,
-                        "\", which is neither 0 nor 1. Set it to 1 to wait for each kernel, so that errors name "
-                        "the failing kernel, or unset it."});
+  throw argument_error({"the environment variable ", variable, " is \"", value,
+                        "\", which is neither 0 nor 1. Set it to 1 ", purpose, ", or unset it."});
 }
 
+/// Returns whether the host waits for every kernel.
 inline bool sync_launches() {
-  static const bool enabled = parse_sync_launch(std::getenv("DEVPLACE_SYNC_LAUNCH"));
+  static const bool enabled =
+      parse_switch("DEVPLACE_SYNC_LAUNCH", "to wait for each kernel, so that errors name the failing kernel",
+                   std::getenv("DEVPLACE_SYNC_LAUNCH"));
   return enabled;
 }
 

@@ -53,7 +53,7 @@ inline bool cuda_can_access(int ordinal, int other) {
                                                   const std::string& device = {}) {
   static_cast<void>(cudaGetLastError());
   std::size_t free = 0, total = 0;
-  static_cast<void>(cudaMemGetInfo(&free, &total));
+  ignore_cuda(cudaMemGetInfo(&free, &total));
   throw out_of_memory(out_of_memory_text(
       {place_name(backend::cuda{}, ordinal) + device, bytes, usage_of(counters(backend::cuda{}, ordinal)),
        joined({free, " of the device's ", total, " bytes are free for all programs together (", call, ": ",
@@ -142,7 +142,7 @@ template <> struct implementation<backend::cuda, op::memory> {
  private:
   static std::size_t reserved(cudaMemPool_t pool) {
     std::uint64_t bytes = 0;
-    static_cast<void>(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &bytes));
+    detail::ignore_cuda(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &bytes));
     return bytes;
   }
 
@@ -176,7 +176,7 @@ template <> struct implementation<backend::cuda, op::memory> {
     const cudaStream_t stream = stream_of(block.stream);
     for (const detail::stream_use* use = block.uses.get(); use != nullptr; use = use->next.get())
       if (stream_of(use->stream) != stream) detail::order_after(stream, stream_of(use->stream));
-    static_cast<void>(cudaFreeAsync(block.data, stream));
+    detail::ignore_cuda(cudaFreeAsync(block.data, stream));
   }
 };
 

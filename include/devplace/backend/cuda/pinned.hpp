@@ -15,18 +15,23 @@ namespace devplace {
 
 namespace detail {
 
-/// Returns the place whose device's context holds pinned memory: cuda<0>, or the first place whose device is not lost.
+/// Returns the place whose device's context holds pinned memory: the first one that is not lost and has a context
+/// already; if none has a context, the first one that is not lost.
 inline int ordinal_of_pinned_memory() {
   const int count = cuda_place_count("work or memory on a device");
-  for (int ordinal = 0; ordinal < count; ++ordinal)
-    if (!cuda_device_lost(ordinal)) return ordinal;
-  return 0;
+  int usable = -1;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    if (cuda_device_lost(ordinal)) continue;
+    if (has_cuda_context(cuda_visible_device(ordinal))) return ordinal;
+    if (usable < 0) usable = ordinal;
+  }
+  return usable < 0 ? 0 : usable;
 }
 
 }  // namespace detail
 
 /// Page-locked host memory, which every device of the process can read and write by DMA. CUDA allocates it in the
-/// context of a device; always using the same device avoids creating contexts on others. Allocation and release are
+/// context of a device; using a device that has one avoids creating contexts on others. Allocation and release are
 /// expensive: both may synchronise all devices.
 template <> struct implementation<backend::pinned, op::memory> : detail::host_copies {
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
@@ -57,7 +62,7 @@ template <> struct implementation<backend::pinned, op::memory> : detail::host_co
     detail::count_release(detail::counters(backend::pinned{}, 0), block.bytes, block.purpose);
     if (detail::cuda_device_lost(block.ordinal)) return;
     const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(block.ordinal));
-    static_cast<void>(cudaFreeHost(block.data));
+    detail::ignore_cuda(cudaFreeHost(block.data));
   }
 };
 

@@ -74,15 +74,18 @@ bool multiply_by_library(int ordinal, const gemm_batch<T, C>& batch, library_epi
   product_cache& cache = product_cache_of(ordinal);
   const std::lock_guard lock(cache.mutex);
   product_plan& plan = cache.plan_of(key, vector, ordinal);
-  if (!plan.offered) return false;
+  if (plan.status != CUBLAS_STATUS_SUCCESS) return false;
   if (only_plans()) return true;
   set_product_vector(plan, vector, ordinal, key);
   const cublasStatus_t status =
       cublasLtMatmul(cache.handle, plan.operation.get(), &g.alpha, g.b, plan.first.get(), g.a, plan.second.get(),
                      &g.beta, g.c, plan.result.get(), g.c, plan.result.get(), &plan.algorithm, workspace,
                      cuda_product_workspace::bytes, device.stream());
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED) [[unlikely]]  // although the heuristic had returned the algorithm
-    return plan.offered = false;
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) [[unlikely]] {  // although the heuristic had returned the algorithm
+    plan.status = status;
+    report_product(plan, key, ordinal);
+    return false;
+  }
   check_cublaslt(status, "cublasLtMatmul", ordinal, key);
   after_launch(device, ordinal, "a product of cuBLASLt");
   return true;

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -18,13 +21,17 @@
 
 namespace devplace::detail {
 
+inline std::string cublaslt_status_text(cublasStatus_t status) {
+  return joined({cublasLtGetStatusString(status), " (", static_cast<int>(status), ")"});
+}
+
 /// Throws the exception for a failed cuBLASLt call on behalf of the product `operation`; device_lost if the device is
 /// lost.
 [[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
                                               const std::string& operation) {
   throw_if_device_lost(call, ordinal);
   const std::string sentence = joined({call, " on ", place_name(backend::cuda{}, ordinal), " failed for ", operation,
-                                       ": ", cublasLtGetStatusString(status), " (", static_cast<int>(status), "). "});
+                                       ": ", cublaslt_status_text(status), ". "});
   if (status == CUBLAS_STATUS_ALLOC_FAILED)
     throw out_of_memory(sentence +
                         "cuBLASLt could not allocate its own memory; use a smaller batch or free tensors that are not "
@@ -60,7 +67,8 @@ struct product_plan {
   cublaslt_layout second;  ///< layout of A
   cublaslt_layout result;  ///< layout of C and D: cuBLASLt requires one descriptor for an in-place product
   cublasLtMatmulAlgo_t algorithm{};
-  bool offered = false;          ///< whether cuBLASLt has an algorithm for the product
+  cublasStatus_t status = CUBLAS_STATUS_NOT_SUPPORTED;  ///< success if cuBLASLt computes the product
+  int rejected = 0;              ///< number of algorithms that need more workspace or lower the operands' precision
   const void* vector = nullptr;  ///< the vector that `operation` refers to
   std::uint64_t last_use = 0;    ///< the cache's clock at the last use
 };
@@ -140,22 +148,54 @@ inline cublaslt_preference make_product_preference(const product_key& key, int o
   return preference;
 }
 
-/// Queries cuBLASLt's algorithms, fastest first by its own estimate, and keeps the first usable one.
+/// Writes to stderr how a product is computed: every product with DEVPLACE_LIST_PRODUCTS=1 in the environment,
+/// otherwise the first one that cuBLASLt does not compute. An epilogue that cuBLASLt does not have is not such a
+/// product.
+inline void report_product(const product_plan& plan, const product_key& key, int ordinal) {
+  static const bool all = parse_switch("DEVPLACE_LIST_PRODUCTS", "to list on stderr what computes each product",
+                                       std::getenv("DEVPLACE_LIST_PRODUCTS"));
+  static std::atomic<bool> said{false};
+  const bool refused = plan.status != CUBLAS_STATUS_SUCCESS;
+  const bool unexpected =
+      refused && (key.epilogue == library_epilogue::none || plan.status != CUBLAS_STATUS_NOT_SUPPORTED);
+  if (!all && (!unexpected || said.exchange(true))) return;
+  const std::string rejected =
+      plan.rejected == 0 ? std::string()
+                         : joined({", ", plan.rejected, " algorithms need more workspace or lower precision"});
+  const std::string reason =
+      refused ? joined({": ", cublaslt_status_text(plan.status), rejected,
+                        "; a slower kernel of devplace computes the product. DEVPLACE_LIST_PRODUCTS=1 lists all "
+                        "products."})
+              : std::string();
+  std::fprintf(stderr, "devplace: %s: %sby cuBLASLt: %s%s\n", place_name(backend::cuda{}, ordinal).c_str(),
+               refused ? "not " : "", to_string(key).c_str(), reason.c_str());
+}
+
+/// Queries cuBLASLt's algorithms, fastest first by its own estimate, and keeps the first usable one. Queries more of
+/// them while all are unusable.
 inline void choose_algorithm(cublasLtHandle_t handle, product_plan& plan, const product_key& key, int ordinal) {
   const cublaslt_preference preference = make_product_preference(key, ordinal);
-  std::array<cublasLtMatmulHeuristicResult_t, 8> results{};
-  int count = 0;
-  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-      handle, plan.operation.get(), plan.first.get(), plan.second.get(), plan.result.get(), plan.result.get(),
-      preference.get(), static_cast<int>(results.size()), results.data(), &count);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return;
-  check_cublaslt(status, "cublasLtMatmulAlgoGetHeuristic", ordinal, key);
-  for (int i = 0; i < count && !plan.offered; ++i) {
-    const cublasLtMatmulHeuristicResult_t& result = results[static_cast<std::size_t>(i)];
-    if (result.state != CUBLAS_STATUS_SUCCESS || result.workspaceSize > cuda_product_workspace::bytes) continue;
-    if (!keeps_precision(result.algo, key)) continue;
-    plan.algorithm = result.algo;
-    plan.offered = true;
+  std::array<cublasLtMatmulHeuristicResult_t, 128> results{};  // a vector of this unnamed struct stops nvcc 13.0
+  for (const int most : {8, static_cast<int>(results.size())}) {
+    int count = 0;
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+        handle, plan.operation.get(), plan.first.get(), plan.second.get(), plan.result.get(), plan.result.get(),
+        preference.get(), most, results.data(), &count);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) {
+      plan.status = status;
+      return;
+    }
+    check_cublaslt(status, "cublasLtMatmulAlgoGetHeuristic", ordinal, key);
+    for (int i = 0; i < count; ++i) {
+      const cublasLtMatmulHeuristicResult_t& result = results[static_cast<std::size_t>(i)];
+      if (result.state != CUBLAS_STATUS_SUCCESS || result.workspaceSize > cuda_product_workspace::bytes) continue;
+      if (!keeps_precision(result.algo, key)) continue;
+      plan.algorithm = result.algo;
+      plan.status = CUBLAS_STATUS_SUCCESS;
+      return;
+    }
+    plan.rejected = count;
+    if (count < most) return;
   }
 }
 
@@ -184,6 +224,7 @@ inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key
                                 : make_product_layout(key, key.operand, key.m, key.k, key.lda, key.stride_a, ordinal);
   plan.result = make_product_layout(key, key.result, key.m, key.n, key.ldc, key.stride_c, ordinal);
   choose_algorithm(handle, plan, key, ordinal);
+  report_product(plan, key, ordinal);
   return plan;
 }
 

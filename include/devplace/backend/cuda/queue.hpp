@@ -43,8 +43,8 @@ inline cuda_queue make_cuda_queue(int ordinal, int visible) {
     check_cuda(cudaMemPoolSetAttribute(queue.pool, cudaMemPoolAttrReleaseThreshold, &keep_all),
                "cudaMemPoolSetAttribute", ordinal);
   } catch (...) {
-    if (queue.pool != nullptr) static_cast<void>(cudaMemPoolDestroy(queue.pool));
-    static_cast<void>(cudaStreamDestroy(queue.stream));
+    if (queue.pool != nullptr) ignore_cuda(cudaMemPoolDestroy(queue.pool));
+    ignore_cuda(cudaStreamDestroy(queue.stream));
     throw;
   }
   return queue;
@@ -126,25 +126,6 @@ inline void throw_if_device_lost(const char* call, int ordinal) {
   static_cast<void>(cudaGetLastError());  // clears the query's error
 }
 
-/// Makes a visible device the current one of this thread while the object lives. For destructors: ignores all errors,
-/// so that freeing memory of one device does not fail because of another device.
-class quiet_cuda_device_guard {
- public:
-  explicit quiet_cuda_device_guard(int visible) noexcept {
-    if (cudaGetDevice(&previous_) != cudaSuccess || previous_ == visible) return;
-    changed_ = cudaSetDevice(visible) == cudaSuccess;
-  }
-  quiet_cuda_device_guard(const quiet_cuda_device_guard&) = delete;
-  quiet_cuda_device_guard& operator=(const quiet_cuda_device_guard&) = delete;
-  ~quiet_cuda_device_guard() {
-    if (changed_) static_cast<void>(cudaSetDevice(previous_));
-  }
-
- private:
-  int previous_ = 0;
-  bool changed_ = false;
-};
-
 /// Orders all future work of `later` after the present work of `earlier`, a stream of the same (current) device. If
 /// CUDA cannot create the event, waits on the host instead.
 inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
@@ -152,8 +133,11 @@ inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
   const bool ordered = cudaEventCreateWithFlags(&reached, cudaEventDisableTiming) == cudaSuccess &&
                        cudaEventRecord(reached, earlier) == cudaSuccess &&
                        cudaStreamWaitEvent(later, reached, 0) == cudaSuccess;
-  if (!ordered) static_cast<void>(cudaStreamSynchronize(earlier));
-  if (reached != nullptr) static_cast<void>(cudaEventDestroy(reached));
+  if (!ordered) {
+    static_cast<void>(cudaGetLastError());
+    ignore_cuda(cudaStreamSynchronize(earlier));
+  }
+  if (reached != nullptr) ignore_cuda(cudaEventDestroy(reached));
 }
 
 /// Records a launched kernel's name for later error messages; call it after a launch on a place's stream. With

@@ -7,6 +7,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
+#include <devplace/backend/cuda/cub.hpp>
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>
 
@@ -20,17 +21,10 @@ template <class Key> void cuda_radix_sort(int ordinal, std::size_t n, Key* keys,
   cub::DoubleBuffer<Key> both_keys(keys, keys + n);
   cub::DoubleBuffer<std::int64_t> both_values(values, static_cast<std::int64_t*>(other.data()));
   const cuda_scope device(ordinal);
-  const auto sort = [&](void* memory, std::size_t& bytes) {
-    check_cuda(cub::DeviceRadixSort::SortPairs(memory, bytes, both_keys, both_values, static_cast<std::int64_t>(n), 0,
-                                               bits, device.stream()),
-               "cub::DeviceRadixSort::SortPairs", ordinal);
-  };
-  std::size_t bytes = 0;
-  sort(nullptr, bytes);
-  // With a null pointer, CUB only returns the size.
-  const memory_block temporary = allocate<backend::cuda>(ordinal, bytes == 0 ? 1 : bytes, memory_purpose::workspace);
-  sort(temporary.data(), bytes);
-  after_launch(device, ordinal, "cub::DeviceRadixSort::SortPairs");
+  run_cub(device, ordinal, "cub::DeviceRadixSort::SortPairs", [&](void* memory, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortPairs(memory, bytes, both_keys, both_values, static_cast<std::int64_t>(n), 0, bits,
+                                           device.stream());
+  });
   copy_within<backend::cuda>(ordinal, values, both_values.Current(), n * sizeof(std::int64_t));
 }
 

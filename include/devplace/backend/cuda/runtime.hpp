@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <string>
@@ -53,6 +54,10 @@ inline std::string why_no_cuda_device(int ordinal) {
     return joined(
         {name, " needs an NVIDIA driver, and this machine has none or one older than the CUDA Toolkit of this ",
          "program, ", cuda_version_text(CUDART_VERSION), answer, "; install or update the driver, or run on cpu"});
+  if (list.code == cudaErrorSystemNotReady)
+    return joined({name, " cannot be used, because the machine's GPUs are not ready", answer,
+                   "; GPUs connected by NVSwitch need the service nvidia-fabricmanager, of the driver's version: start "
+                   "it and see Fabric in nvidia-smi -q, or run on cpu"});
   if (list.count == 0)
     return joined(
         {name, " does not exist: CUDA finds no device for this process", answer, "; see nvidia-smi",
@@ -81,31 +86,70 @@ inline int cuda_visible_device(int ordinal) {
   return device_map::of_process().visible(ordinal);
 }
 
+/// Returns whether a visible device has a primary context in this process. Makes none, unlike most calls for a device.
+/// Returns true if the driver cannot be asked.
+inline bool has_cuda_context(int visible) noexcept {
+  static const auto query = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+#if CUDART_VERSION >= 12050
+    ignore_cuda(cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &found, 7000, 0, &result));
+#else
+    ignore_cuda(cudaGetDriverEntryPoint("cuDevicePrimaryCtxGetState", &found, 0, &result));
+#endif
+    return reinterpret_cast<decltype(&cuDevicePrimaryCtxGetState)>(found);
+  }();
+  unsigned flags = 0;
+  int active = 0;
+  return query == nullptr || (query(visible, &flags, &active) == CUDA_SUCCESS && active != 0);
+}
+
+/// Makes a visible device the current one of this thread while the object lives. Afterwards restores the thread's
+/// device if it has a context. Otherwise the program has not made it current, because cudaSetDevice creates a context;
+/// it is the default, device 0, on which a process with another device must not occupy memory. Ignores errors, as
+/// destructors do: freeing memory of one device does not fail because of another device.
+class quiet_cuda_device_guard {
+ public:
+  explicit quiet_cuda_device_guard(int visible) noexcept : code_(cudaGetDevice(&previous_)) {
+    changed_ = code_ == cudaSuccess && previous_ != visible;
+    if (changed_) code_ = cudaSetDevice(visible);
+    ignore_cuda(code_);
+  }
+  quiet_cuda_device_guard(const quiet_cuda_device_guard&) = delete;
+  quiet_cuda_device_guard& operator=(const quiet_cuda_device_guard&) = delete;
+  ~quiet_cuda_device_guard() {
+    if (changed_ && has_cuda_context(previous_)) ignore_cuda(cudaSetDevice(previous_));
+  }
+
+  /// Returns the error of making the device the current one.
+  cudaError_t code() const noexcept { return code_; }
+
+ private:
+  int previous_ = 0;
+  cudaError_t code_;
+  bool changed_ = false;
+};
+
 /// Makes the device behind a cuda place the current one of this thread while the object lives. Throws
 /// placement_unavailable if there is no such device, device_lost if it is no longer usable.
 class cuda_device_guard {
  public:
-  explicit cuda_device_guard(int ordinal) : visible_(cuda_visible_device(ordinal)) {
-    require_cuda_device_usable(ordinal);
-    check_cuda(cudaGetDevice(&previous_), "cudaGetDevice", ordinal);
-    if (previous_ != visible_) {
-      check_cuda(cudaSetDevice(visible_), "cudaSetDevice", ordinal);
-      changed_ = true;
-    }
-  }
-  cuda_device_guard(const cuda_device_guard&) = delete;
-  cuda_device_guard& operator=(const cuda_device_guard&) = delete;
-  ~cuda_device_guard() {
-    if (changed_) static_cast<void>(cudaSetDevice(previous_));
+  explicit cuda_device_guard(int ordinal) : visible_(usable_device(ordinal)), device_(visible_) {
+    check_cuda(device_.code(), "cudaSetDevice", ordinal);
   }
 
   /// Returns the device's number among CUDA's visible devices.
   int visible() const { return visible_; }
 
  private:
+  static int usable_device(int ordinal) {
+    const int visible = cuda_visible_device(ordinal);
+    require_cuda_device_usable(ordinal);
+    return visible;
+  }
+
   int visible_;
-  int previous_ = 0;
-  bool changed_ = false;
+  quiet_cuda_device_guard device_;
 };
 
 }  // namespace devplace::detail

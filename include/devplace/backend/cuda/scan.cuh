@@ -8,8 +8,8 @@
 
 #include <cub/device/device_scan.cuh>
 
+#include <devplace/backend/cuda/cub.hpp>
 #include <devplace/backend/cuda/queue.hpp>
-#include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/scan_plan.hpp>
 
 namespace devplace {
@@ -62,19 +62,10 @@ template <> struct implementation<backend::cuda, op::scan> {
     for (std::size_t begin = 0; begin < plan.size; begin += longest) {
       const int count = static_cast<int>(plan.size - begin < longest ? plan.size - begin : longest);
       std::int64_t* const sums = plan.y + begin;
-      const auto scan = [&](void* memory, std::size_t& bytes) {
-        detail::check_cuda(
-            cub::DeviceScan::InclusiveSum(memory, bytes, detail::widened_integers<T>(plan.x + begin, sum_before),
-                                          reinterpret_cast<std::uint64_t*>(sums), count, device.stream()),
-            "cub::DeviceScan::InclusiveSum", ordinal);
-      };
-      std::size_t bytes = 0;
-      scan(nullptr, bytes);
-      // With a null pointer, CUB only returns the size.
-      const detail::memory_block temporary =
-          detail::allocate<backend::cuda>(ordinal, bytes == 0 ? 1 : bytes, memory_purpose::workspace);
-      scan(temporary.data(), bytes);
-      detail::after_launch(device, ordinal, "cub::DeviceScan::InclusiveSum");
+      detail::run_cub(device, ordinal, "cub::DeviceScan::InclusiveSum", [&](void* memory, std::size_t& bytes) {
+        return cub::DeviceScan::InclusiveSum(memory, bytes, detail::widened_integers<T>(plan.x + begin, sum_before),
+                                             reinterpret_cast<std::uint64_t*>(sums), count, device.stream());
+      });
       sum_before = sums + count - 1;
     }
   }

@@ -30,7 +30,7 @@ cudaError_t poll_cuda(const Query& query, std::int64_t end, const Meanwhile& mea
     pause.tv_nsec = std::min(2 * pause.tv_nsec, 50000L);
     code = query();
   }
-  if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+  ignore_cuda(code);
   return code;
 }
 

@@ -177,8 +177,9 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   }
   /// Releases the stream; CUDA destroys it when its work is complete.
   static void release_stream(void* stream, int ordinal) noexcept {
-    if (!devplace::detail::cuda_device_lost(ordinal))
-      static_cast<void>(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
+    if (devplace::detail::cuda_device_lost(ordinal)) return;
+    const devplace::detail::quiet_cuda_device_guard device(devplace::detail::device_map::of_process().visible(ordinal));
+    devplace::detail::ignore_cuda(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
   }
   devplace::detail::current_stream_change use_stream(std::size_t k) const {
     return {backend::cuda{}, ordinals()[k], lanes_[k].stream.get()};
