@@ -97,7 +97,9 @@ auto split(const dp::tensor<float, dp::extents<8, 6>, dp::on<dp::cpu>>& whole) {
 #endif
 
 #if defined(TO_ONE_PLACE)  // expect: devplace: this function works between the places of one process, and the tensor
-auto fetch(const batch_type& batch) { return dp::to<dp::on<dp::cpu>>(batch); }
+auto fetch(const dp::tensor<float, dp::extents<3>, dp::across<dp::on<dp::cpu>>>& x) {
+  return dp::to<dp::on<dp::cpu>>(x);
+}
 #endif
 
 #if defined(MEMORY_PLAN_ACROSS)  // expect: devplace: memory_plan: a model across processes needs the number of

@@ -58,9 +58,9 @@ int main() {
     model_of<table, nn::multi_head_attention<16, 2>> wrong{dp::seed{1}};
   }
 #endif
-#if defined(WIDTHS_ARE_NAMED)  // expect: position<2.*multi_head_attention<16.*expects<.*16.*receives<.*<6.*, 8
+#if defined(WIDTHS_ARE_NAMED)  // expect: position<2.*multi_head_attention<12.*expects<.*12.*receives<.*<6.*, 8
   {
-    model_of<table, nn::multi_head_attention<16, 2>> wrong{dp::seed{1}};
+    model_of<table, nn::multi_head_attention<12, 2>> wrong{dp::seed{1}};
   }
 #endif
 #if defined(VECTORS_FOR_ATTENTION)  // expect: position<3.*sequences_of<8.*receives<.*<48|is not a layer

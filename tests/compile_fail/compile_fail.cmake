@@ -8,7 +8,11 @@
 # each of which, when its macro is defined, must fail with an error line that matches its regular expression.
 # The compiler is called directly, without building anything: first with all cases of a file together, which takes no
 # longer than a single case, then with the cases that produced no error. A case whose message is not found among the
-# errors of its own lines is then compiled separately. The controls are compiled as one source per component.
+# errors of its own lines is then compiled separately, which costs a second or more. Therefore each case instantiates
+# what it tests with types of its own: compilers report the errors of an instantiation once. clang++ and nvcc instantiate
+# constexpr functions and those that return auto at once, and what these call later; they then name the function template
+# that they were in, but no line outside templates. Such cases pass their operands through in_a_template.
+# The controls are compiled as one source per component.
 #   <name>.cpp                     without components; with DEVPLACE_BUILD_CUDA also through nvcc
 #   <name>_simulated.cpp           with component simulated_cuda
 #   <name>_cuda_host.cpp           C++ that links component cuda, where the toolkit is present; nccl_cuda_host.cpp: nccl

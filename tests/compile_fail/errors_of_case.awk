@@ -4,13 +4,19 @@
 # awk -v name=<CASE> -f errors_of_case.awk <source> <output>: extracts from the compiler's output for all cases of a
 # source the errors, with their notes, of one case. An error belongs to the case whose lines it names or whose lines
 # requested the instantiation: g++ prints that before the error ("required from"), clang ("requested here") and nvcc
-# ("at line") after it. Errors that cannot be attributed are left out; the caller then compiles the case alone.
+# ("at line") after it. g++ and clang do not repeat the instantiation for a further error in it. Errors that cannot be
+# attributed are left out; the caller then compiles the case alone.
 
 function flush_group(  i) {
+  if (has_error) {
+    if (!has_origin) is_of_case = previous_is_of_case
+    previous_is_of_case = is_of_case
+  }
   if (is_of_case)
     for (i = 1; i <= lines; i++) print group[i]
   lines = 0
   has_error = 0
+  has_origin = 0
   is_of_case = 0
 }
 
@@ -48,6 +54,8 @@ FNR == NR {
   if (has_error && (error || context_before)) flush_group()
   if (error) has_error = 1
   group[++lines] = $0
+  if (error && $0 ~ file) has_origin = 1
+  if ($0 ~ /required (from|by)|requested here|while (substituting|checking)|detected during|^==/) has_origin = 1
   if (error || $0 ~ /required (from|by)|requested here|while (substituting|checking)/) look_for_lines($0, file "[(:][0-9]+")
   if ($0 ~ /at line [0-9]+ of /) look_for_lines($0, "at line [0-9]+ of [^ ]*" file)
 }

@@ -52,7 +52,7 @@ void files(const matrix& x) {
   dp::write_npy(x, "x.npy");
 #endif
 #if defined(WRITE_A_COLUMN)  // expect: devplace: this operation takes tensors and row-major views
-  dp::write_npy("x.npy", x.select(dp::axis<1>{}, 0));
+  dp::write_npy("x.npy", x.slice(dp::axis<1>{}, 0, 2));
 #endif
 #if defined(DLPACK_OF_A_TENSOR_THAT_IS_KEPT)  // expect: devplace: to_dlpack: the consumer keeps the memory
   auto a = dp::to_dlpack(x);

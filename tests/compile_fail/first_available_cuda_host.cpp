@@ -35,6 +35,9 @@ void host_work(std::ostream& out) {
   dp::first_available<dp::on<dp::cpu>>([](auto) {});
 }
 
+// Passes x to a case. See compile_fail.cmake.
+template <class Case, class... X> void in_a_template(const Case& f, X&&... x) { f(x...); }
+
 struct set_to_zero {
   float* x;
   DEVPLACE_HD void operator()(std::size_t i) const { x[i] = 0; }
@@ -58,7 +61,9 @@ list sum(const list& x) { return list(x + x); }
 #endif
 
 #if defined(PRODUCT)  // expect: devplace: this operation needs a kernel.* as CUDA: devplace_compile_as_cuda\(target\)
-auto product(const matrix& x) { return dp::matmul(x, x); }
+void product(const matrix& x) {
+  in_a_template([](auto& y) { dp::matmul(y, y); }, x);
+}
 #endif
 
 #if defined(KERNEL)  // expect: devplace: this operation needs a kernel, and the file is compiled as C\+\+; compile it

@@ -22,6 +22,9 @@ namespace dp = devplace;
 namespace nn = devplace::nn;
 using where = dp::on<dp::cpu>;
 
+// Passes x to a case. See compile_fail.cmake.
+template <class Case, class... X> void in_a_template(const Case& f, X&&... x) { f(x...); }
+
 dp::image_set read();
 void step(const dp::tensor<float, dp::extents<dp::dyn, dp::dyn, dp::dyn>, where>&);
 
@@ -58,7 +61,7 @@ void dangles() { dp::loader<where> batches{read(), {.batch = 64}}; }
 #if defined(CONST_TEMPORARY_TENSOR)  // expect: devplace: make_loader: a const temporary cannot be moved into the loader
 const dp::tensor<float, dp::extents<4, 2>, where> const_features();
 void dangles(const dp::tensor<std::int64_t, dp::extents<4>, where>& labels) {
-  auto batches = dp::make_loader<where>(const_features(), labels, {.batch = 2});
+  in_a_template([](auto& y) { auto batches = dp::make_loader<where>(const_features(), y, {.batch = 2}); }, labels);
 }
 #endif
 
@@ -91,7 +94,8 @@ void wrong(const dp::tensor<dp::half, dp::extents<4, 2>, where>& features,
 void wrong(const dp::tensor<std::int32_t, dp::extents<4, 2>, where>& tokens,
            const dp::tensor<float, dp::extents<4>, where>& targets) {
   const dp::transforms mixing{dp::extents<1, 2>{}, dp::seed{1}, dp::mixup{}};
-  auto batches = dp::make_loader<where>(tokens, targets, {.batch = 2}, mixing);
+  in_a_template([](auto& x, auto& y, auto& f) { auto batches = dp::make_loader<where>(x, y, {.batch = 2}, f); }, tokens,
+                targets, mixing);
 }
 #endif
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
 
 namespace dp = devplace;
@@ -14,4 +15,8 @@ void runs(float* x) { dp::detail::for_each_index<dp::backend::cpu>(0, 1, 1, set_
 
 #if defined(OPERATION_WITHOUT_COMPONENT)  // expect: devplace: this operation runs on a cuda place, and the target
 void launch(float* x) { dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, set_to_zero{x}); }
+#endif
+
+#if defined(SYNCHRONIZE_WITHOUT_COMPONENT)  // expect: devplace: a tensor on a cuda place needs the component cuda
+void wait() { dp::synchronize<dp::cuda<0>>(); }
 #endif

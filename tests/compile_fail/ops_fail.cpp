@@ -25,6 +25,9 @@ using on_cpu = dp::on<dp::cpu>;
 using matrix = dp::tensor<float, dp::extents<2, 3>, on_cpu>;
 using labels = dp::tensor<std::int64_t, dp::extents<2>, on_cpu>;
 
+// Passes x to a case. See compile_fail.cmake.
+template <class Case, class... X> void in_a_template(const Case& f, X&&... x) { f(x...); }
+
 void operations(matrix& a, const labels& classes) {
   dp::matmul(a, dp::transposed(a));
   dp::sum(a, dp::axis<1>{});
@@ -128,7 +131,9 @@ void operations(matrix& a, const labels& classes) {
   dp::parallel_reduce_into(a, dp::extents<2>{}, [](std::size_t) { return 1; });
 #endif
 #if defined(MEAN_OF_INTEGERS_IN_A_LOOP)  // expect: devplace: parallel_reduce: the mean of integers is not an integer
-  dp::parallel_reduce<dp::reduction::mean>(dp::cpu{}, dp::extents<2>{}, [](std::size_t) { return 1; });
+  in_a_template(
+      [](auto size) { dp::parallel_reduce<dp::reduction::mean>(dp::cpu{}, size, [](std::size_t) { return 1; }); },
+      dp::extents<2>{});
 #endif
 #if defined(REDUCE_TEXTS)  // expect: devplace: parallel_reduce: the functor must return an element
   dp::parallel_reduce(dp::cpu{}, dp::extents<2>{}, [](std::size_t) { return "text"; });
@@ -149,7 +154,7 @@ void operations(matrix& a, const labels& classes) {
   dp::cross_entropy(a.slice(dp::axis<1>{}, 0, 2), classes);
 #endif
 #if defined(MATMUL_INNER_EXTENTS)  // expect: devplace: matmul: the columns of the first operand
-  dp::matmul(a, a);
+  dp::matmul(a.reshape(dp::extents<3, 2>{}), a.reshape(dp::extents<3, 2>{}));
 #endif
 #if defined(MATMUL_INNER_EXTENTS_OF_ARRAYS)  // expect: devplace: matmul: the columns of the first operand
   dp::matmul(a.reshape(dp::extents<2, 1, 3>{}), a.reshape(dp::extents<2, 1, 3>{}));
@@ -279,8 +284,9 @@ void operations(matrix& a, const labels& classes) {
 #endif
 #if defined(REDUCTION_RESULT_OF_INTEGERS)  // expect: devplace: mean: the mean of integers is not an integer
   {
-    dp::tensor<std::int64_t, dp::extents<>, on_cpu> result;
-    dp::mean_into(result, classes);
+    const dp::tensor<std::int32_t, dp::extents<3>, on_cpu> numbers{1, 2, 3};
+    dp::tensor<std::int32_t, dp::extents<>, on_cpu> result;
+    dp::mean_into(result, numbers);
   }
 #endif
 #if defined(SUM_WITHOUT_A_PLACE)  // expect: devplace: this operation makes a tensor, which needs a place in its type

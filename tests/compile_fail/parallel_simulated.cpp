@@ -36,6 +36,11 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
   const auto replicas = dp::replicate<where>(model);
   dp::parallel_apply(replicas, std::tie(first, second));
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
+#if defined(OPTIMIZER_OF_THE_RULE_FIRST)  // expect: devplace: optimizer: its arguments are .* in this order
+  {
+    dp::optimizer wrong{dp::optim::sgd{}, model};
+  }
+#endif
 #if defined(LOSS_OF_SUMMANDS)  // expect: devplace: the loss's output and targets are partial, a summand on each place
   const samples<dp::partial<dp::reduction::sum, 0, 1>> summands(dp::extents<dp::dyn, 6>{2});
   static_cast<void>(nn::mse{}(summands, summands));

@@ -29,12 +29,17 @@ float* for_libraries(dp::view<float, dp::extents<3>, named> x) {
   return x.data() == nullptr ? nullptr : (x.data() + 1).get();
 }
 
+// Passes x to a case. See compile_fail.cmake.
+template <class Case, class... X> void in_a_template(const Case& f, X&&... x) { f(x...); }
+
 #if defined(ELEMENT_BY_DEVICE_POINTER)  // expect: devplace: the host cannot reach a device's memory
 float element(dp::view<float, dp::extents<3>, named> x) { return x.data()[1]; }
 #endif
 
 #if defined(SORT_OF_DEVICE_POINTERS)  // expect: devplace: the host cannot reach a device's memory; get\(\) is the
-void sort(dp::view<std::int64_t, dp::extents<3>, named> x) { std::sort(x.data(), x.data() + 3); }
+void sort(dp::view<std::int64_t, dp::extents<3>, named> x) {
+  in_a_template([](auto& numbers) { std::sort(numbers.data(), numbers.data() + 3); }, x);
+}
 #endif
 
 #if defined(WRAP_DEVICE_POINTER_AS_HOST)  // expect: devplace: wrap: the pointer is of a device's memory, which the host
@@ -43,10 +48,6 @@ auto wrapped(dp::device_pointer<float> x) { return dp::wrap(x, dp::extents<3>{})
 
 #if defined(TENSOR_WITHOUT_COMPONENT)  // expect: devplace: a tensor on a cuda place needs the component cuda; add
 row make() { return row(dp::extents<3>{}); }
-#endif
-
-#if defined(SYNCHRONIZE_WITHOUT_COMPONENT)  // expect: devplace: a tensor on a cuda place needs the component cuda
-void wait() { dp::synchronize<dp::cuda<0>>(); }
 #endif
 
 #if defined(NEGATIVE_ORDINAL)  // expect: devplace: a cuda ordinal counts from 0

@@ -97,7 +97,7 @@ auto returned_loader() {
 #endif
 #if defined(RETURNED_LOADER_OF_IMAGES)  // expect: address of stack memory associated with local variable 'data'
                                         // returned
-auto returned_loader() {
+auto returned_loader_of_images() {
   dp::image_set data;
   return dp::loader<on_cpu>{data, {.batch = 2}};
 }

@@ -33,6 +33,11 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
   single.predict(whole);
   static_cast<void>(whole_labels);
   static_cast<void>(elsewhere);
+#if defined(OPTIMIZER_OF_A_PARAMETER)  // expect: devplace: optimizer: its arguments are .* in this order
+  {
+    dp::optimizer wrong{single.parameter<0>(), dp::optim::sgd{}};
+  }
+#endif
 #if defined(WIRE_OF_FLOAT)  // expect: devplace: collective::wire sends gradients as bf16 or half
   dp::trainer in_float{model, nn::cross_entropy{}, dp::optim::sgd{},
                        dp::collective::all_reduce<dp::collective::wire<float>>{}};

@@ -105,8 +105,10 @@ void create_axes() {
 void export_from_cpu() { dp::exported out{dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>{1, 2, 3}}; }
 #endif
 
-#if defined(OPEN_ON_THE_CPU)  // expect: devplace: exported, open_ipc: handles are for tensors on a cuda place
-void open_on_cpu(const dp::ipc_handle<float, dp::extents<3>>& handle) { auto x = dp::open_ipc<dp::cpu>(handle); }
+#if defined(OPEN_IN_PINNED_MEMORY)  // expect: devplace: exported, open_ipc: handles are for tensors on a cuda place
+void open_in_pinned_memory(const dp::ipc_handle<float, dp::extents<3>>& handle) {
+  auto x = dp::open_ipc<dp::pinned>(handle);
+}
 #endif
 
 #if defined(OPEN_WITHOUT_COMPONENT)  // expect: devplace: exported, open_ipc: a cuda place needs the component cuda

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <devplace/ops/math.hpp>
+#include <devplace/tensor/bf16.hpp>
 
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
@@ -149,15 +150,18 @@ template <class Backend, class T> void check_integers(const std::string& key) {
   check_equal("remainder", of_two([](auto u, auto v) { return remainder(u, v); }), numbers("remainder"));
   check_equal("sign", of_a([](auto v) { return sign(v); }), numbers("sign"));
   check_equal("clip", of_a([](auto v) { return clamp(v, 1, 7); }), numbers("clip"));
-  check_equal("floor", of_a([](auto v) { return floor(v); }), a);
-  check_equal("ceil", of_a([](auto v) { return ceil(v); }), a);
-  check_equal("round", of_a([](auto v) { return round(v); }), a);
-  check_equal("trunc", of_a([](auto v) { return trunc(v); }), a);
-  check_equal("logical_and", test_two([](auto u, auto v) { return logical_and(u, v); }),
-              numpy_bytes(key + "logical_and"));
-  check_equal("logical_or", test_two([](auto u, auto v) { return logical_or(u, v); }), numpy_bytes(key + "logical_or"));
-  check_equal("logical_xor", test_two([](auto u, auto v) { return logical_xor(u, v); }),
-              numpy_bytes(key + "logical_xor"));
+  if constexpr (!std::is_same_v<T, std::int32_t>) {  // int64 has the same templates
+    check_equal("floor", of_a([](auto v) { return floor(v); }), a);
+    check_equal("ceil", of_a([](auto v) { return ceil(v); }), a);
+    check_equal("round", of_a([](auto v) { return round(v); }), a);
+    check_equal("trunc", of_a([](auto v) { return trunc(v); }), a);
+    check_equal("logical_and", test_two([](auto u, auto v) { return logical_and(u, v); }),
+                numpy_bytes(key + "logical_and"));
+    check_equal("logical_or", test_two([](auto u, auto v) { return logical_or(u, v); }),
+                numpy_bytes(key + "logical_or"));
+    check_equal("logical_xor", test_two([](auto u, auto v) { return logical_xor(u, v); }),
+                numpy_bytes(key + "logical_xor"));
+  }
 }
 
 /// The functions of 16-bit elements: those of float, rounded once; numbers among the operands are not rounded.
@@ -171,18 +175,20 @@ template <class Backend, class T> void check_short_elements() {
     for (float& value : expected) value = T(value);
     check_equal(name, std::vector<float>(result.begin(), result.end()), expected);
   };
-  check("sin", [](auto v) { return sin(v); });
-  check("log1p", [](auto v) { return log1p(v); });
-  check("atan2", [](auto v) { return atan2(0.3F, v); });
-  check("round", [](auto v) { return round(v); });
-  check("sign", [](auto v) { return sign(v); });
-  check("remainder", [](auto v) { return remainder(v, 0.3F); });
-  check("clamp", [](auto v) { return clamp(v, -0.75F, 0.3F); });
   const auto test = [&](const auto& formula) {
     check_equal("test", elements<Backend, std::uint8_t>(formula, x), elements<Backend, std::uint8_t>(formula, wide));
   };
+  check("sin", [](auto v) { return sin(v); });
+  check("remainder", [](auto v) { return remainder(v, 0.3F); });
   test([](auto v) { return isfinite(v); });
-  test([](auto v) { return logical_xor(v, 1); });
+  if constexpr (std::is_same_v<T, bf16>) {  // half differs in conversions alone
+    check("log1p", [](auto v) { return log1p(v); });
+    check("atan2", [](auto v) { return atan2(0.3F, v); });
+    check("round", [](auto v) { return round(v); });
+    check("sign", [](auto v) { return sign(v); });
+    check("clamp", [](auto v) { return clamp(v, -0.75F, 0.3F); });
+    test([](auto v) { return logical_xor(v, 1); });
+  }
 }
 
 /// One loop for an expression of several functions, into every other element.

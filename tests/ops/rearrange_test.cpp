@@ -13,24 +13,23 @@
 #include <devplace/ops/elementwise.hpp>
 
 #include "ops/rearrange_case.hpp"
-#include "support/element_types.hpp"
 
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
 using on_cpu = dp::on<dp::cpu>;
 using dp::axis;
 
-TEMPLATE_TEST_CASE("elements are moved, repeated, joined and chosen along every axis", "[ops]", FLOATING_TYPES,
-                   std::int32_t) {
+// float and int64 stand for both kinds and both sizes of elements, which are moved as bytes or added.
+TEMPLATE_TEST_CASE("elements are moved, repeated, joined and chosen along every axis", "[ops]", float, std::int64_t) {
   dp::test::test_rearrangements<TestType, on_cpu>();
 }
 
-TEMPLATE_TEST_CASE("reversed views are read and written as reversed copies are", "[ops]", FLOATING_TYPES,
-                   std::int32_t) {
-  dp::test::test_reversed_views<TestType, on_cpu>();
+// Of 8 bytes; rearrange_simulated_test.cpp has float.
+TEST_CASE("reversed views are read and written as reversed copies are", "[ops]") {
+  dp::test::test_reversed_views<double, on_cpu>();
 }
 
-TEMPLATE_TEST_CASE("triangles, diagonals and outer products", "[ops]", FLOATING_TYPES, std::int64_t) {
+TEMPLATE_TEST_CASE("triangles, diagonals and outer products", "[ops]", float, std::int64_t) {
   dp::test::test_parts_of_matrices<TestType, on_cpu>();
 }
 

@@ -69,26 +69,28 @@ template <class T> void check_elementwise() {
   // A scalar is not rounded to 16 bits, and each operation rounds its result.
   const dp::tensor scaled = x * 0.999f + 1;
   CHECK(not_rounded<T>(scaled, [&](std::size_t i) { return static_cast<float>(T(a(i) * 0.999f)) + 1; }) == 0);
-  const dp::tensor root = dp::sqrt(y);
-  const dp::tensor relu = dp::relu(x);
-  const dp::tensor square = dp::square(x);
-  CHECK(not_rounded<T>(root, [&](std::size_t i) { return std::sqrt(b(i)); }) == 0);
-  CHECK(not_rounded<T>(relu, [&](std::size_t i) { return a(i) < 0 ? 0 : a(i); }) == 0);
-  CHECK(not_rounded<T>(square, [&](std::size_t i) { return a(i) * a(i); }) == 0);
-  // Functions accurate to a few ulp of float, so that hardly any result rounds to another number.
-  const dp::tensor exponential = dp::exp(x);
-  const dp::tensor sigmoid = dp::sigmoid(x);
-  const dp::tensor power = dp::pow(y, 1.5f);
-  CHECK(not_rounded<T>(exponential, [&](std::size_t i) { return std::exp(static_cast<double>(a(i))); }) <= 1);
-  CHECK(not_rounded<T>(sigmoid, [&](std::size_t i) { return 1 / (1 + std::exp(-static_cast<double>(a(i)))); }) <= 1);
-  CHECK(not_rounded<T>(power, [&](std::size_t i) { return std::pow(static_cast<double>(b(i)), 1.5); }) <= 1);
-  const dp::tensor below = x < y;
-  const dp::tensor chosen = dp::where(below, x, T(2));
-  STATIC_REQUIRE(std::is_same_v<typename decltype(below)::value_type, std::uint8_t>);
-  std::size_t wrong = 0;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    wrong += below.data()[i] != (a(i) < b(i)) || !(chosen.data()[i] == (a(i) < b(i) ? a(i) : 2));
-  CHECK(wrong == 0);
+  if constexpr (std::is_same_v<T, dp::bf16>) {  // half differs in the conversions alone
+    const dp::tensor root = dp::sqrt(y);
+    const dp::tensor relu = dp::relu(x);
+    const dp::tensor square = dp::square(x);
+    CHECK(not_rounded<T>(root, [&](std::size_t i) { return std::sqrt(b(i)); }) == 0);
+    CHECK(not_rounded<T>(relu, [&](std::size_t i) { return a(i) < 0 ? 0 : a(i); }) == 0);
+    CHECK(not_rounded<T>(square, [&](std::size_t i) { return a(i) * a(i); }) == 0);
+    // Functions accurate to a few ulp of float, so that hardly any result rounds to another number.
+    const dp::tensor exponential = dp::exp(x);
+    const dp::tensor sigmoid = dp::sigmoid(x);
+    const dp::tensor power = dp::pow(y, 1.5f);
+    CHECK(not_rounded<T>(exponential, [&](std::size_t i) { return std::exp(static_cast<double>(a(i))); }) <= 1);
+    CHECK(not_rounded<T>(sigmoid, [&](std::size_t i) { return 1 / (1 + std::exp(-static_cast<double>(a(i)))); }) <= 1);
+    CHECK(not_rounded<T>(power, [&](std::size_t i) { return std::pow(static_cast<double>(b(i)), 1.5); }) <= 1);
+    const dp::tensor below = x < y;
+    const dp::tensor chosen = dp::where(below, x, T(2));
+    STATIC_REQUIRE(std::is_same_v<typename decltype(below)::value_type, std::uint8_t>);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      wrong += below.data()[i] != (a(i) < b(i)) || !(chosen.data()[i] == (a(i) < b(i) ? a(i) : 2));
+    CHECK(wrong == 0);
+  }
 }
 
 template <class T> void check_conversions() {

@@ -44,15 +44,18 @@ template <class T> std::vector<T> expected(const std::string& name, std::size_t 
   return values;
 }
 
-/// Calls f(digits of the axes, axes...) for each set of axes.
-template <class F> void for_each_set_of_axes(const F& f) {
-  f("0", axis<0>{});
+/// Calls f(digits of the axes, axes...) for each set of axes, or for those that differ most: with elements around the
+/// axis, with two axes apart, and all axes. The order of the loops does not depend on the element type.
+template <bool All, class F> void for_each_set_of_axes(const F& f) {
   f("1", axis<1>{});
-  f("2", axis<2>{});
-  f("01", axis<0>{}, axis<1>{});
   f("02", axis<0>{}, axis<2>{});
-  f("12", axis<1>{}, axis<2>{});
   f("012", axis<0>{}, axis<1>{}, axis<2>{});
+  if constexpr (All) {
+    f("0", axis<0>{});
+    f("2", axis<2>{});
+    f("01", axis<0>{}, axis<1>{});
+    f("12", axis<1>{}, axis<2>{});
+  }
 }
 
 }  // namespace
@@ -65,7 +68,7 @@ TEMPLATE_TEST_CASE("statistics agree with NumPy along all axes", "[ops]", FLOATI
     const auto x = flat.reshape(cube{});
     // Sums of large numbers of both signs lose as many digits as the numbers have before the point.
     const double scale = name == "large_mean" ? 4096 : name == "large" ? 300 : 1;
-    for_each_set_of_axes([&](const std::string& digits, auto... axes) {
+    for_each_set_of_axes<sizeof(TestType) == 4>([&](const std::string& digits, auto... axes) {
       INFO(folder << " axes " << digits);
       const auto check = [&](const std::string& of, const auto& result, double of_scale = 1) {
         INFO(of);
@@ -113,7 +116,7 @@ TEMPLATE_TEST_CASE("reductions of integers agree with NumPy, and products wrap a
     const auto got = values_of(result);
     CHECK(std::vector<std::int64_t>(got.begin(), got.end()) == expected<std::int64_t>(folder + of, got.size()));
   };
-  for_each_set_of_axes([&](const std::string& digits, auto... axes) {
+  for_each_set_of_axes<sizeof(TestType) == 8>([&](const std::string& digits, auto... axes) {
     check("prod" + digits, dp::prod(x, axes...));
     check("any" + digits, dp::any(x, axes...));
     check("all" + digits, dp::all(x, axes...));
@@ -223,8 +226,8 @@ void check_plain(const X& x, const std::array<bool, 3>& reduced, const std::stri
   }
 }
 
-template <class X> void check_plain_along_all(const X& x) {
-  for_each_set_of_axes([&](const std::string& digits, auto... axes) {
+template <bool All, class X> void check_plain_along(const X& x) {
+  for_each_set_of_axes<All>([&](const std::string& digits, auto... axes) {
     std::array<bool, 3> reduced{};
     for (const char digit : digits) reduced[static_cast<std::size_t>(digit - '0')] = true;
     check_plain(x, reduced, digits, axes...);
@@ -235,12 +238,13 @@ template <class X> void check_plain_along_all(const X& x) {
 
 TEMPLATE_TEST_CASE("statistics agree with plain loops for short and long axes and strided views", "[ops]",
                    FLOATING_TYPES) {
-  check_plain_along_all(random_values<TestType>(dp::dextents<3>(2, 15, 3), 1));
-  check_plain_along_all(random_values<TestType>(dp::dextents<3>(3, 16, 70), 2));
-  check_plain_along_all(random_values<TestType>(dp::dextents<3>(5, 2, 300), 3));
+  constexpr bool all = sizeof(TestType) == 4;
+  check_plain_along<all>(random_values<TestType>(dp::dextents<3>(2, 15, 3), 1));
+  check_plain_along<all>(random_values<TestType>(dp::dextents<3>(3, 16, 70), 2));
+  check_plain_along<all>(random_values<TestType>(dp::dextents<3>(5, 2, 300), 3));
   const auto x = random_values<TestType>(dp::dextents<3>(6, 20, 9), 4);
-  check_plain_along_all(x.slice(axis<0>{}, 1, 6, 2).slice(axis<1>{}, 0, 20, 3));
-  check_plain_along_all(x.slice(axis<2>{}, 0, 9, 2));
+  check_plain_along<false>(x.slice(axis<0>{}, 1, 6, 2).slice(axis<1>{}, 0, 20, 3));
+  check_plain_along<false>(x.slice(axis<2>{}, 0, 9, 2));
 }
 
 TEST_CASE("cumulative sums and products along axes equal those of each line", "[ops]") {

@@ -191,8 +191,8 @@ template <class Where> void check_overlap() {
 
 /// Returns the expected reduction of a table along the axes in `which` (one bit each), in row-major order of the
 /// others.
-template <class T, class Combine>
-std::vector<double> brute_force(const table<T>& x, unsigned which, double first, const Combine& combine) {
+inline std::vector<double> brute_force(const table<float>& x, unsigned which, double first,
+                                       double (*combine)(double, double)) {
   const auto reduced = [&](std::size_t axis) { return (which >> axis & 1U) != 0; };
   std::size_t results = 1;
   for (std::size_t axis = 0; axis < 3; ++axis) results *= reduced(axis) ? 1 : x.sizes[axis];
@@ -211,15 +211,19 @@ template <class X> std::vector<double> doubles_of(const X& x) {
   return {values.begin(), values.end()};
 }
 
-/// Checks sum, max and min along axes given as types and as numbers.
-template <unsigned Which, class X, class T, class... Axes>
-void check_axes(const X& x, const table<T>& of, Axes... axes) {
-  const auto sums = brute_force(of, Which, 0, [](double a, double b) { return a + b; });
-  const auto largest = brute_force(of, Which, -1000, [](double a, double b) { return std::max(a, b); });
-  const auto smallest = brute_force(of, Which, 1000, [](double a, double b) { return std::min(a, b); });
+inline double added(double a, double b) { return a + b; }
+inline double larger(double a, double b) { return std::max(a, b); }
+inline double smaller(double a, double b) { return std::min(a, b); }
+
+/// Checks sums along axes given as types and as numbers; for one set of axes, also max and min, which read and order
+/// elements as sum does.
+template <unsigned Which, class X, class... Axes> void check_axes(const X& x, const table<float>& of, Axes... axes) {
+  const auto sums = brute_force(of, Which, 0, added), largest = brute_force(of, Which, -1000, larger);
   REQUIRE(doubles_of(dp::sum(x, axes...)) == sums);
-  REQUIRE(doubles_of(dp::max(x, axes...)) == largest);
-  REQUIRE(doubles_of(dp::min(x, axes...)) == smallest);
+  if constexpr (Which == 2) {
+    REQUIRE(doubles_of(dp::max(x, axes...)) == largest);
+    REQUIRE(doubles_of(dp::min(x, axes...)) == brute_force(of, Which, 1000, smaller));
+  }
   if constexpr (sizeof...(Axes) > 0) {
     REQUIRE(doubles_of(dp::sum(x, static_cast<int>(Axes::index)...)) == sums);
     REQUIRE(doubles_of(dp::max(x, (static_cast<int>(Axes::index) - 3)...)) == largest);
@@ -250,7 +254,7 @@ template <class Where> void check_reductions() {
 
     const table<float> part = shown(a, rule);
     const auto means = dp::mean(window(x, rule), axis<0>{}, axis<2>{});
-    auto expected = brute_force(part, 5, 0, [](double p, double q) { return p + q; });
+    auto expected = brute_force(part, 5, 0, added);
     for (double& value : expected)
       value = static_cast<float>(value / static_cast<double>(part.sizes[0] * part.sizes[2]));
     REQUIRE(doubles_of(means) == expected);

@@ -37,8 +37,14 @@ function(find_error result text)
   endforeach()
 endfunction()
 
-# find_error_of_case(<result> <case>): searches the output of all cases together for the error of one case.
+# find_error_of_case(<result> <case>): searches the output of all cases together for the error of one case. All errors of
+# a source with one case belong to the case.
 function(find_error_of_case result case)
+  if(NOT lines MATCHES ";")
+    find_error(found "${output}")
+    set(${result} "${found}" PARENT_SCOPE)
+    return()
+  endif()
   execute_process(COMMAND awk -v name=${case} -f ${CMAKE_CURRENT_LIST_DIR}/../compile_fail/errors_of_case.awk ${SOURCE} ${TOGETHER}
                   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_QUIET)
   find_error(found "${output}")
