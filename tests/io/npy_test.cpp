@@ -278,7 +278,7 @@ TEST_CASE("read_npy's errors name what was found and what was expected", "[io]")
     CHECK_THAT(failure_of_dict("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}"),
                ContainsSubstring("holds a structured array"));
     CHECK_THAT(failure(numpy_file("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", "12345678")),
-               ContainsSubstring("holds elements of type '<f8' and float ('<f4') was asked for; read it as double, or "
+               ContainsSubstring("holds elements of type '<f8', but float ('<f4') was asked for; read it as double, or "
                                  "convert the array with .astype('<f4')"));
     CHECK_THAT(failure(float_2x3), ContainsSubstring("holds an array of shape 2x3, which does not fit extents<dyn>"));
   }

@@ -163,7 +163,7 @@ TEST_CASE("a safetensors file's names, types, shapes and metadata are listed", "
     file.read_elements(file.tensors()[0], values);
     CHECK((values[0] == 1 && values[1] == 0));
     CHECK_THROWS_WITH((file.read<std::uint8_t, dp::dextents<1>>("bool")),
-                      EndsWith("bool.safetensors:bool' holds elements of type BOOL and uint8 (U8) was asked for; "
+                      EndsWith("bool.safetensors:bool' holds elements of type BOOL, but uint8 (U8) was asked for; "
                                "tensors have no such elements; convert them before saving them, or use "
                                "read_elements."));
   }
@@ -210,7 +210,7 @@ TEST_CASE("errors for a safetensors tensor name what was found and what was expe
   const std::string start = "devplace: safetensors_file: '" + path;
   CHECK_THROWS_WITH((file.read<float, dp::dextents<1>>("c")), start + "' has no tensor \"c\"; it has \"a\", \"b\".");
   CHECK_THROWS_WITH((file.read<dp::bf16, dp::dextents<1>>("a")),
-                    start + ":a' holds elements of type F32 and bf16 (BF16) was asked for; read it as float.");
+                    start + ":a' holds elements of type F32, but bf16 (BF16) was asked for; read it as float.");
   CHECK_THROWS_WITH((file.read<float, dp::extents<2, 4>>("b")),
                     ContainsSubstring(start + ":b' holds an array of shape 2x3, which does not fit extents<2, 4>"));
   CHECK_THROWS_WITH(dp::safetensors_file(folder.file("none")), ContainsSubstring("cannot be opened: No such file"));

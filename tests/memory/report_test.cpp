@@ -69,7 +69,7 @@ TEST_CASE("out_of_memory states the request, the memory in use by purpose, the l
   CHECK(text ==
         "cuda:1 (simulated): 5000 bytes (4.9 KiB) could not be allocated while 3145728 bytes are in use by devplace "
         "there (parameters 1.0 MiB, optimizer state 2.0 MiB) and 1.0 MiB are cached; the limit is 4 MiB. Use a smaller "
-        "batch, a replicated placement over more devices, so that each gets a part of the batch, or gradient "
-        "accumulation (accumulate<k>); free tensors that are not needed, and give caches back by "
-        "trim_memory<place>(); see elsewhere.");
+        "batch, gradient accumulation (accumulate<k>), or a replicated placement, which gives each of several devices "
+        "a part of the batch; free tensors that are not needed, and give caches back by trim_memory<place>(); see "
+        "elsewhere.");
 }

@@ -90,7 +90,7 @@ void one_thread() {
     dp::set_thread_count(2);
     CHECK_THROWS(dp::communication_error,
                  "mpi_processes: MPI was initialised for a process of one thread (MPI_THREAD_SINGLE, as by MPI_Init), "
-                 "and devplace computes with 2. Ask MPI_Init_thread for MPI_THREAD_FUNNELED, or call "
+                 "and devplace computes with 2 threads. Ask MPI_Init_thread for MPI_THREAD_FUNNELED, or call "
                  "set_thread_count(1) first.",
                  dp::mpi_processes(MPI_COMM_WORLD));
   }

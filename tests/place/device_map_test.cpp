@@ -50,7 +50,7 @@ TEST_CASE("DEVPLACE_DEVICE_MAP is parsed strictly", "[place]") {
     CHECK_THROWS_WITH(
         device_map(wrong),
         ContainsSubstring("devplace: the environment variable DEVPLACE_DEVICE_MAP is \"" + std::string(wrong) + "\"") &&
-            ContainsSubstring("Write it as 0:0,1:0"));
+            ContainsSubstring("Write the map as 0:0,1:0"));
   }
   CHECK_THROWS_WITH(device_map("0:0,1:1,0:1"), ContainsSubstring("gives the logical ordinal 0 twice"));
   CHECK_THROWS_WITH(device_map("0:0,2:1"), ContainsSubstring("leaves out the logical ordinal 1 of 2"));

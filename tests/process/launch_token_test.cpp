@@ -81,9 +81,9 @@ TEST_CASE("processes of several hosts need a token", "[process][launch]") {
   for (const auto& one : ends) {
     CHECK(one.end == "exit 3");
     CHECK_THAT(one.text,
-               ContainsSubstring(std::string("caught: devplace: launched_processes: the processes of the job are on "
-                                             "several hosts and meet over the network, where a token proves that a "
-                                             "process belongs to the job, and ") +
+               ContainsSubstring(std::string("caught: devplace: launched_processes: processes on several hosts meet "
+                                             "over the network and prove by a token that they belong to the job, "
+                                             "but ") +
                                  (is_short ? "the token that is set has fewer than 16 characters" : "no token is set") +
                                  ". Set the same token on all hosts before the launcher starts: export "
                                  "DEVPLACE_JOB_TOKEN=$(openssl rand -hex 16). Open MPI's mpirun passes it on with -x "
@@ -133,7 +133,7 @@ TEST_CASE("a token may be in a file readable only by the user", "[process][launc
   }
   ::chmod(file.c_str(), 0600);
   std::ofstream(file) << "\n";
-  CHECK_THAT(refusal_of(file), ContainsSubstring("and no token is set. Set the same token on all hosts"));
+  CHECK_THAT(refusal_of(file), ContainsSubstring("but no token is set. Set the same token on all hosts"));
   ::unlink(file.c_str());
   CHECK(refusal_of(file) == beginning(file) + "cannot be read: No such file or directory." + fix);
   ::mkdir(file.c_str(), 0700);

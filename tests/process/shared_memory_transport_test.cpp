@@ -450,7 +450,7 @@ TEST_CASE("invalid boundaries are rejected before use", "[process]") {
                 }
                 REQUIRE_HERE(message ==
                              "devplace: shared_memory_transport: a call needs 3 ascending boundaries that begin with "
-                             "0, and at most 4096 bytes of all buffers.");
+                             "0, and at most 4096 bytes in all buffers together.");
               }
               via->barrier();  // the group still works
             },

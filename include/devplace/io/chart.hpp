@@ -23,7 +23,7 @@ namespace devplace {
 /// A line of a chart.
 struct chart_curve {
   std::string name;         ///< in the legend
-  std::vector<double> y;    ///< numbers not drawn: NaN, beyond 1e300, and on a logarithmic axis 0 and below
+  std::vector<double> y;    ///< NaN, magnitudes above 1e300 and, on a logarithmic axis, numbers up to 0 are not drawn
   std::vector<double> x{};  ///< not negative; empty: 1, 2, 3, ...
 };
 

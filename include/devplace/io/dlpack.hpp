@@ -104,11 +104,11 @@ template <class Managed, class X>
 std::unique_ptr<Managed, dlpack::give_back> export_dlpack(X&& x, [[maybe_unused]] dlpack_consumer consumer) {
   constexpr bool is_given_away = requires { requires is_tensor<X> && single_place<typename X::placement_type>; };
   static_assert(is_given_away,
-                "devplace: to_dlpack: the consumer keeps the memory; give a tensor on one place away, "
+                "devplace: to_dlpack: the consumer keeps the memory; pass a tensor on one place as an rvalue, "
                 "to_dlpack(std::move(x)), or a view and the owner of its memory, such as a std::shared_ptr.");
   if constexpr (is_given_away) {
     if constexpr (in_device_memory<typename X::placement_type>) {
-      constexpr std::uintptr_t legacy = 1;  // CUDA's other name of stream 0. Here null means the place's own stream.
+      constexpr std::uintptr_t legacy = 1;  // stream 0 by another name: null stands for the place's own stream
       block_access::block(x).record_stream(reinterpret_cast<void*>(consumer.stream == 0 ? legacy : consumer.stream));
     }
     const auto elements = x.view();

@@ -40,7 +40,7 @@ class npz_file {
     detail::fail_without_memory("the directory of npz_file");
   }
 
-  /// The names of all arrays in the file's order. np.savez names arrays without a name `arr_0` and so on.
+  /// The names of all arrays in the file's order. np.savez gives unnamed arrays the names `arr_0`, `arr_1`, ...
   const std::vector<std::string>& names() const DEVPLACE_LIFETIMEBOUND { return names_; }
 
   /// Reads the array of this name to the CPU, as read_npy does. Throws file_error, naming what was found, what was

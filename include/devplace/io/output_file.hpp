@@ -39,8 +39,8 @@ inline bool folder_synced_to_disk(const char* path) {
 /// Writes a file under a temporary name in its destination's folder and renames it when it is complete and on the disk.
 /// Readers see the old file or the new one, never a part, even after a power failure. Keeps the old file's mode and
 /// follows a symbolic link. Without commit() the unfinished file is removed and the old file is kept. The writer locks
-/// its unfinished file. The next writer of the path removes unfinished files without a lock: programs that ended have
-/// left them.
+/// its unfinished file. The next writer of the path removes unfinished files that are not locked: programs that ended
+/// have left them.
 class output_file {
  public:
   output_file(std::string path, std::string operation) : path_(std::move(path)), operation_(std::move(operation)) {

@@ -120,10 +120,11 @@ inline renamed_tensors fitting_tensors(const safetensors_file& file, const std::
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Writes the parameters and buffers of a model on any placement (of the first replica) as a safetensors file with
-/// PyTorch's names: `safetensors.torch.load_file(path)` returns a state_dict. In mixed precision writes the master
-/// parameters, in float. Seed, passes and optimizers are not in the file. Waits for the places. Replaces an old file
-/// when the new one is complete, as write_npy does. Throws file_error, and failures of the places.
+/// Writes a model's parameters and buffers as a safetensors file with PyTorch's names:
+/// `safetensors.torch.load_file(path)` returns a state_dict. Of several replicas, writes the first. In mixed precision
+/// writes the master parameters, in float. The seed, the number of passes and optimizers are not in the file. Waits for
+/// the places. Replaces an old file when the new one is complete, as write_npy does. Throws file_error, and failures of
+/// the places.
 template <class Net, placement Where, precision P>
 DEVPLACE_CONFIGURED void save_parameters(const model<Net, Where, P>& m, const std::string& path) try {
   using backend_type = placement_backend_t<Where>;

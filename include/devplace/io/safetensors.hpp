@@ -110,7 +110,7 @@ class safetensors_file {
     for (const detail::dtype& type : detail::dtypes)
       if (type.safetensors == entry.dtype) advice = std::string("read it as ") + type.name;
     detail::fail_safetensors(path_ + ':' + entry.name,
-                             detail::joined({"holds elements of type ", entry.dtype, " and ", expected.name, " (",
+                             detail::joined({"holds elements of type ", entry.dtype, ", but ", expected.name, " (",
                                              expected.safetensors, ") was asked for; ", advice, "."}));
   }
 

@@ -69,10 +69,10 @@ class memory_block {
   std::size_t bytes() const { return record_.bytes; }
   void* owner() const { return record_.owner; }
 
-  /// Frees the block in the order of `stream` from now on; `stream` must be ordered after all work that uses the block.
+  /// Lets the destructor free the block in the order of `stream`, which must be ordered after all work on the block.
   void free_on(void* stream) { record_.stream = stream; }
 
-  /// Delays the release until all work enqueued on `stream` before the block is freed has been executed.
+  /// Delays the release until `stream` has executed all work that it has when the block is destroyed.
   void record_stream(void* stream) const {
     if (record_.release == nullptr || stream == record_.stream) return;
     for (const stream_use* use = record_.uses.get(); use != nullptr; use = use->next.get())
@@ -84,7 +84,7 @@ class memory_block {
   mutable block_record record_;  // record_stream() does not change the elements
 };
 
-/// The direction of a copy: from host memory to the device, from the device to host memory, or both on the device.
+/// The direction of a copy: from host memory to the device, from the device to host memory, or within the device.
 enum class copy_kind : unsigned char { in, out, within };
 
 /// Returns a backend's memory functions; does not compile without the backend's component.

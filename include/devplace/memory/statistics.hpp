@@ -67,7 +67,7 @@ inline memory_counters& counters(pinned_backend, int) {
   return of_pinned;
 }
 
-/// All ordinals from the largest counted ordinal on share one set of counters.
+/// The largest counted ordinal and all higher ordinals share one set of counters.
 inline memory_counters& counters(any_device, int ordinal) {
   static memory_counters of_devices[counted_ordinals];
   return of_devices[ordinal < counted_ordinals ? ordinal : counted_ordinals - 1];

@@ -12,14 +12,14 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// on -> replicated: a full copy of a tensor or view on every place of `To`: `broadcast<replicated<0, 1>>(x)`. Complete
+/// on -> replicated: copies a whole tensor or view to every place of `To`: `broadcast<replicated<0, 1>>(x)`. Complete
 /// when the call returns. The source may be on any place.
 template <class To = void, tensor_like From> auto broadcast(const From& source) {
   constexpr bool to_copies = detail::kind_in_process<To>::is_copies;
   constexpr bool from_one = detail::is_on_one_place<From>;
   static_assert(to_copies,
                 "devplace: broadcast: the result must be replicated, as in broadcast<replicated<0, 1>>(x); for parts "
-                "use scatter<sharded<axis<0>, 0, 1>>(x), for one copy to<on<P>>(x).");
+                "use scatter<sharded<axis<0>, 0, 1>>(x), for one copy use to<on<P>>(x).");
   static_assert(from_one,
                 "devplace: broadcast: the value lies over several places already; broadcast one place's copy, "
                 "x.local(cuda<0>{}), or use all_gather (of parts) or all_reduce (of summands).");

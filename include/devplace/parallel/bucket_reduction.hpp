@@ -23,8 +23,8 @@ template <class Net, class Policy, class T, class Communicator>
 inline constexpr bool reduces_during_backward =
     overlapping_communicator<Communicator, T> && (detail::network_buckets<Net, T, Policy>::size > 1);
 
-/// Reduces a network's buckets during the backward pass: starts to reduce a bucket when the pass has written the
-/// bucket's last gradient, from the last layer to the first. The results equal those of reduce_gradients and
+/// Reduces a network's buckets during the backward pass, which runs from the last layer to the first. Starts to reduce
+/// a bucket when the pass has written the bucket's last gradient. The results equal those of reduce_gradients and
 /// reduce_shares.
 ///
 /// With one place in this process, the reduction of a bucket is started within the pass and advanced between layers.

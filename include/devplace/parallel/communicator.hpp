@@ -80,8 +80,8 @@ concept overlapping_communicator =
       { c.abandon() } noexcept;
     };
 
-/// Whether the communicators that an engine (parallel/policy.hpp) makes connect several processes without a
-/// process_group: true if the engine has a member `static constexpr bool spans_processes = true`.
+/// Whether an engine (parallel/policy.hpp) has communicators that connect several processes without a process_group:
+/// true if the engine has a member `static constexpr bool spans_processes = true`.
 template <class Engine> inline constexpr bool spans_processes = requires { requires Engine::spans_processes; };
 /// Whether an engine connects the processes of a process_scope: `connect_across<Backend>(ordinals, processes)`.
 template <class Engine, class Backend>

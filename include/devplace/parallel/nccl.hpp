@@ -46,7 +46,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
                 "or collective::ring, or a model on cuda places.");
 
  public:
-  /// The host does not wait for the devices, so a trainer continues before it can read the result.
+  /// The host does not wait for the devices, so a trainer continues before the result is complete.
   static constexpr bool is_nonblocking = true;
 
   /// Connects these devices with as many devices of each other process. All processes call this. Throws

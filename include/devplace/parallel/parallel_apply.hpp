@@ -49,8 +49,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Predicts with several models, each for its own input on its own place: `parallel_apply(replicas, inputs)` returns
 /// the tuple of their outputs, as torch.nn.parallel.parallel_apply. Both arguments are tuples of equal length, possibly
 /// of references (`std::tie(x, y)`). The devices work concurrently: the call enqueues work on each and waits for none.
-/// Exceptions keep their type and name the model's position, from 0, and place. If a device fails later, reading its
-/// output throws the failure.
+/// Exceptions keep their type; their messages name the model's position, from 0, and its place. If a device fails
+/// later, reading its output throws the failure.
 template <class... Models, class... Inputs>
 auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs...>& inputs) {
   static_assert(sizeof...(Models) == sizeof...(Inputs),
@@ -83,7 +83,7 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
                 "devplace: parallel_apply: the inputs are one tensor that is not split along axis 0, so that its "
                 "places have no samples of their own; split it with scatter<sharded<axis<0>, 0, 1>>(x).");
   static_assert(!split || on_mesh,
-                "devplace: parallel_apply: the models do not lie on the places of the inputs, in their order; "
+                "devplace: parallel_apply: the models do not lie on the places of the inputs, in the same order; "
                 "replicate<replicated<0, 1>>(model) and scatter<sharded<axis<0>, 0, 1>>(x) name the same places.");
   static_assert(!on_mesh || equal_outputs,
                 "devplace: parallel_apply: the models' outputs differ in type or extents, so they cannot be parts of "

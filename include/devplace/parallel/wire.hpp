@@ -131,8 +131,8 @@ template <class Rounded = bf16, class Engine = direct> struct wire {
   static constexpr bool in_float = std::is_same_v<Engine, direct> || requires { requires Engine::adds_in_float; };
   static_assert(in_float,
                 "devplace: collective::wire rounds gradients to 16 bits and lets collective::direct or "
-                "collective::nccl add them in float, in the order of the places; other engines do not. Leave the "
-                "engine out, wire<bf16>, take wire<bf16, nccl>, or let the other engine send gradients in float.");
+                "collective::nccl add them in float, in the order of the places; other engines do not. Write "
+                "wire<bf16> or wire<bf16, nccl>, or let the other engine send gradients in float.");
   /// The type of gradients between places.
   using wire_type = std::conditional_t<is_half_precision, Rounded, bf16>;
   /// The name in output, without the name of `Engine`.

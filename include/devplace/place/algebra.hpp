@@ -12,11 +12,13 @@
 // reduction of one summand per place (place/kind.hpp).
 namespace devplace::detail {
 
-/// How an elementwise operation acts on summands. `pointwise` stands for all functions without an own enumerator.
+/// How an elementwise operation acts on summands. `pointwise` stands for all functions without an enumerator of their
+/// own.
 enum class arithmetic : unsigned char { pointwise, additive, product, quotient, negation, larger, smaller };
 
-/// Kinds of reductions along axes. `position` stands for argmax and argmin. The kinds of functions stand for sums and
-/// extrema of a nonlinear function of the elements, and `function` for results of parts that cannot be combined.
+/// Kinds of reductions along axes. `position` stands for argmax and argmin. `sum_of_function`, `max_of_function` and
+/// `min_of_function` stand for sums and extrema of a nonlinear function of the elements. `function` stands for
+/// reductions whose results for parts cannot be combined.
 enum class reducing : unsigned char {
   sum,
   mean,

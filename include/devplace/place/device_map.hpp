@@ -56,11 +56,12 @@ class device_map {
     const std::lock_guard lock(mutex_);
     if (frozen_.load(std::memory_order_relaxed))
       throw error({origin, " after cuda places had been used, first by ", used_by_, ", with the map: ", describe(),
-                   ". The map cannot change under them; call set_device_map at the beginning of main."});
+                   ". The map of places in use cannot change; call set_device_map at the beginning of main."});
     if (from_environment_) {
       if (bindings != bindings_)
-        throw argument_error({origin, ", but ", origin_,
-                              ", which is another map. Unset the variable, or leave out the call where it is set."});
+        throw argument_error(
+            {origin, ", but ", origin_,
+             ", which is another map. Unset the variable, or call set_device_map only if it is not set."});
       return;
     }
     bindings_ = std::move(bindings);
@@ -158,8 +159,8 @@ class device_map {
         entry = {detail::whole_number(item.substr(0, colon)), detail::whole_number(item.substr(colon + 1))};
       if (colon == std::string_view::npos || entry.logical < 0 || entry.visible < 0)
         throw argument_error({origin, ", and \"", item,
-                              "\" in it is not <logical>:<visible> with two whole numbers from 0. Write it as "
-                              "0:0,1:0, or unset it for the devices in their own order."});
+                              "\" in it is not <logical>:<visible> with two whole numbers from 0. Write the map as "
+                              "0:0,1:0, or unset the variable to use the devices in their own order."});
       entries.push_back(entry);
       if (comma == std::string_view::npos) return entries;
       text.remove_prefix(comma + 1);

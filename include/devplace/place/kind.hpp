@@ -59,8 +59,8 @@ template <reduction Op> struct summands : detail::kind_properties {
 
 namespace detail {
 
-/// Whether equal summands reduce to a value equal to each of them: for max and min, but not for sums, nor for means,
-/// which round. True for kinds without summands.
+/// Whether the reduction of equal summands equals each summand: true for max and min, and for kinds without summands;
+/// false for sums, and for means, which round.
 template <class Kind>
 inline constexpr bool keeps_equal_summands =
     !Kind::is_summands || Kind::op == reduction::max || Kind::op == reduction::min;

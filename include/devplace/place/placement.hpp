@@ -216,7 +216,7 @@ template <class P, class... Places> constexpr bool is_among(devices<Places...>) 
 }  // namespace detail
 
 /// Whether a tensor, view, model or predictor, `X` or a reference to it, has elements on place `P` of this process:
-/// `is_on<decltype(model), cuda<0>>`. True for one place, and for each place of several.
+/// `is_on<decltype(model), cuda<0>>`. An `X` on several places is on each of these places.
 template <class X, place P>
 inline constexpr bool is_on =
     detail::is_among<P>(typename detail::mesh_of<typename std::remove_cvref_t<X>::placement_type>::local{});

@@ -40,7 +40,7 @@ class group_monitor : public std::enable_shared_from_this<group_monitor> {
   /// names the cause, or ends the process; returns if the cause remains unknown. Called before the transport throws.
   virtual void explain() {}
 
-  /// Makes the monitor of a part of the group that split() has made. `members` are the ranks that the part's
+  /// Makes the monitor of a part that split() has made of this group. `members` are the ranks that the part's
   /// processes have in this group, in the order of their ranks in the part. All these processes call this function.
   /// Calls of the part are numbered separately. By default the monitor does not compare these calls; it only detects
   /// processes that end or stop.

@@ -66,8 +66,8 @@ inline std::string job_token(const launch_variables& variables, const launch_env
   }
   if (token.size() >= 16) return token;
   throw argument_error(
-      {"launched_processes: the processes of the job are on several hosts and meet over the network, where a token "
-       "proves that a process belongs to the job, and ",
+      {"launched_processes: processes on several hosts meet over the network and prove by a token that they belong to "
+       "the job, but ",
        token.empty() ? "no token is set" : "the token that is set has fewer than 16 characters",
        ". Set the same token on all hosts before the launcher starts: export DEVPLACE_JOB_TOKEN=$(openssl rand -hex "
        "16). Open MPI's mpirun passes it on with -x DEVPLACE_JOB_TOKEN. This process is ",

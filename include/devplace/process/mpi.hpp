@@ -35,12 +35,12 @@ inline process_group mpi_group(const char* caller, MPI_Comm communicator, const 
         {caller,
          ": MPI was initialised for a process of one thread (MPI_THREAD_SINGLE, as by MPI_Init), and devplace computes "
          "with ",
-         thread_count(), ". Ask MPI_Init_thread for MPI_THREAD_FUNNELED, or call set_thread_count(1) first."});
+         thread_count(), " threads. Ask MPI_Init_thread for MPI_THREAD_FUNNELED, or call set_thread_count(1) first."});
   if (communicator == MPI_COMM_NULL)
     throw argument_error(
         std::string(caller) +
         ": the communicator is MPI_COMM_NULL, so this process is in no communicator. MPI_Comm_split gives "
-        "MPI_COMM_NULL to processes with MPI_UNDEFINED; only the other processes can make a group.");
+        "MPI_COMM_NULL to processes that pass the color MPI_UNDEFINED; only the other processes can make a group.");
   int between_groups = 0;
   check_mpi("MPI_Comm_test_inter", MPI_Comm_test_inter(communicator, &between_groups));
   if (between_groups != 0)
@@ -111,11 +111,11 @@ class mpi_runtime {
 /// polls during long waits.
 ///
 /// A thread that does not call MPI watches the processes over a control connection, as for launched_processes. On one
-/// host the connection is an abstract Unix socket, otherwise TCP at the first address of process 0's host that all
-/// hosts can reach; the system chooses the port. If a process ends, stops or makes other calls than the rest, all
-/// processes end, as is usual for MPI, or throw: see process_options. All processes therefore destroy the group
-/// together, and process 0 waits for the others; a process that ends earlier counts as failed. The processes are not
-/// watched with `process_options{.heartbeat = 0}`, nor after MPI_Init, which allows no further thread.
+/// host the connection is an abstract Unix socket. On several hosts it uses TCP, at the first address of process 0's
+/// host that all hosts can reach; the system chooses the port. If a process ends, stops or makes other calls than the
+/// rest, all processes end, as is usual for MPI, or throw: see process_options. All processes therefore destroy the
+/// group together, and process 0 waits for the others; a process that ends earlier counts as failed. The processes are
+/// not watched with `process_options{.heartbeat = 0}`, nor after MPI_Init, which allows no further thread.
 ///
 /// Throws communication_error if MPI is not initialised, is finalized or has a lower thread level than required, and
 /// argument_error if the communicator is MPI_COMM_NULL or an intercommunicator.

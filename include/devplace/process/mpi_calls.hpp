@@ -10,7 +10,7 @@
 #include <devplace/process/detail/own_processors.hpp>
 #include <devplace/process/transport.hpp>
 
-// Only the C interface: MPI's C++ interface was removed from the standard and needs another library.
+// Uses only the C interface: MPI's C++ interface was removed from the standard and needs another library.
 #if !defined(OMPI_SKIP_MPICXX)
   #define OMPI_SKIP_MPICXX 1
 #endif

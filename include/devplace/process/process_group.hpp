@@ -200,7 +200,7 @@ inline std::shared_ptr<transport>& transport_of_scope() {
 }  // namespace parallel::detail
 
 /// Loaders and trainers on `across<...>` that this thread makes during the scope use the group, and keep it afterwards.
-/// An inner scope, for example of `group.split(color)`, replaces the outer one until it ends.
+/// An inner scope, for example of `group.split(color)`, replaces the outer scope until the inner scope ends.
 class [[nodiscard]] process_scope {
  public:
   /// Opens the scope, which may outlive the variable `group`.

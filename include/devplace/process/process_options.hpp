@@ -27,7 +27,7 @@ struct process_options {
   double heartbeat = 0.5;
   /// Time after which a silent process counts as failed: it was stopped, or its host is down. A failed process is
   /// killed if all processes are on one host. Time in which the watching process itself was stopped does not count. 0
-  /// switches this off, for example to stop a process in a debugger.
+  /// switches this limit off, for example to stop a process in a debugger.
   double heartbeat_timeout = 5;
   /// The process that detects a failure waits this long for the other processes to end. If the rendezvous fails,
   /// process 0 waits this long for processes that connect later, to send them the reason.

@@ -24,7 +24,7 @@ class shared_offsets {
   /// Size of a process's memory.
   static constexpr std::size_t bytes_for(std::size_t portion) { return 4 * (small + aligned(portion)); }
 
-  /// Returns the offset for the data of the next call, at most a portion.
+  /// Returns the offset for the data of the next call; `bytes` is at most a portion.
   std::size_t take(std::size_t bytes) noexcept {
     const bool is_small = bytes <= small;
     const std::size_t first = is_small ? 0 : 4 * small, size = 4 * (is_small ? small : aligned(portion_));
@@ -61,7 +61,7 @@ struct shared_layout {
     return processes == 1 ? 0 : shared_layout{processes, usual_portion(processes)}.bytes() / processes;
   }
 
-  /// Size of the arrivals and of one process's memory, begin of a process's memory, and total size, in bytes.
+  /// In bytes: the sizes of the arrivals and of one process's memory, the offset of a process's memory, the total size.
   ///@{
   constexpr std::size_t arrivals_bytes() const { return whole_pages(processes * sizeof(detail::shared_arrival)); }
   constexpr std::size_t memory_bytes() const { return whole_pages(detail::shared_offsets::bytes_for(portion)); }

@@ -169,7 +169,7 @@ class shared_memory_transport final : public transport {
       if (!usable)
         throw argument_error({"shared_memory_transport: a call needs ", processes() + 1,
                               " ascending boundaries that begin with 0, and at most ", portion_,
-                              " bytes of all buffers."});
+                              " bytes in all buffers together."});
       call_.bytes = begins.back();
       for (const std::size_t begin : begins) devplace::detail::add_to_hash(call_.boundaries, begin);
     }

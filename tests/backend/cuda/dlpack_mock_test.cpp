@@ -57,6 +57,6 @@ TEST_CASE("a tensor on a GPU carries the number of CUDA's runtime", "[cuda]") {
   handle = dp::to_dlpack(dp::tensor<float, dp::extents<4>, first>(dp::extents<4>{}));
   handle->tensor.device.id = 0;
   CHECK_THROWS_WITH((dp::view_dlpack<float, dp::extents<4>, first>(handle)),
-                    ContainsSubstring("is on CUDA device 0 and cuda:0 was asked for, which is on CUDA device 1"));
+                    ContainsSubstring("is on CUDA device 0, but cuda:0 was asked for, which is on CUDA device 1"));
   CHECK(mock_cuda::violations().empty());
 }

@@ -156,7 +156,7 @@ TEST_CASE("two processes with one rank get an error", "[process][control_plane]"
   CHECK_THAT(other.wait()[0].text,
              ContainsSubstring("process " + std::to_string(::getpid()) +
                                " is process 0 of a job with this name already. Two processes have RANK 0, two jobs "
-                               "the same MASTER_PORT, or an earlier start of the job has not ended."));
+                               "have the same MASTER_PORT, or an earlier start of the job has not ended."));
 }
 
 TEST_CASE("a process that connects after process 0 has rejected the others gets the same error",
@@ -239,11 +239,11 @@ TEST_CASE("foreign clients are rejected and disturb no process", "[process][cont
   CHECK(answer_to(token, bytes_of(header) + bytes_of(good)) == "closed");
   header = {.protocol = 7, .type = wire::control_message::hello, .bytes = 0};
   CHECK(answer_to(token, bytes_of(header)) ==
-        "this process has version 7 of the control connection's protocol and process 0 version 3: all processes of a "
-        "group must be started from the same program.");
+        "this process has version 7 of the control connection's protocol and process 0 has version 3: all processes of "
+        "a group must be started from the same program.");
   auto bad = good;
   bad.version = "9.9.9";
-  CHECK(answer_to(token, hello_bytes(bad)) == std::string("this process has devplace 9.9.9 and process 0 ") +
+  CHECK(answer_to(token, hello_bytes(bad)) == std::string("this process has devplace 9.9.9 and process 0 has ") +
                                                   dp::version +
                                                   ": all processes of a group must be started from the same program.");
   bad = good;

@@ -232,7 +232,7 @@ class csv_text {
                 : remedy(text));
   }
 
-  /// Whether a number that std::from_chars accepts lies between -1 and 1, with any exponent.
+  /// Whether a number that std::from_chars accepts lies between -1 and 1. The exponent may have any size.
   static bool is_below_one(std::string_view text) {
     const std::size_t mantissa = std::min(text.find_first_of("eE"), text.size());
     const std::size_t first = text.find_first_of("123456789"), point = std::min(text.find('.'), mantissa);

@@ -103,7 +103,7 @@ class dlpack_checks {
     const bool same_type = tensor_.device.type == request_.device.type || pinned_as_host;
     const bool numbered = tensor_.device.type == device_type::cuda || tensor_.device.type == device_type::extension;
     if (same_type && (!numbered || tensor_.device.id == request_.device.id)) return;
-    std::string text = joined({"is ", dlpack_device_text(tensor_.device), " and ", request_.place,
+    std::string text = joined({"is ", dlpack_device_text(tensor_.device), ", but ", request_.place,
                                " was asked for, which is ", dlpack_device_text(request_.device), ". "});
     text += request_.device.type == device_type::cpu
                 ? "Let the producer copy it, as x.cpu() in PyTorch, or ask for the cuda place that is this device."
@@ -114,7 +114,7 @@ class dlpack_checks {
   void check_type() const {
     const dlpack::data_type type = tensor_.type, requested = dlpack_type(*request_.type);
     if (type == requested) return;
-    std::string text = joined({"has elements of type ", dlpack_type_text(type), " and ", request_.type->name, " (",
+    std::string text = joined({"has elements of type ", dlpack_type_text(type), ", but ", request_.type->name, " (",
                                dlpack_type_text(requested), ") was asked for; "});
     const auto* const known =
         std::find_if(dtypes.begin(), dtypes.end(), [&](const dtype& one) { return dlpack_type(one) == type; });

@@ -40,8 +40,8 @@ class inflate_reader : public byte_source {
     stream_.avail_in = static_cast<uInt>(compressed_.read(input_.data(), input_.size()));
   }
 
-  /// Decompresses behind the first `used` bytes of `to`, whose size is `bytes`; adds the number of new bytes to `used`.
-  /// Returns zlib's status; throws out_of_memory.
+  /// Decompresses into `to`, which has `bytes` bytes, after its first `used` bytes; adds the number of new bytes to
+  /// `used`. Returns zlib's status; throws out_of_memory.
   int decompress(void* to, std::size_t bytes, std::size_t& used) {
     feed();
     const std::size_t room = std::min(bytes - used, std::size_t{1} << 30);  // zlib counts in 32 bits

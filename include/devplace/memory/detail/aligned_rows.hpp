@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// Lines of text; the first `left` columns are left-aligned, the other columns right-aligned.
+/// Formats rows as lines of text. The first `left` columns are left-aligned, the other columns right-aligned.
 inline std::string aligned_rows(const std::vector<std::vector<std::string>>& rows, std::size_t left) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const auto& row : rows)

@@ -78,8 +78,8 @@ class named_segment {
     throw argument_error(subject() + " exists already, and a process uses it; choose another name, or open it.");
   }
 
-  /// Opens a segment of another process or of this one. Throws argument_error unless its text and its number of bytes
-  /// equal the result of `needs(segment)`, and unless all data lies in the file. If another program of this user
+  /// Opens a segment of another process or of this one. Throws argument_error if the segment's text or number of bytes
+  /// differs from the result of `needs(segment)`, or if data lies outside the file. If another program of this user
   /// truncates the file later, access to the data raises SIGBUS.
   template <class Needs>
   static std::shared_ptr<named_segment> open(const segment_error_texts& texts, std::string_view name,
@@ -189,7 +189,9 @@ class named_segment {
                           static_cast<std::size_t>(head_.text_bytes));
     if (own == text) return;
     const first_difference<> differ(text, own);
-    throw argument_error({subject(), " differs from the type that is opened. First difference, opened and created: \"",
+    throw argument_error({subject(),
+                          " differs from the type that is opened. First difference of the opened type and the created "
+                          "type: \"",
                           differ.in_first, "\" and \"", differ.in_second, "\". ", texts_.different});
   }
   /// The beginning of every message.

@@ -57,9 +57,9 @@ inline std::string out_of_memory_text(const failed_request& request) {
        after(" and ", cached), cached, after(" are cached", cached), after("; ", request.limit), request.limit, ". "});
   if (!request.remedy.empty()) return joined({used, request.remedy, "."});
   return joined({used,
-                 "Use a smaller batch, a replicated placement over more devices, so that each gets a part of the "
-                 "batch, or gradient accumulation (accumulate<k>); free tensors that are not needed, and give caches "
-                 "back by trim_memory<place>()",
+                 "Use a smaller batch, gradient accumulation (accumulate<k>), or a replicated placement, which gives "
+                 "each of several devices a part of the batch; free tensors that are not needed, and give caches back "
+                 "by trim_memory<place>()",
                  after("; ", request.also), request.also, "."});
 }
 

@@ -107,8 +107,8 @@ inline int open_segment_file(const std::string& path, struct ::stat& found) noex
   return opened;
 }
 
-/// Returns why a file must not be locked, mapped or removed as a segment of this user, otherwise null. Other users
-/// who can open a segment could lock it for ever, or truncate it while it is mapped.
+/// Returns why a file must not be locked, mapped or removed as a segment of this user; null if nothing forbids this.
+/// Other users who can open a segment could lock it for ever, or truncate it while it is mapped.
 inline const char* foreign_file(const struct ::stat& found) noexcept {
   if (found.st_mode == 0) return nullptr;
   if (found.st_uid != ::geteuid()) return "is another user's file";

@@ -67,7 +67,7 @@ inline void check_marked(bool marked) {
   if (!marked)
     throw argument_error(
         "communicator: a collective was started before mark_ready(k) was called for every participant of this "
-        "process; each start needs a mark of each of them.");
+        "process; each start uses up one mark of every participant.");
 }
 
 /// Throws if the workspace is too small for the collective that is being started.

@@ -91,7 +91,7 @@ template <class Backend> class mpi_elements {
       });
     }
   }
-  /// Divides MPI's sums over `participants` in place if `op` is a mean.
+  /// If `op` is a mean, divides MPI's sums in place by the number of participants.
   template <class T> void divide(T* at, std::size_t count, reduction op, int participants) {
     if (op != reduction::mean) return;
     with_reduction<T>(op, [&]<reduction Op>() {

@@ -48,7 +48,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
         shut_down();
         return;
       }
-    } catch (...) {  // a destructor cannot report it
+    } catch (...) {  // a destructor cannot report the failure
     }
     if (!failed()) abort();
   }

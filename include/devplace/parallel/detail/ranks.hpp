@@ -136,7 +136,7 @@ template <class Engine> class streamed_collectives {
   void abandon() noexcept {
     try {
       streams().join();
-    } catch (...) {  // the device is lost or out of memory; collectives that go on only write gradients
+    } catch (...) {  // the device is lost or out of memory; collectives that still run write to gradients only
     }
   }
   ///@}

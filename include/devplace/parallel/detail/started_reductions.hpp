@@ -29,7 +29,7 @@ enum class summation : unsigned char {
 
 namespace detail {
 
-/// The participants of several processes, and the division of a collective's elements:
+/// Divides a collective's elements among the participants of several processes:
 /// - into windows, one for each call of the transport, and each window into the processes' parts;
 /// - into chunks, which may have different orders of summation.
 class process_parts : public participants {

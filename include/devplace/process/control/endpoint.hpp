@@ -22,7 +22,7 @@ struct job_member {
 
 /// The address of the rendezvous: process 0 listens, the others connect.
 struct control_endpoint {
-  /// Name or number of process 0's host; process 0 listens on this interface only. Empty if all processes are on one
+  /// Host name or IP address of process 0, which listens at this address only. Empty if all processes are on one
   /// host: then the rendezvous is an abstract Unix socket named after the user and the job.
   std::string address = {};
   /// Port at `address`. 0: the system chooses one, see control_listener::endpoint().
@@ -41,7 +41,7 @@ struct control_endpoint {
 /// fails.
 class control_listener {
  public:
-  /// Listens at `endpoint`; without an address, on this host for the job of `member`.
+  /// Listens at `endpoint`. If `endpoint` has no address, listens at the Unix socket of `member`'s job.
   control_listener(const job_member& member, control_endpoint endpoint) : endpoint_(std::move(endpoint)) {
     if (endpoint_.address.empty()) {
       const detail::socket_address address = detail::address_of_job(detail::control_token(member.token));
@@ -84,7 +84,7 @@ class control_listener {
          : failed == EADDRINUSE ? devplace::detail::joined(
                                       {"process ", pid,
                                        " is process 0 of a job with this name already. Two processes have RANK 0, two "
-                                       "jobs the same MASTER_PORT, or an earlier start of the job has not ended."})
+                                       "jobs have the same MASTER_PORT, or an earlier start of the job has not ended."})
                                 : std::string(std::strerror(failed)) + "."});
   }
 

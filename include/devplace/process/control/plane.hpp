@@ -31,8 +31,8 @@ class monitor_of_calls_of_part;
 }
 
 /// A control connection between the processes of a group, in addition to the data connection. The processes use it to
-/// rendezvous and to exchange addresses. All learn at once if a process ended, stopped, or makes other collective calls
-/// than the rest. process_options::failure selects the reaction.
+/// rendezvous and to exchange addresses. All processes learn at once if one of them ended, stopped, or makes other
+/// collective calls than the rest. process_options::failure selects the reaction.
 ///
 /// Process 0 listens, the others connect; all messages go through process 0. Process 0 refuses processes of other users
 /// (on one host), with another token, or with another version of the library. Over a network process 0 stops listening
@@ -67,8 +67,9 @@ class control_plane final : public group_monitor {
   }
 
   /// Gathers `bytes` bytes, at most 64 KiB, of each process in `all`, in the order of the ranks. Every process calls
-  /// this, from one thread, at most init_timeout after the first process, or op_timeout inside a collective call.
-  /// Throws communication_error if a process does not call this, or passes another number of bytes.
+  /// this function, from one thread. The last process must call it within init_timeout after the first process, or
+  /// within op_timeout inside a collective call. Throws communication_error if a process does not call this function,
+  /// or passes another number of bytes.
   void all_gather(const void* own, std::size_t bytes, void* all) { all_gather({}, own, bytes, all, 0); }
   /// Gathers from the processes with the ranks `members`, in this order; from all if `members` is empty. Each process
   /// passes the same `members`, its own number of bytes, and the sum of all these numbers as `bytes_of_all`.
@@ -147,8 +148,8 @@ namespace detail {
 /// Reports the collective calls of a part of the group to the control plane.
 class monitor_of_calls_of_part final : public monitor_of_part {
  public:
-  /// Monitors a part of the group with number `group`, which may itself be a part. `split` is the number of the split()
-  /// call that made the part. `members` are ranks of the whole group.
+  /// Monitors the part that split() has made, in its call number `split`, of group number `group`. That group may
+  /// itself be a part. `members` are ranks of the whole group.
   monitor_of_calls_of_part(std::shared_ptr<control_plane> plane, std::vector<int> members, std::uint64_t group,
                            std::uint64_t split)
       : monitor_of_part(plane), plane_(std::move(plane)), members_(std::move(members)) {

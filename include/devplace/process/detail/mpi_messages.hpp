@@ -28,9 +28,9 @@ class poll_backoff {
   /// `oversubscribed`: there are more processes than processors.
   explicit poll_backoff(bool oversubscribed) : spin_time_(oversubscribed ? 5e-6 : 1e-3) {}
 
-  /// Returns false at once during the first polls, because most messages arrive soon. Later yields, or sleeps if
-  /// another program has used the processor for long or nothing has arrived for long; after a sleep the scheduler gives
-  /// this process the processor sooner.
+  /// Returns false at once during the first polls, because most messages arrive soon. Afterwards it yields the
+  /// processor. It sleeps if nothing has arrived for 10 ms, or if a yield took long because another program used the
+  /// processor: after a sleep the scheduler gives this process the processor sooner.
   bool pause() {
     const double now = devplace::detail::monotonic_seconds();
     if (began_ == 0) began_ = now;
@@ -72,7 +72,7 @@ class mpi_messages {
     MPI_Request& request = add(sent);
     check_mpi("MPI_Isend", MPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, to, tag, communicator, &request));
   }
-  /// Starts a collective of MPI: `start(&request)`, a call of the function `name`.
+  /// Starts a collective of MPI by `start(&request)`, which calls MPI's function `name`.
   template <class Start> void start_collective(const char* name, const Start& start) {
     MPI_Request& request = add(collective);
     check_mpi(name, start(&request));

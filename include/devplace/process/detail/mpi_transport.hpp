@@ -111,8 +111,8 @@ class mpi_transport final : public transport {
     call_mpi("MPI_Ibarrier", [](MPI_Comm in, MPI_Request* request) { return MPI_Ibarrier(in, request); });
   }
 
-  /// Starts a collective of MPI: `start(communicator, &request)`, a call of the function `name`. All processes start
-  /// the same collectives in the same order.
+  /// Starts a collective of MPI by `start(communicator, &request)`, which calls MPI's function `name`. All processes
+  /// start the same collectives in the same order.
   template <class Start> void start_mpi(const char* name, const Start& start) {
     start_call(call_kind::collective, {}, [&] {
       messages_.start_collective(name, [&](MPI_Request* request) { return start(communicator_.get(), request); });
@@ -224,8 +224,7 @@ class mpi_transport final : public transport {
     for (std::size_t r = 1; r < begins.size(); ++r)
       if (begins[r] - begins[r - 1] > INT_MAX)
         throw argument_error({"process_group: a process's part has ", begins[r] - begins[r - 1],
-                              " bytes, and MPI counts to ", INT_MAX,
-                              ". Call it for at most portion() bytes at a time."});
+                              " bytes, and MPI counts to ", INT_MAX, ". Pass at most portion() bytes to each call."});
     if (failed_)
       throw communication_error(
           "process_group: an earlier collective call of this group failed in this process, so the others wait in "
@@ -252,7 +251,7 @@ class mpi_transport final : public transport {
     if (!messages_.abandon()) leak(std::move(received_));
   }
 
-  /// Completes a started call that has ended: distribute() copies the parts of all processes to every buffer.
+  /// Completes a call whose messages have arrived. For distribute(), copies the parts of all processes to every buffer.
   void end() {
     open_ = false;
     const std::span<std::byte* const> buffers = std::exchange(buffers_, {});

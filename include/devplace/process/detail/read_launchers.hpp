@@ -60,8 +60,8 @@ inline std::optional<launched> read_open_mpi(const launch_variables& variables) 
   return found;
 }
 
-/// Reads the variables of a step of srun. Programs that sbatch and salloc start have SLURM_NTASKS, and in batch scripts
-/// SLURM_PROCID, but no step.
+/// Reads the variables of a step of srun. Returns nothing outside a step, where sbatch and salloc set SLURM_NTASKS, and
+/// sbatch also sets SLURM_PROCID.
 inline std::optional<launched> read_slurm(const launch_variables& variables) {
   const bool counted = variables.has("SLURM_STEP_NUM_TASKS");
   if (!counted && !variables.has("SLURM_STEP_ID")) return std::nullopt;

@@ -80,9 +80,10 @@ struct alignas(128) shared_arrival {
   void wake() noexcept { ::syscall(SYS_futex, &call, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 };
 
-/// Waits until another process has entered call `number`; false if that process has left. Spins first, because waking
-/// up takes tens of microseconds, unless there are more processes than processors; then sleeps. Never yields, which
-/// would give the processor to unrelated programs for milliseconds. Calls `check()` every few milliseconds.
+/// Waits until another process has entered call `number`; false if that process has left. Spins before it sleeps,
+/// because waking up takes tens of microseconds. If there are more processes than processors, it sleeps almost at once.
+/// Never yields, which would give the processor to unrelated programs for milliseconds. Calls `check()` every few
+/// milliseconds.
 template <class Check>
 bool await_arrival(shared_arrival& other, std::uint32_t number, bool oversubscribed, const Check& check) {
   constexpr double spin_seconds = 200e-6;

@@ -78,7 +78,7 @@ class control_arrivals {
       if (!socket) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
           accept_errno_ = errno;
-          retry_at_ = now + retry_interval;  // until then poll() would return at once
+          retry_at_ = now + retry_interval;  // not polled until then: poll() would return at once
         }
         return;
       }
@@ -105,7 +105,7 @@ class control_arrivals {
           one.link.send_text(
               control_message::refusal,
               devplace::detail::joined({"this process has version ", header.protocol,
-                                        " of the control connection's protocol and process 0 version ",
+                                        " of the control connection's protocol and process 0 has version ",
                                         control_header::current_protocol,
                                         ": all processes of a group must be started from the same program."}));
         return false;
@@ -119,8 +119,9 @@ class control_arrivals {
                               : "process 0 at this address belongs to another job: give each job its own MASTER_PORT, "
                                 "and all processes of a job the same DEVPLACE_JOB_TOKEN.";
     if (refusal.empty() && hello.version.str() != version)
-      refusal = devplace::detail::joined({"this process has devplace ", hello.version.str(), " and process 0 ", version,
-                                          ": all processes of a group must be started from the same program."});
+      refusal =
+          devplace::detail::joined({"this process has devplace ", hello.version.str(), " and process 0 has ", version,
+                                    ": all processes of a group must be started from the same program."});
     if (refusal.empty()) {
       if (local_) one.link.remember_process();
       refusal = admit(hello, one.link);

@@ -36,7 +36,7 @@ class control_transport final : public transport {
   }
   std::size_t portion() const noexcept override { return control_gather_limit; }
 
-  // A started call is complete at once: only engines for tensors overlap calls with other work.
+  // start_distribute() returns when the call is complete: only engines for tensors overlap calls with other work.
   bool poll() override { return true; }
   void wait() override {}
   void start_collect(std::span<std::byte* const>, std::span<const std::size_t>) override { require_for_tensors(); }

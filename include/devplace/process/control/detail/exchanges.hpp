@@ -69,7 +69,7 @@ class control_exchanges {
         if (one.equal && one.contributions[0] && one.contributions[i]->size() != one.contributions[0]->size())
           return devplace::detail::joined({member.name(), " gives ", one.contributions[i]->size(),
                                            " bytes to an exchange between the processes, and ",
-                                           all[static_cast<std::size_t>(one.members[0])].name(), " ",
+                                           all[static_cast<std::size_t>(one.members[0])].name(), " gives ",
                                            one.contributions[0]->size(),
                                            ": all must be started from the same program."});
         result.insert(result.end(), one.contributions[i]->begin(), one.contributions[i]->end());

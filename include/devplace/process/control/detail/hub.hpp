@@ -112,7 +112,7 @@ class control_hub final : public control_role {
   void note_informed(std::set<int>& informed, int rank) const {
     if (rank > 0 && static_cast<std::size_t>(rank) < links_.size()) informed.insert(rank);
   }
-  /// Sends the reason to all connected processes and, for exit_grace, to processes that connect later. Throws it.
+  /// Sends the reason to all connected processes and, for exit_grace, to processes that connect later. Then throws.
   [[noreturn]] void refuse_all(const std::string& why, std::set<int> informed) {
     for (std::size_t r = 1; r != links_.size(); ++r)
       if (links_[r].open()) {

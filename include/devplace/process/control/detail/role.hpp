@@ -113,7 +113,7 @@ class control_role {
       last = now;
       const bool heartbeat_due = now >= next_heartbeat;
       if (heartbeat_due) next_heartbeat = now + options_.heartbeat;
-      // Before update_own_state(): once the process leaves, the state has all of its calls.
+      // Reads the leave state before the calls: a process that leaves has made its last call, so none is missed.
       const leaving mode = leave_state();
       update_own_state(now);
       running = serve(now, heartbeat_due, mode);

@@ -62,7 +62,7 @@ inline std::vector<socket_address> resolve(const std::string& address, int port)
   if (failed != 0)
     throw communication_error({"the address '", address,
                                "', where the processes meet, is unknown to this host: ", ::gai_strerror(failed),
-                               ". Give MASTER_ADDR as a name or a number that all hosts know."});
+                               ". Give MASTER_ADDR as a host name or an IP address that all hosts know."});
   std::vector<socket_address> result;
   for (const ::addrinfo* one = found; one != nullptr; one = one->ai_next) {
     result.emplace_back();

@@ -161,9 +161,9 @@ class control_spoke final : public control_role {
     hub_.close();
   }
 
-  /// Selects one process to print for all: the first that binds a socket's name on the first host other than process
-  /// 0's. If there is no other host, the processes of process 0's host compete. Returns an empty descriptor in all
-  /// other processes.
+  /// Selects one process to print for all: the first one that binds a socket's name. Only processes of one host
+  /// compete: of the first host other than process 0's, or of process 0's host if there is no other. Returns an empty
+  /// descriptor in the processes that are not selected.
   file_descriptor claim_printing() {
     const auto on_other_host = [&](const watched_process& one) { return one.from.host != processes_[0].from.host; };
     const auto found = std::find_if(processes_.begin(), processes_.end(), on_other_host);

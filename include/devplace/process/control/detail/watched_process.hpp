@@ -18,8 +18,8 @@ struct watched_process {
   control_address from{};
   control_state state{};
   double last_message = 0;  ///< time of its last message
-  bool left = false;        ///< whether it left the group in order
-  /// The call of another group, the whole or a part, in which this process waits. Empty: none.
+  bool left = false;        ///< whether it has left the group, with a goodbye
+  /// The call in which this process waits in another group (the whole group or a part); empty if there is none.
   std::string other_call = {};
 
   bool is_waiting() const noexcept { return state.entered != state.left; }
