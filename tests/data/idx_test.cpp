@@ -119,7 +119,7 @@ TEST_CASE("read_idx's errors name what was found and what was expected", "[data]
   }
   SECTION("a type, rank or extent other than requested") {
     CHECK_THAT(failure(bytes("\x00\x00\x0c\x01\x00\x00\x00\x00")),
-               ContainsSubstring("holds elements of type int32 and uint8 was asked for"));
+               ContainsSubstring("holds elements of type int32, but uint8 was asked for"));
     CHECK_THAT(failure(bytes("\x00\x00\x08\x01\x00\x00\x00\x01\x07")),
                ContainsSubstring("holds an array of shape 1, which does not fit extents<dyn, dyn>"));
     CHECK_THAT(failure(bytes("\x00\x00\x08\x00\x07")), ContainsSubstring("holds an array of shape scalar"));
