@@ -50,7 +50,7 @@ TEST_CASE("200 steps in mixed<half> follow PyTorch's autocast and scaler, and sk
       batches_in_turn{}, "sgd/", dp::optim::sgd{.learning_rate = 0.01, .momentum = 0.5}, 0.005, true);
 }
 
-// One type each: layers and trainers do not depend on the other, and both types train `mixed_net`.
+// One type for each network, because layers and types are independent; `mixed_net` trains in both.
 TEST_CASE("200 steps of a network of convolutions in mixed<half> follow PyTorch's autocast", "[train]") {
   const dp::test::batches_of<dp::extents<dp::dyn, 1, 10, 10>> data{.folder = "images/"};
   const dp::optim::adam rule{.learning_rate = 0.002};
