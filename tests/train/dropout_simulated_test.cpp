@@ -34,7 +34,7 @@ namespace {
 using net = nn::sequential<nn::linear<6, 4>, nn::relu, nn::dropout<std::ratio<1, 2>>, nn::linear<4, 4>,
                            nn::dropout<std::ratio<3, 4>>>;
 using cpu = dp::on<dp::cpu>;
-using one = dp::on<dp::cuda<3>>;
+using one = dp::on<dp::cuda<2>>;
 using three = dp::replicated<2, 0, 1>;
 template <class Where> using model_of = dp::model<net, Where, double>;
 

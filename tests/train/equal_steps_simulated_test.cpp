@@ -133,7 +133,7 @@ TEST_CASE("a learning rate changed in one process ends all processes in that ste
   using namespace devplace::collective;
   // All combinations would take minutes to compile; the message does not depend on them.
   using one_device = dp::across<dp::on<dp::cuda<2>>>;
-  using two_devices = dp::across<dp::replicated<0, 1>>;
+  using two_devices = dp::across<dp::replicated<2, 0>>;
   check_change_of_rate<on_host, all_reduce<>>(2);
   check_change_of_rate<on_host, all_reduce<>>(5);
   check_change_of_rate<on_host, all_reduce<ring, two_buckets>>(2);
@@ -445,7 +445,7 @@ TEST_CASE("an element modified in one process is found within 64 steps, and wher
 }
 
 TEST_CASE("the comparison of parameters covers every place of every process", "[train]") {
-  using where = dp::across<dp::replicated<0, 1>>;
+  using where = dp::across<dp::replicated<2, 0>>;
   std::mutex mutex;
   int told = 0, differing = 0;
   CHECK_NOTHROW(in_processes(2, [&](const dp::process_group& group) {
@@ -463,7 +463,7 @@ TEST_CASE("the comparison of parameters covers every place of every process", "[
       const std::lock_guard lock(mutex);
       ++told;
       const std::string text = e.what();
-      differing += text.find("parameter '0.weight', replica 0 (cuda:0) against replica 1 (cuda:1)") != text.npos;
+      differing += text.find("parameter '0.weight', replica 0 (cuda:2) against replica 1 (cuda:0)") != text.npos;
     }
   }));
   CHECK(told == 2);
@@ -471,7 +471,7 @@ TEST_CASE("the comparison of parameters covers every place of every process", "[
 }
 
 TEST_CASE("where the host does not wait for a step, reading a loss throws the difference", "[train]") {
-  using where = dp::across<dp::on<dp::cuda<1>>>;
+  using where = dp::across<dp::on<dp::cuda<2>>>;
   const auto message = [](bool mean) {
     return message_of_all(2, [&](int rank) {
       dp::model<net, where> model{dp::seed{1}};
@@ -493,7 +493,7 @@ TEST_CASE("where the host does not wait for a step, reading a loss throws the di
 }
 
 TEST_CASE("a difference recorded on a device is cleared when the training resumes from a state", "[train]") {
-  using where = dp::across<dp::on<dp::cuda<1>>>;
+  using where = dp::across<dp::on<dp::cuda<2>>>;
   const std::string message = message_of_all(2, [&](int rank) {
     dp::model<net, where> model{dp::seed{1}};
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.5},

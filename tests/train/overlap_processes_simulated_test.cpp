@@ -170,7 +170,7 @@ TEST_CASE("over processes, reducing buckets during and after backward gives the 
   using namespace devplace::collective;
   using process = dp::across<dp::on<dp::cpu>>;
   using one_device = dp::across<dp::on<dp::cuda<2>>>;
-  using two_devices = dp::across<dp::replicated<0, 1>>;
+  using two_devices = dp::across<dp::replicated<2, 0>>;
   // The bits depend on the number of places, the engine and its buckets, not on which place updates.
   for (const int processes : {1, 2, 3, 4}) {
     const trained expected = train_in<process, all_reduce<after_backward<direct>, each_parameter>>(processes);
@@ -226,7 +226,7 @@ TEST_CASE("a bucket is reduced before the backward pass ends, by progress betwee
 TEST_CASE("a device's buckets are reduced over processes while the device continues", "[train]") {
   in_processes(3, [&](const dp::process_group& group) {
     const dp::process_scope scope{group};
-    training_of<dp::across<dp::on<dp::cuda<1>>>> train;
+    training_of<dp::across<dp::on<dp::cuda<2>>>> train;
     training_of<dp::across<dp::on<dp::cpu>>> expected;
     for (int i = 0; i != 3; ++i) {
       train();
