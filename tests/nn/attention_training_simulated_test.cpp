@@ -91,9 +91,6 @@ template <class Where, class T> void train_as_pytorch(double tolerance) {
 }  // namespace
 
 TEST_CASE("200 steps of a transformer agree with PyTorch", "[nn]") {
-  if constexpr (!support::sanitized) {
-    train_as_pytorch<dp::on<dp::cpu>, float>(1e-5);
-    train_as_pytorch<dp::on<dp::cuda<1>>, double>(1e-10);
-  }
-  train_as_pytorch<dp::replicated<0, 1, 2>, double>(1e-10);
+  if constexpr (!support::sanitized) train_as_pytorch<dp::on<dp::cpu>, float>(1e-5);
+  train_as_pytorch<dp::replicated<2, 0, 1>, double>(1e-10);
 }

@@ -86,15 +86,11 @@ std::vector<double> parameter_gradients(Model& model, const auto& x, const auto&
 
 }  // namespace
 
-TEST_CASE("the input's gradient agrees with finite differences for every layer", "[nn]") {
-  CHECK(worst_of<nn::sequential<nn::linear<6, 4>>>() < 1e-8);
+// Each kind of first layer; check_gradients compares the input's gradient of every layer.
+TEST_CASE("the input's gradient of a model agrees with finite differences", "[nn]") {
   CHECK(worst_of<nn::sequential<nn::linear<6, 4, false>>>() < 1e-8);
   CHECK(worst_of<nn::sequential<nn::input<6>, nn::relu>>() < 1e-8);
-  CHECK(worst_of<nn::sequential<nn::linear<6, 4>, nn::relu>>() < 1e-8);
-  CHECK(worst_of<nn::sequential<nn::input<6>, nn::tanh>>() < 1e-8);
-  CHECK(worst_of<nn::sequential<nn::input<6>, nn::sigmoid>>() < 1e-8);
   CHECK(worst_of<nn::sequential<nn::input<6>, nn::softmax>>() < 1e-8);
-  CHECK(worst_of<nn::sequential<nn::input<6>, nn::log_softmax>>() < 1e-8);
   CHECK(worst_of<nn::sequential<nn::input<2, 3>, nn::flatten>>() < 1e-8);
   CHECK(worst_of<nn::sequential<nn::input<2, 3>, nn::flatten, nn::linear<6, 4>>>() < 1e-8);
   CHECK(worst_of<nn::residual<nn::linear<6, 4>, nn::tanh, nn::linear<4, 6>>>() < 1e-8);

@@ -83,7 +83,7 @@ struct no_bind {
 static_assert(nn::loss<absolute_error>);
 static_assert(!nn::loss<no_bind> && !nn::loss<double> && !nn::loss<dp::optim::sgd>);
 
-using where = dp::replicated<0, 1>;
+using where = dp::replicated<2, 0, 1>;
 
 }  // namespace
 

@@ -16,7 +16,7 @@ using net_of_series = nn::sequential<nn::input<2, 5>, nn::global_average_pool>;
 TEST_CASE("global_average_pool agrees with PyTorch", "[nn]") {
   dp::test::compare_with_pytorch_in_both<net, dp::extents<3, 2, 5, 3>, dp::extents<3, 2>>(
       "convolutions/global_average_pool");
-  dp::test::compare_with_pytorch_in_both<net_of_series, dp::extents<3, 2, 5>, dp::extents<3, 2>>(
+  dp::test::compare_with_pytorch<net_of_series, double, dp::extents<3, 2, 5>, dp::extents<3, 2>>(
       "convolutions/global_average_pool_one_axis");
 }
 

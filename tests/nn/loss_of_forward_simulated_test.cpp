@@ -34,7 +34,7 @@ namespace {
 
 using host = dp::on<dp::cpu>;
 using device = dp::on<dp::cuda<1>>;
-using three = dp::replicated<0, 1, 2>;
+using three = dp::replicated<2, 0, 1>;
 using net = nn::sequential<nn::linear<6, 3>>;
 constexpr const char* of_another = "backward: the loss was not computed from the tensor that this forward";
 

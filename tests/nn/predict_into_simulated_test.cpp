@@ -124,7 +124,7 @@ TEST_CASE("predict_into on several places gives one place's outputs, split like 
 }
 
 TEST_CASE("predict_into on devices allocates nothing after the first call", "[nn]") {
-  using where = dp::replicated<0, 1, 2>;
+  using where = dp::replicated<2, 0, 1>;
   const auto model = integer_model<where>();
   const auto x = distribute<where>(samples(301)), few = distribute<where>(samples(2));
   dp::tensor<double, result_extents, dp::batch_placement_t<where>> y(result_extents{301}), of_few(result_extents{2});
@@ -139,7 +139,7 @@ TEST_CASE("predict_into on devices allocates nothing after the first call", "[nn
 }
 
 TEST_CASE("predict_into rejects a result with another split", "[nn]") {
-  using where = dp::replicated<0, 1, 2>;
+  using where = dp::replicated<2, 0, 1>;
   const auto model = integer_model<where>();
   const auto x = distribute<where>(samples(9));
   dp::tensor<double, result_extents, dp::batch_placement_t<where>> y(result_extents{9}, dp::split::sizes{1, 4, 4});
@@ -147,7 +147,7 @@ TEST_CASE("predict_into rejects a result with another split", "[nn]") {
 }
 
 TEST_CASE("predictors on devices, from a model or a file, allocate exactly the planned memory", "[nn]") {
-  using where = dp::replicated<0, 1, 2>;
+  using where = dp::replicated<2, 0, 1>;
   using predictor_type = dp::predictor<net, where, double>;
   using plan = dp::memory_plan<predictor_type, dp::batch<64>>;
   const auto one = integer_model<host>();

@@ -14,7 +14,6 @@
 #include "parallel/summands.hpp"
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
-#include "support/sanitizers.hpp"
 
 namespace dp = devplace;
 using dp::dyn;
@@ -50,10 +49,9 @@ template <class T> void check_sizes(auto mesh) {
 
 }  // namespace
 
-TEST_CASE("all_reduce gives every place the exact sum of integers, for every number of places", "[parallel]") {
-  support::for_1_to_9_devices([](auto mesh) { check_sizes<float>(mesh); });
-  support::for_devices<1, 3>([](auto mesh) {
-    if constexpr (!support::sanitized) check_sizes<double>(mesh);
+TEST_CASE("all_reduce gives every place the exact sum of integers, for up to nine places", "[parallel]") {
+  support::for_up_to_9_devices([](auto mesh) { check_sizes<float>(mesh); });
+  support::for_devices<3>([](auto mesh) {
     check_sizes<std::int32_t>(mesh);
     check_sizes<std::int64_t>(mesh);
   });
@@ -63,7 +61,7 @@ TEST_CASE("all_reduce adds in the order of the places, bitwise", "[parallel]") {
   check<dp::partial<reduction::sum, 2, 0, 3, 1>, float>(40001, false);
   check<dp::partial<reduction::sum, 8, 4, 2>, double>(1023, false);
   check<dp::partial<reduction::mean, 2, 0, 1>, float>(1000, false);
-  check<dp::partial<reduction::mean, 0, 1, 2, 3, 4, 5, 6>, double>(77, false);
+  check<dp::partial<reduction::mean, 8, 4, 2>, double>(77, false);
 }
 
 TEST_CASE("all_reduce computes the maximum and the minimum", "[parallel]") {

@@ -39,8 +39,8 @@ template <class Where, class X, class Split> void check_both(const X& x, const S
 
 }  // namespace
 
-TEST_CASE("gather and all_gather undo scatter, for every number of places", "[parallel]") {
-  support::for_1_to_9_devices([](auto mesh) {
+TEST_CASE("gather and all_gather undo scatter, for up to nine places", "[parallel]") {
+  support::for_up_to_9_devices([](auto mesh) {
     using rows = typename decltype(mesh)::template sharded<0>;
     using columns = typename decltype(mesh)::template sharded<1>;
     constexpr std::size_t n = dp::local_place_count<rows>;

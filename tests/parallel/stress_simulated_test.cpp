@@ -84,9 +84,9 @@ template <class Where, int Beside, class Policy, std::size_t Batches> class expe
   static constexpr std::size_t places = dp::local_place_count<Where>;
   using one_place = dp::on<dp::cuda<Beside>>;
   template <class W> using model_of = dp::model<net, W, double>;
-  template <class W>
+  template <class W, class P>
   using trainer_of =
-      dp::trainer<model_of<W>, dp::test::throwing_cross_entropy, dp::optim::sgd, Policy, dp::accumulate<Batches>>;
+      dp::trainer<model_of<W>, dp::test::throwing_cross_entropy, dp::optim::sgd, P, dp::accumulate<Batches>>;
   template <class W> using samples = dp::tensor<double, dp::extents<dp::dyn, 6>, dp::batch_placement_t<W>>;
   template <class W> using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::batch_placement_t<W>>;
 
@@ -217,7 +217,7 @@ template <class Where, int Beside, class Policy, std::size_t Batches> class expe
 
   void make_trainers() {
     step_several_.emplace(several_, loss, rule, Policy{}, dp::accumulate<Batches>{});
-    step_one_.emplace(one_, loss, rule, Policy{}, dp::accumulate<Batches>{});
+    step_one_.emplace(one_, loss, rule, dp::accumulate<Batches>{});
   }
 
   void reset_mean_losses() {
@@ -244,8 +244,8 @@ template <class Where, int Beside, class Policy, std::size_t Batches> class expe
   std::array<std::size_t, places> sizes_{};
   model_of<Where> several_;
   model_of<one_place> one_;
-  std::optional<trainer_of<Where>> step_several_;
-  std::optional<trainer_of<one_place>> step_one_;
+  std::optional<trainer_of<Where, Policy>> step_several_;
+  std::optional<trainer_of<one_place, collective::all_reduce<>>> step_one_;
 };
 
 template <class Where, int Beside, class Policy, std::size_t Batches>
@@ -265,10 +265,10 @@ TEST_CASE("replicas agree with one device in randomised training", "[parallel]")
   const unsigned seeds = longer == nullptr ? 6 : static_cast<unsigned>(std::atoi(longer));
   for (unsigned seed = 1; seed <= seeds; ++seed) {
     INFO("seed " << seed);
-    CHECK(run<dp::replicated<0, 1, 2>, 3, all_reduce, 1>(seed, 30, true) == "");
-    CHECK(run<dp::replicated<1, 0>, 3, scatter_gather, 2>(seed, 30, true) == "");
+    CHECK(run<dp::replicated<2, 0, 1>, 4, all_reduce, 1>(seed, 30, true) == "");
+    CHECK(run<dp::replicated<5, 3>, 6, scatter_gather, 2>(seed, 30, true) == "");
     CHECK(run<dp::replicated<3, 1, 0, 2>, 4, ring, 1>(seed, 30, true) == "");
-    CHECK(run<dp::replicated<2, 0, 1, 3>, 4, sharded, 1>(seed, 30, true) == "");
+    CHECK(run<dp::replicated<3, 1, 0, 2>, 4, sharded, 1>(seed, 30, true) == "");
   }
 }
 
@@ -276,8 +276,8 @@ TEST_CASE("two host threads train on separate devices without interference", "[p
   for (unsigned seed = 1; seed <= 3; ++seed) {
     INFO("seed " << seed);
     std::string first, second;
-    std::thread other([&] { first = run<dp::replicated<0, 1, 2>, 3, all_reduce, 1>(seed, 30, false); });
-    second = run<dp::replicated<5, 4>, 6, scatter_gather, 2>(seed, 30, false);
+    std::thread other([&] { first = run<dp::replicated<2, 0, 1>, 4, all_reduce, 1>(seed, 30, false); });
+    second = run<dp::replicated<5, 3>, 6, scatter_gather, 2>(seed, 30, false);
     other.join();
     CHECK(first == "");
     CHECK(second == "");

@@ -141,7 +141,7 @@ void compare_with_pytorch(const network_functions<T>& net, const std::string& na
 /// compares the output and all gradients with PyTorch's. `names` are the fixture's names of the parameters, in order;
 /// `Input` and `Output` are the extents of the fixture's arrays. Names without a folder are in layers/.
 template <class Net, class T, class Input, class Output>
-void compare_with_pytorch(const std::string& name, const std::vector<std::string>& names) {
+void compare_with_pytorch(const std::string& name, const std::vector<std::string>& names = {}) {
   using run = runtime::engine<Net, T, backend::cpu>;
   using plan = runtime::network_plan<Net>;
   compare_with_pytorch<T>({.input = extents_of_type<Input>,
@@ -158,7 +158,8 @@ void compare_with_pytorch(const std::string& name, const std::vector<std::string
 }
 
 /// Calls compare_with_pytorch in float and in double; under sanitizers in double, in which check_gradients instantiates
-/// the layers, too.
+/// the layers, too. Tests of a layer's options call it for the plain or the most general layer, and
+/// compare_with_pytorch in double for the others, because options and types are independent.
 template <class Net, class Input, class Output>
 void compare_with_pytorch_in_both(const std::string& name, const std::vector<std::string>& names = {}) {
   if constexpr (!support::sanitized) compare_with_pytorch<Net, float, Input, Output>(name, names);

@@ -216,10 +216,13 @@ inline void in_threads(int processes, std::size_t portion,
 
 /// Runs `f(group)` in `processes` threads, one for each process of a group; throws the first exception. Collective
 /// calls take at most `portion` bytes.
-template <class F> void in_processes(int processes, const F& f, std::size_t portion = std::size_t{1} << 20) {
+inline void in_groups(int processes, std::size_t portion, devplace::detail::function_view<const process_group&> f) {
   const auto of_group = [&](const std::shared_ptr<parallel::transport>& to_others) { f(process_group(to_others)); };
   in_threads(processes, portion,
              devplace::detail::function_view<const std::shared_ptr<parallel::transport>&>(of_group));
+}
+template <class F> void in_processes(int processes, const F& f, std::size_t portion = std::size_t{1} << 20) {
+  in_groups(processes, portion, devplace::detail::function_view<const process_group&>(f));
 }
 
 }  // namespace devplace::test

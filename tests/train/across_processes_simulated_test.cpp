@@ -216,7 +216,7 @@ template <class F> void for_processes(const F& f) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("each process gets the parameters of one place, bitwise where sums are exact", "[parallel]",
-                   dp::on<dp::cpu>, dp::on<dp::cuda<1>>, (dp::replicated<2, 0>)) {
+                   dp::on<dp::cpu>, (dp::replicated<2, 0>)) {
   for_processes([](std::size_t process, std::size_t processes) {
     pretended_training<linear_net, TestType, double, nn::mse, dp::optim::sgd> train{
         process, processes, nn::mse{}, dp::optim::sgd{.learning_rate = 0.125}};
@@ -252,15 +252,15 @@ TEMPLATE_TEST_CASE("dropout, class weights, clipping and Adam do not depend on t
 }
 
 TEST_CASE("a communicator, a batch and a placement must agree on the participants", "[parallel]") {
-  using where = dp::across<dp::replicated<0, 1>>;
-  using policy = collective::all_reduce<pretending<float>>;
+  using where = dp::across<dp::replicated<2, 0>>;
+  using policy = collective::all_reduce<pretending<double>, collective::buckets<1, 1>>;
   using Catch::Matchers::ContainsSubstring;
-  dp::model<dropout_net, where> model{dp::seed{1}};
-  const auto x = dp::test::integer_samples<float, 6>(5);
+  dp::model<dropout_net, where, double> model{dp::seed{1}};
+  const auto x = dp::test::integer_samples<double, 6>(5);
   const auto y = dp::test::square_labels(5, 3);
 
-  pretended_world<float> world{{2, 6}, {0}};
-  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}, policy{.engine = {&world}}};
+  pretended_world<double> world{{2, 6}, {0}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, policy{.engine = {&world}}};
   CHECK_THROWS_WITH(
       step(part_of<where>(x, {0, 6}), part_of<where>(y, {0, 6})),
       ContainsSubstring("trainer: the batch is divided among 6 participants, and this process has the ranks from 0 on; "
@@ -271,13 +271,13 @@ TEST_CASE("a communicator, a batch and a placement must agree on the participant
 
   world.own = {5, 6};  // the last two places of six begin at rank 4
   CHECK_THROWS_WITH(
-      (dp::trainer{model, nn::cross_entropy{}, dp::optim::sgd{}, policy{.engine = {&world}}}),
+      (dp::trainer{model, nn::cross_entropy{}, dp::optim::adam{}, policy{.engine = {&world}}}),
       ContainsSubstring(
           "the policy's communicator has 6 participants, 2 of them in this process from "
           "rank 5 on, and the model lies on 2 places of each process; give a communicator of these places"));
   world.own = {2, 6};
-  dp::model<dropout_net, dp::replicated<0, 1>> local{dp::seed{1}};
-  CHECK_THROWS_WITH((dp::trainer{local, nn::cross_entropy{}, dp::optim::sgd{}, policy{.engine = {&world}}}),
+  dp::model<dropout_net, dp::replicated<2, 0, 1>, double> local{dp::seed{1}};
+  CHECK_THROWS_WITH((dp::trainer{local, nn::cross_entropy{}, dp::optim::adam{}, policy{.engine = {&world}}}),
                     ContainsSubstring("places of one process; give a communicator of these places"));
   CHECK_THROWS_WITH(
       part_of<where>(x, {5, 6}),

@@ -9,7 +9,7 @@ namespace dp = devplace;
 
 namespace {
 
-using on_three = dp::replicated<0, 1, 2>;
+using on_three = dp::replicated<2, 0, 1>;
 using dp::test::batches_in_turn, dp::test::follow_autocast, dp::test::mixed_net;
 
 }  // namespace

@@ -54,8 +54,7 @@ namespace {
 using resumed_net = nn::sequential<nn::frozen<nn::linear<6, 8>>, nn::batch_norm<8>, nn::relu,
                                    nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
 using resumed_cpu = dp::on<dp::cpu>;
-using resumed_device = dp::on<dp::cuda<0>>;
-using resumed_replicas = dp::replicated<0, 1, 2>;
+using resumed_replicas = dp::replicated<2, 0, 1>;
 using in_half = dp::mixed<dp::half>;
 
 constexpr dp::optim::adam resumed_adam{.learning_rate = 0.02, .weight_decay = 0.01};
@@ -155,9 +154,7 @@ template <class Training> std::string failure_of_load(Training& training, const 
 
 TEST_CASE("a training resumed from a checkpoint is bitwise equal to an uninterrupted one", "[train]") {
   SECTION("on the CPU") { check_resumed<resumed_cpu, float>(); }
-  SECTION("on a device") { check_resumed<resumed_device, float>(); }
   SECTION("on several devices") { check_resumed<resumed_replicas, float>(); }
-  SECTION("in mixed<half> on the CPU") { check_resumed<resumed_cpu, in_half>(); }
   SECTION("in mixed<half> on several devices") { check_resumed<resumed_replicas, in_half>(); }
   SECTION("from several devices to the CPU") { check_resumed<resumed_replicas, float, resumed_cpu>(); }
   SECTION("from sharded state to whole state") {
@@ -204,11 +201,12 @@ TEST_CASE("processes with sharded optimizer state write one whole checkpoint", "
 TEST_CASE("a checkpoint of another training lists all differences and changes nothing", "[train]") {
   const temporary_folder folder;
   const std::string path = folder.file("x");
-  dp::model<nn::sequential<nn::linear<6, 8>>, resumed_cpu> other{dp::seed{1}};
-  dp::trainer step{other, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .nesterov = false}};
+  observed_model other{dp::seed{1}};
+  dp::trainer step{other, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .nesterov = false},
+                   dp::accumulate<2>{}};
   dp::save_checkpoint(step, {}, path);
   CHECK_NOTHROW(dp::load_parameters(other, path));  // reads the parameters alone
-  resumed_training<resumed_cpu, in_half> training(1);
+  resumed_training<resumed_replicas, in_half> training(1);
   const std::string failure = failure_of_load(training, path);
   INFO(failure);
   const auto has = [&](std::string_view text) { return failure.find(text) != std::string::npos; };
@@ -372,7 +370,8 @@ TEST_CASE("averages and early stopping are resumed from a checkpoint, too", "[tr
 TEST_CASE("user objects with any number of models are saved in a checkpoint", "[train]") {
   const temporary_folder folder;
   observed_model model{dp::seed{1}};
-  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9},
+                   dp::accumulate<2>{}};
   kept_beside<0> count(2), other_count(3), read_count(0), read_other(0);
   kept_beside<2> best(4), read_best(8);
   dp::save_checkpoint(step, {}, folder.file("x"), count, best, other_count);
@@ -384,7 +383,7 @@ TEST_CASE("user objects with any number of models are saved in a checkpoint", "[
 
 TEST_CASE("save_checkpoint rejects the state of another network", "[train]") {
   observed_model model{dp::seed{1}};
-  dp::model<nn::sequential<nn::linear<6, 2>>, resumed_cpu> other{dp::seed{1}};
+  dp::model<resumed_net, resumed_cpu> other{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   dp::trainer other_step{other, nn::cross_entropy{}, dp::optim::adam{}};
   const temporary_folder folder;
@@ -397,7 +396,7 @@ TEST_CASE("save_checkpoint rejects the state of another network", "[train]") {
 
 TEST_CASE("state() throws between the batches of one accumulation", "[train]") {
   const temporary_folder folder;
-  dp::model<nn::sequential<nn::linear<6, 8>>, resumed_cpu> model{dp::seed{1}};
+  observed_model model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}, dp::accumulate<2>{}};
   const auto batch = [&] { step(dp::test::integer_samples<float, 6>(5), dp::test::square_labels(5, 3)); };
   batch();

@@ -19,12 +19,12 @@ namespace nn = devplace::nn;
 namespace mock = devplace::test::mock_cuda;
 
 TEST_CASE("a trainer of 100 layers of distinct sizes compiles with nvcc and launches its products", "[train]") {
-  using model_type = dp::model<dp::test::deep_network<100>, dp::on<dp::cuda<0>>>;
+  using model_type = dp::model<dp::test::deep_network<100, 51>, dp::on<dp::cuda<0>>>;
   STATIC_REQUIRE(dp::memory_plan<model_type, dp::batch<4>, dp::optim::adam>::bytes < (std::size_t{4} << 20));
   model_type model{dp::seed{1}};
   dp::trainer step{model, nn::mse{}, dp::optim::adam{}};
-  using inputs = dp::extents<4, dp::test::deep_width(0)>;
-  using outputs = dp::extents<4, dp::test::deep_width(50)>;
+  using inputs = dp::extents<4, dp::test::deep_width(0, 51)>;
+  using outputs = dp::extents<4, dp::test::deep_width(50, 51)>;
   const dp::tensor<float, inputs, dp::on<dp::cuda<0>>> x(inputs{});
   const dp::tensor<float, outputs, dp::on<dp::cuda<0>>> y(outputs{});
   step.prepare(4);

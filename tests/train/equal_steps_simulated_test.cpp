@@ -65,7 +65,7 @@ struct unattended : collective::direct {
 };
 
 /// Runs f(rank) as each of several processes and returns the message of rank 0; throws if messages differ.
-template <class F> std::string message_of_all(int processes, const F& f) {
+std::string message_of_all(int processes, const std::function<void(int)>& f) {
   std::string of_first;
   in_processes(processes, [&](const dp::process_group& group) {
     const dp::process_scope scope{group};
@@ -86,11 +86,13 @@ template <class F> std::string message_of_all(int processes, const F& f) {
 
 /// Runs ten steps; before step `at`, counted from 1, rank 1 calls `change(step, model)`. Returns the message; throws
 /// unless the error comes in that step, before a parameter changes.
-template <class Where, class Policy, class Rule>
-std::string message_of_change(int processes, std::size_t at, const Rule& rule, const auto& change) {
+template <class Where, class Policy, class Rule, class Model = dp::model<net, Where>,
+          class Trainer = dp::trainer<Model, nn::cross_entropy, Rule, Policy>>
+std::string message_of_change(int processes, std::size_t at, const Rule& rule,
+                              const std::type_identity_t<std::function<void(Trainer&, Model&)>>& change) {
   return message_of_all(processes, [&](int rank) {
-    dp::model<net, Where> model{dp::seed{1}};
-    dp::trainer step{model, nn::cross_entropy{}, rule, Policy{}};
+    Model model{dp::seed{1}};
+    Trainer step{model, nn::cross_entropy{}, rule, Policy{}};
     std::vector<float> before;
     std::size_t number = 0;
     try {
@@ -129,23 +131,18 @@ template <class Model> void modify(Model& model, std::size_t stride) {
 TEST_CASE("a learning rate changed in one process ends all processes in that step, with every policy and engine",
           "[train]") {
   using namespace devplace::collective;
+  // All combinations would take minutes to compile; the message does not depend on them.
   using one_device = dp::across<dp::on<dp::cuda<2>>>;
-  using two_devices = dp::across<dp::replicated<0, 1>>;
+  using two_devices = dp::across<dp::replicated<2, 0>>;
   check_change_of_rate<on_host, all_reduce<>>(2);
   check_change_of_rate<on_host, all_reduce<>>(5);
-  check_change_of_rate<on_host, all_reduce<direct, two_buckets>>(3);
   check_change_of_rate<on_host, all_reduce<ring, two_buckets>>(2);
-  check_change_of_rate<on_host, all_reduce<collective::hierarchical>>(2);
-  check_change_of_rate<on_host, all_reduce<wire<dp::bf16>, two_buckets>>(2);
   check_change_of_rate<on_host, scatter_gather>(3);
   check_change_of_rate<on_host, sharded_all_reduce<>>(3);
-  check_change_of_rate<on_host, sharded_all_reduce<direct, two_buckets>>(2);
-  check_change_of_rate<on_host, sharded_all_reduce<wire<dp::bf16>>>(2);
+  check_change_of_rate<on_host, sharded_all_reduce<wire<dp::bf16>, two_buckets>>(2);
   check_change_of_rate<one_device, all_reduce<direct, two_buckets>>(2);
-  check_change_of_rate<one_device, sharded_all_reduce<>>(2);
   check_change_of_rate<two_devices, all_reduce<>>(2);
   check_change_of_rate<two_devices, all_reduce<collective::hierarchical>>(3);
-  check_change_of_rate<two_devices, scatter_gather>(2);
 }
 
 TEST_CASE("other step options changed in one process are named", "[train]") {
@@ -258,13 +255,13 @@ TEST_CASE("a process that leaves out a batch of a loader is found in that step",
 
 TEST_CASE("loaders that differ between processes are named before the first update", "[train][data]") {
   const dp::image_set data = support::numbered_images(41), less = support::numbered_images(40);
-  const auto message = [&](const auto& options_of, const auto& step_of, const dp::image_set& of_rank_1) {
+  using loader = dp::loader<on_host>;
+  using options = dp::loader_options;
+  const auto message = [&](const std::function<loader(int)>& loader_of) {
     return message_of_all(2, [&](int rank) {
       dp::model<net, on_host> model{dp::seed{1}};
       dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
-      using shape = dp::extents<2, 3>;
-      dp::loader<on_host> batches{rank == 1 ? of_rank_1 : data, options_of(rank),
-                                  dp::transforms{shape{}, dp::seed{3}, step_of(rank)}};
+      loader batches = loader_of(rank);
       for (const auto& [images, labels] : batches.epoch(0)) {
         const auto before = dp::test::parameters_of(model);
         try {
@@ -276,17 +273,16 @@ TEST_CASE("loaders that differ between processes are named before the first upda
       }
     });
   };
-  const auto options_are = [](const dp::loader_options& first, const dp::loader_options& second) {
-    return [=](int rank) { return rank == 1 ? second : first; };
+  const options usual{.batch = 8, .shuffle = dp::seed{2}};
+  const auto with = [](const dp::image_set& from, const options& o, const auto& step) {
+    return loader{from, o, dp::transforms{dp::extents<2, 3>{}, dp::seed{3}, step}};
   };
-  const auto flip = [](int) { return dp::horizontal_flip{}; };
-  const dp::loader_options usual{.batch = 8, .shuffle = dp::seed{2}};
-  const auto changed = [&](const auto& change) {
-    dp::loader_options other = usual;
+  const auto changed = [&](const std::function<void(options&)>& change) {
+    options other = usual;
     change(other);
-    return message(options_are(usual, other), flip, data);
+    return message([&](int rank) { return with(data, rank == 1 ? other : usual, dp::horizontal_flip{}); });
   };
-  CHECK(changed([](auto&) {}) == "no error");
+  CHECK(changed([](options&) {}) == "no error");
   CHECK(changed([](auto& o) { o.workers = 2; }) == "no error");
   CHECK(changed([](auto& o) { o.batch = 10; }) ==
         "devplace: trainer, in step 1: rank 1 has \"loader's batch: 10\" where rank 0 has \"loader's batch: 8\". Start "
@@ -305,22 +301,25 @@ TEST_CASE("loaders that differ between processes are named before the first upda
              ContainsSubstring("rank 1 has \"loader's standard_deviation: 0.5"));
   CHECK_THAT(changed([](auto& o) { o.split = dp::split::torch; }), ContainsSubstring("rank 1 has \"loader's split: 1"));
   CHECK_THAT(
-      message(options_are(usual, usual), flip, less),
+      message([&](int rank) { return with(rank == 1 ? less : data, usual, dp::horizontal_flip{}); }),
       ContainsSubstring("rank 1 has \"loader's features: 40x2x3\" where rank 0 has \"loader's features: 41x2x3\""));
-  const auto steps = [&](const auto& step_of) { return message(options_are(usual, usual), step_of, data); };
-  CHECK_THAT(steps([](int rank) { return dp::horizontal_flip{.probability = rank == 1 ? 0.25 : 0.5}; }),
+  const auto steps = [&](const auto& first, const auto& second) {
+    return message([&](int rank) { return with(data, usual, rank == 1 ? second : first); });
+  };
+  CHECK_THAT(steps(dp::horizontal_flip{.probability = 0.5}, dp::horizontal_flip{.probability = 0.25}),
              ContainsSubstring("rank 1 has \"loader's transform's probability: 0.25"));
-  CHECK_THAT(steps([](int rank) { return dp::random_crop{.padding = static_cast<std::size_t>(rank + 1)}; }),
+  CHECK_THAT(steps(dp::random_crop{.padding = 1}, dp::random_crop{.padding = 2}),
              ContainsSubstring("rank 1 has \"loader's transform's padding: 2\" where rank 0"));
-  CHECK_THAT(steps([](int rank) { return dp::random_crop{.padding = 1, .fill = rank * 7.0}; }),
+  CHECK_THAT(steps(dp::random_crop{.padding = 1, .fill = 0}, dp::random_crop{.padding = 1, .fill = 7}),
              ContainsSubstring("rank 1 has \"loader's transform's fill: 7"));
-  CHECK_THAT(steps([](int rank) { return dp::random_rotation{.degrees = rank + 5.0}; }),
+  CHECK_THAT(steps(dp::random_rotation{.degrees = 5}, dp::random_rotation{.degrees = 6}),
              ContainsSubstring("rank 1 has \"loader's transform's degrees: 6"));
-  CHECK_THAT(steps([](int rank) { return dp::cutout{.size = static_cast<std::size_t>(rank + 1)}; }),
+  CHECK_THAT(steps(dp::cutout{.size = 1}, dp::cutout{.size = 2}),
              ContainsSubstring("rank 1 has \"loader's transform's size: 2\""));
-  CHECK_THAT(steps([](int rank) { return dp::cutout{.size = 1, .value = rank * 0.5}; }),
+  CHECK_THAT(steps(dp::cutout{.size = 1, .value = 0}, dp::cutout{.size = 1, .value = 0.5}),
              ContainsSubstring("rank 1 has \"loader's transform's value: 0.5"));
-  CHECK_THAT(steps([](int rank) { return dp::normalize_channels<1>{.mean = {rank * 0.5}, .standard_deviation = {1}}; }),
+  CHECK_THAT(steps(dp::normalize_channels<1>{.mean = {0}, .standard_deviation = {1}},
+                   dp::normalize_channels<1>{.mean = {0.5}, .standard_deviation = {1}}),
              ContainsSubstring("rank 1 has \"loader's transform's mean: 0.5"));
 }
 
@@ -381,19 +380,17 @@ TEST_CASE("loaders that feed no trainer may differ and be constructed in any ord
 
 TEST_CASE("accuracy compares loaders and parameters between processes", "[train][data]") {
   const dp::image_set data = support::numbered_images(24);
-  const auto message = [&](const auto& change, const auto& batch_of) {
+  const auto message = [&](bool modifies, std::size_t batch_of_rank_1) {
     return message_of_all(2, [&](int rank) {
       dp::model<net, on_host> model{dp::seed{1}};
-      if (rank == 1) change(model);
-      static_cast<void>(dp::accuracy(model, data, {.batch = batch_of(rank)}));
+      if (rank == 1 && modifies) modify(model, 144);
+      static_cast<void>(dp::accuracy(model, data, {.batch = rank == 1 ? batch_of_rank_1 : 8}));
     });
   };
-  const auto eight = [](int) { return std::size_t{8}; };
-  CHECK(message([](auto&) {}, eight) == "no error");
-  CHECK_THAT(message([](auto& model) { modify(model, 144); }, eight),
-             StartsWith("devplace: accuracy: rank 1 has \"checksum of parameter 0.weight: "));
+  CHECK(message(false, 8) == "no error");
+  CHECK_THAT(message(true, 8), StartsWith("devplace: accuracy: rank 1 has \"checksum of parameter 0.weight: "));
   CHECK_THAT(
-      message([](auto&) {}, [](int rank) { return std::size_t{rank == 1 ? 6U : 8U}; }),
+      message(false, 6),
       StartsWith("devplace: accuracy: rank 1 has \"loader's batch: 6\" where rank 0 has \"loader's batch: 8\"."));
 }
 
@@ -448,7 +445,7 @@ TEST_CASE("an element modified in one process is found within 64 steps, and wher
 }
 
 TEST_CASE("the comparison of parameters covers every place of every process", "[train]") {
-  using where = dp::across<dp::replicated<0, 1>>;
+  using where = dp::across<dp::replicated<2, 0>>;
   std::mutex mutex;
   int told = 0, differing = 0;
   CHECK_NOTHROW(in_processes(2, [&](const dp::process_group& group) {
@@ -466,7 +463,7 @@ TEST_CASE("the comparison of parameters covers every place of every process", "[
       const std::lock_guard lock(mutex);
       ++told;
       const std::string text = e.what();
-      differing += text.find("parameter '0.weight', replica 0 (cuda:0) against replica 1 (cuda:1)") != text.npos;
+      differing += text.find("parameter '0.weight', replica 0 (cuda:2) against replica 1 (cuda:0)") != text.npos;
     }
   }));
   CHECK(told == 2);
@@ -474,7 +471,7 @@ TEST_CASE("the comparison of parameters covers every place of every process", "[
 }
 
 TEST_CASE("where the host does not wait for a step, reading a loss throws the difference", "[train]") {
-  using where = dp::across<dp::on<dp::cuda<1>>>;
+  using where = dp::across<dp::on<dp::cuda<2>>>;
   const auto message = [](bool mean) {
     return message_of_all(2, [&](int rank) {
       dp::model<net, where> model{dp::seed{1}};
@@ -496,7 +493,7 @@ TEST_CASE("where the host does not wait for a step, reading a loss throws the di
 }
 
 TEST_CASE("a difference recorded on a device is cleared when the training resumes from a state", "[train]") {
-  using where = dp::across<dp::on<dp::cuda<1>>>;
+  using where = dp::across<dp::on<dp::cuda<2>>>;
   const std::string message = message_of_all(2, [&](int rank) {
     dp::model<net, where> model{dp::seed{1}};
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.5},

@@ -277,7 +277,7 @@ TEST_CASE("clipping limits the norm of unscaled gradients", "[train]") {
 
 TEST_CASE("an infinite gradient in one process skips the update in all, with the same bits as in one process",
           "[parallel]") {
-  const scaled_history expected = train_scaled<dp::replicated<0, 1, 2>>(each_parameter_reduced{});
+  const scaled_history expected = train_scaled<dp::replicated<2, 0, 1>>(each_parameter_reduced{});
   // The 2nd, 3rd and 8th updates are skipped, and the 4th to 6th make the scale grow.
   CHECK(expected.scalers[3] == loss_scaler_state{2048, 0, 1});
   CHECK(expected.scalers[5] == loss_scaler_state{1024, 0, 2});

@@ -19,7 +19,6 @@
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/memory_plan.hpp>
 
-#include "support/sanitizers.hpp"
 #include "train/autocast.hpp"
 
 namespace dp = devplace;
@@ -51,21 +50,18 @@ TEST_CASE("200 steps in mixed<half> follow PyTorch's autocast and scaler, and sk
       batches_in_turn{}, "sgd/", dp::optim::sgd{.learning_rate = 0.01, .momentum = 0.5}, 0.005, true);
 }
 
-TEST_CASE("200 steps of a network of convolutions in 16 bits follow PyTorch's autocast", "[train]") {
+// One type for each network, because layers and types are independent; `mixed_net` trains in both.
+TEST_CASE("200 steps of a network of convolutions in mixed<half> follow PyTorch's autocast", "[train]") {
   const dp::test::batches_of<dp::extents<dp::dyn, 1, 10, 10>> data{.folder = "images/"};
   const dp::optim::adam rule{.learning_rate = 0.002};
-  if constexpr (!support::sanitized)
-    follow_autocast<images_net, on_cpu, dp::mixed<dp::bf16>>(data, "", rule, 0.04, false);
   follow_autocast<images_net, on_cpu, dp::mixed<dp::half>>(data, "", rule, 0.02, false);
 }
 
-TEST_CASE("200 steps of a transformer in 16 bits follow PyTorch's autocast", "[train]") {
+TEST_CASE("200 steps of a transformer in mixed<bf16> follow PyTorch's autocast", "[train]") {
   using integers = dp::extents<dp::dyn, 6>;
   const dp::test::batches_of<integers, std::int32_t, integers> data{.folder = "sequences/"};
   const dp::optim::adam rule{.learning_rate = 0.002};
-  if constexpr (!support::sanitized)
-    follow_autocast<transformer, on_cpu, dp::mixed<dp::bf16>>(data, "", rule, 0.005, false);
-  follow_autocast<transformer, on_cpu, dp::mixed<dp::half>>(data, "", rule, 0.001, false);
+  follow_autocast<transformer, on_cpu, dp::mixed<dp::bf16>>(data, "", rule, 0.005, false);
 }
 
 TEST_CASE("the loss scale follows PyTorch's GradScaler", "[train]") {

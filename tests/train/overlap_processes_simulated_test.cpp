@@ -61,19 +61,24 @@ template <class Where, class Policy> std::vector<std::vector<float>> train() {
   return found;
 }
 
-/// Trains as each of several processes. The transport takes a few cache lines at a time, so that each bucket has
-/// several windows.
-template <class Where, template <class, class> class Policy, class Engine, class Buckets>
-void check_policy(int processes) {
+using trained = std::vector<std::vector<float>>;
+
+/// Trains as each of several processes, and returns the result, which must be `expected` unless that is empty. The
+/// transport takes a few cache lines at a time, so that each bucket has several windows.
+template <class Where, class Policy> trained train_in(int processes, const trained& expected = {}) {
+  std::vector<trained> found(static_cast<std::size_t>(processes));
   in_processes(
       processes,
       [&](const dp::process_group& group) {
         const dp::process_scope scope{group};
-        if (train<Where, Policy<Engine, Buckets>>() != train<Where, Policy<after_backward<Engine>, Buckets>>())
-          throw std::logic_error("rank " + std::to_string(group.rank()) + " has other bits on " +
-                                 dp::placement_name<Where>());
+        found[static_cast<std::size_t>(group.rank())] = train<Where, Policy>();
       },
       600);
+  for (std::size_t rank = 0; rank != found.size(); ++rank) {
+    INFO("rank " << rank << " on " << dp::placement_name<Where>());
+    CHECK((found[rank] == (expected.empty() ? found[0] : expected)));
+  }
+  return found[0];
 }
 
 /// Called when backward reaches a layer.
@@ -165,17 +170,21 @@ TEST_CASE("over processes, reducing buckets during and after backward gives the 
   using namespace devplace::collective;
   using process = dp::across<dp::on<dp::cpu>>;
   using one_device = dp::across<dp::on<dp::cuda<2>>>;
-  using two_devices = dp::across<dp::replicated<0, 1>>;
+  using two_devices = dp::across<dp::replicated<2, 0>>;
+  // The bits depend on the number of places, the engine and its buckets, not on which place updates.
   for (const int processes : {1, 2, 3, 4}) {
-    CHECK_NOTHROW(check_policy<process, all_reduce, direct, each_parameter>(processes));
-    CHECK_NOTHROW(check_policy<process, all_reduce, ring, each_layer>(processes));
-    CHECK_NOTHROW(check_policy<process, reduce_and_broadcast, direct, each_layer>(processes));
-    CHECK_NOTHROW(check_policy<process, sharded_all_reduce, ring, each_parameter>(processes));
+    const trained expected = train_in<process, all_reduce<after_backward<direct>, each_parameter>>(processes);
+    train_in<process, all_reduce<direct, each_parameter>>(processes, expected);
+    train_in<process, reduce_and_broadcast<direct, each_parameter>>(processes, expected);
+    if (processes == 3) train_in<one_device, reduce_and_broadcast<direct, each_parameter>>(processes, expected);
+    const trained by_ring = train_in<process, all_reduce<after_backward<ring>, each_layer>>(processes);
+    train_in<process, all_reduce<ring, each_layer>>(processes, by_ring);
+    train_in<process, sharded_all_reduce<ring, each_layer>>(processes, by_ring);
+    if (processes == 4) {
+      train_in<two_devices, all_reduce<ring, each_layer>>(2, by_ring);
+      train_in<two_devices, sharded_all_reduce<direct, each_parameter>>(2, expected);
+    }
   }
-  CHECK_NOTHROW(check_policy<two_devices, all_reduce, ring, each_parameter>(2));
-  CHECK_NOTHROW(check_policy<two_devices, sharded_all_reduce, direct, each_layer>(2));
-  CHECK_NOTHROW(check_policy<one_device, reduce_and_broadcast, direct, each_parameter>(3));
-  CHECK_NOTHROW(check_policy<one_device, sharded_all_reduce, direct, each_layer>(3));
 }
 
 TEST_CASE("a bucket is reduced before the backward pass ends, by progress between its layers", "[train]") {
@@ -217,7 +226,7 @@ TEST_CASE("a bucket is reduced before the backward pass ends, by progress betwee
 TEST_CASE("a device's buckets are reduced over processes while the device continues", "[train]") {
   in_processes(3, [&](const dp::process_group& group) {
     const dp::process_scope scope{group};
-    training_of<dp::across<dp::on<dp::cuda<1>>>> train;
+    training_of<dp::across<dp::on<dp::cuda<2>>>> train;
     training_of<dp::across<dp::on<dp::cpu>>> expected;
     for (int i = 0; i != 3; ++i) {
       train();

@@ -46,6 +46,8 @@ namespace {
 
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
 
+using digits = nn::sequential<nn::linear<6, 24>, nn::relu, nn::linear<24, 10>>;
+
 /// The parameters after each step, on batches that do not divide evenly or have fewer rows than participants. The last
 /// steps clip gradients.
 template <class Where, class Policy> std::vector<std::vector<float>> train(const Policy& policy) {
@@ -89,54 +91,55 @@ template <class Expected, class F> void require_of_all(int processes, const Expe
 
 }  // namespace
 
+// With one or two places in each process, each policy, engine and size of buckets occurs, but not all combinations.
 TEMPLATE_TEST_CASE("training over processes is bitwise equal to one process with as many places", "[parallel]",
                    collective::all_reduce<>, (collective::all_reduce<collective::direct, collective::buckets<1, 1>>),
-                   collective::ring_all_reduce, collective::sharded_all_reduce<>,
-                   (collective::sharded_all_reduce<collective::ring, collective::buckets<1, 1>>),
-                   collective::scatter_gather,
+                   collective::sharded_all_reduce<>,
                    (collective::reduce_and_broadcast<collective::ring, collective::buckets<1, 1>>)) {
   const auto four = train<dp::replicated<0, 1, 2, 3>>(same_bits_of_one_process<TestType>{});
-  CHECK_NOTHROW(require_of_all(2, four, [] { return train<dp::across<dp::replicated<3, 1>>>(TestType{}); }));
+  CHECK_NOTHROW(require_of_all(2, four, [] { return train<dp::across<dp::replicated<2, 0>>>(TestType{}); }));
 }
 
 TEMPLATE_TEST_CASE("training over processes with one place each is bitwise equal to one process with as many places",
                    "[parallel]", collective::all_reduce<>,
                    (collective::sharded_all_reduce<collective::ring, collective::buckets<1, 1>>),
                    collective::scatter_gather) {
-  const auto two = train<dp::replicated<0, 1>>(same_bits_of_one_process<TestType>{}),
-             four = train<dp::replicated<0, 1, 2, 3>>(same_bits_of_one_process<TestType>{});
-  CHECK(two != four);
-  CHECK_NOTHROW(require_of_all(2, two, [] { return train<dp::across<dp::on<dp::cuda<2>>>>(TestType{}); }));
+  const auto four = train<dp::replicated<0, 1, 2, 3>>(same_bits_of_one_process<TestType>{});
   CHECK_NOTHROW(require_of_all(4, four, [] { return train<dp::across<dp::on<dp::cuda<2>>>>(TestType{}); }));
+  if constexpr (std::is_same_v<TestType, collective::all_reduce<>>) {
+    const auto two = train<dp::replicated<0, 1>>(TestType{});
+    CHECK(two != four);
+    CHECK_NOTHROW(require_of_all(2, two, [] { return train<dp::across<dp::on<dp::cuda<2>>>>(TestType{}); }));
+  }
 }
 
 TEST_CASE("a group of one process is bitwise equal to its places alone", "[parallel]") {
   const collective::all_reduce<> policy{};
-  const auto expected = train<dp::replicated<0, 1, 2, 3>>(policy);
-  CHECK_NOTHROW(require_of_all(1, expected, [&] { return train<dp::across<dp::replicated<0, 1, 2, 3>>>(policy); }));
+  const auto expected = train<dp::replicated<0, 1>>(policy);
+  CHECK_NOTHROW(require_of_all(1, expected, [&] { return train<dp::across<dp::replicated<2, 0>>>(policy); }));
 }
 
 TEST_CASE("training with the hierarchical engine has the same bits for each policy", "[parallel]") {
   using collective::hierarchical;
   CHECK_NOTHROW(in_processes(2, [](const dp::process_group& group) {
     const dp::process_scope scope{group};
-    using places = dp::across<dp::replicated<3, 1>>;
+    using places = dp::across<dp::replicated<2, 0>>;
     const auto whole = train<places>(collective::all_reduce<hierarchical>{});
     const auto shares = train<places>(collective::sharded_all_reduce<hierarchical, collective::buckets<1, 1>>{});
     const auto first = train<places>(collective::reduce_and_broadcast<hierarchical, collective::buckets<1, 1>>{});
     if (shares != whole || first != whole) throw std::logic_error("a policy has other bits than all_reduce.");
     if (train_by_hand<places>(collective::all_reduce<hierarchical>{}) == train_by_hand<places>())
       throw std::logic_error("the sums have the order of direct.");
-    if (train<dp::across<dp::on<dp::cuda<2>>>>(collective::all_reduce<hierarchical>{}) !=
-        train<dp::across<dp::on<dp::cuda<2>>>>(collective::all_reduce<>{}))
+    if (train_by_hand<dp::across<dp::on<dp::cuda<2>>>>(collective::all_reduce<hierarchical>{}) !=
+        train_by_hand<dp::across<dp::on<dp::cuda<2>>>>())
       throw std::logic_error("with one place in each process the order is not that of direct.");
   }));
-  CHECK(train<dp::replicated<0, 1>>(collective::all_reduce<hierarchical>{}) ==
-        train<dp::replicated<0, 1>>(collective::all_reduce<>{}));
+  CHECK(train_by_hand<dp::replicated<0, 1>>(collective::all_reduce<hierarchical>{}) ==
+        train_by_hand<dp::replicated<0, 1>>());
 }
 
 TEST_CASE("training over processes on the CPU is bitwise equal to one process with as many places", "[parallel]") {
-  const auto expected = train<dp::replicated<0, 1, 2>>(collective::all_reduce<>{});
+  const auto expected = train<dp::replicated<2, 0, 1>>(collective::all_reduce<>{});
   CHECK_NOTHROW(
       require_of_all(3, expected, [] { return train<dp::across<dp::on<dp::cpu>>>(collective::all_reduce<>{}); }));
   CHECK_NOTHROW(require_of_all(1, train<dp::on<dp::cpu>>(collective::all_reduce<>{}),
@@ -163,7 +166,7 @@ TEST_CASE("each process has its share of the optimizer's state", "[parallel]") {
 }
 
 TEMPLATE_TEST_CASE("the memory of one of several processes is planned to the byte", "[parallel]",
-                   collective::all_reduce<>, collective::ring_all_reduce, collective::sharded_all_reduce<>,
+                   collective::all_reduce<>, collective::sharded_all_reduce<>,
                    (collective::sharded_all_reduce<collective::hierarchical, collective::buckets<1, 1>>),
                    collective::scatter_gather) {
   using model_type = dp::model<net, dp::across<dp::on<dp::cpu>>>;
@@ -231,8 +234,8 @@ TEST_CASE("over processes the first place of the first process updates for all",
 TEST_CASE("all processes get the losses of whole batches, whichever place updates", "[parallel]") {
   const auto losses = [](auto where, auto accumulated, const auto& policy) {
     using place = decltype(where);
-    dp::model<net, place> model{dp::seed{9}};
-    dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01f}, policy, accumulated};
+    dp::model<digits, place> model{dp::seed{9}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1f}, policy, accumulated};
     std::vector<double> found;
     for (const std::size_t rows : std::vector<std::size_t>{7, 1, 5}) {
       const auto loss = step(dp::to_batch<place>(dp::test::integer_samples<float, 6>(rows)),
@@ -253,24 +256,23 @@ TEST_CASE("all processes get the losses of whole batches, whichever place update
     });
   };
   CHECK_NOTHROW(compare(dp::accumulate<1>{}));
-  CHECK_NOTHROW(compare(dp::accumulate<2>{}));
+  CHECK_NOTHROW(compare(dp::accumulate<3>{}));
 }
 
 TEST_CASE("gradients are partial over processes until synchronize", "[parallel]") {
   using where = dp::across<dp::on<dp::cpu>>;
   static_assert(
       std::is_same_v<dp::gradient_placement_t<where>, dp::across<dp::partial_on<dp::reduction::sum, dp::cpu>>>);
-  CHECK_NOTHROW(require_of_all(3, train_by_hand<dp::replicated<0, 1, 2>>(), [] { return train_by_hand<where>(); }));
+  CHECK_NOTHROW(require_of_all(3, train_by_hand<dp::replicated<2, 0, 1>>(), [] { return train_by_hand<where>(); }));
 }
 
 TEMPLATE_TEST_CASE("all reported numbers are bitwise equal to one process with as many places", "[parallel]",
-                   collective::all_reduce<>, collective::ring_all_reduce, collective::scatter_gather) {
+                   collective::all_reduce<>, collective::scatter_gather) {
   const auto reported = [](auto where, auto accumulated) {
     using place = decltype(where);
     const dp::image_set data = support::numbered_images(41);  // the last batch of an epoch has one sample
-    using digits = nn::sequential<nn::linear<6, 16>, nn::relu, nn::linear<16, 10>>;
     dp::model<digits, place> model{dp::seed{1}};
-    dp::trainer step{model, nn::cross_entropy{.ignore_index = 3}, dp::optim::adam{.learning_rate = 0.01f}, TestType{},
+    dp::trainer step{model, nn::cross_entropy{.ignore_index = 3}, dp::optim::sgd{.learning_rate = 0.1f}, TestType{},
                      accumulated};
     const bool updates = TestType::every_place_updates || dp::is_main_process();
     step.measure_gradients();
@@ -306,11 +308,13 @@ TEMPLATE_TEST_CASE("all reported numbers are bitwise equal to one process with a
   const auto with = [&](auto accumulated) {
     const std::vector<double> four = reported(dp::replicated<0, 1, 2, 3>{}, accumulated);
     CHECK_NOTHROW(compare(4, dp::across<dp::on<dp::cpu>>{}, accumulated, four));
-    CHECK_NOTHROW(compare(2, dp::across<dp::replicated<0, 1>>{}, accumulated, four));
-    CHECK_NOTHROW(compare(1, dp::across<dp::on<dp::cpu>>{}, accumulated, reported(dp::on<dp::cpu>{}, accumulated)));
+    if constexpr (accumulated.batches == 1)
+      CHECK_NOTHROW(compare(2, dp::across<dp::replicated<2, 0>>{}, accumulated, four));
+    else
+      CHECK_NOTHROW(compare(1, dp::across<dp::on<dp::cpu>>{}, accumulated, reported(dp::on<dp::cpu>{}, accumulated)));
   };
   with(dp::accumulate<1>{});
-  if constexpr (std::is_same_v<TestType, collective::all_reduce<>>) with(dp::accumulate<4>{});
+  if constexpr (std::is_same_v<TestType, collective::all_reduce<>>) with(dp::accumulate<3>{});
 }
 
 TEST_CASE("with accumulated gradients a step's loss covers only its own samples, also after the update", "[parallel]") {
@@ -344,7 +348,7 @@ TEST_CASE("accuracy rejects the batches of another scope", "[parallel]") {
   const dp::image_set data = support::numbered_images(8);
   in_processes(2, [&](const dp::process_group& group) {
     const dp::process_scope scope{group};
-    dp::model<nn::sequential<nn::linear<6, 10>>, where> model{dp::seed{1}};
+    dp::model<digits, where> model{dp::seed{1}};
     const dp::process_group alone = group.split(group.rank());
     const auto make = [&] {
       const dp::process_scope inner{alone};
@@ -456,13 +460,13 @@ TEST_CASE("processes with different trainings throw before the first step, and t
           step_with(1, {}, dp::optim::sgd{});
       }),
       ContainsSubstring("\"optimizer: devplace::optim::adam\" where rank 0 has \"optimizer: devplace::optim::sgd\""));
-  CHECK_THAT(message([&](int rank) {
-               if (rank != 1) return step_with(1, {}, dp::optim::sgd{});
-               using wider = nn::sequential<nn::linear<6, 9>, nn::relu, nn::linear<9, 3>>;
-               dp::model<wider, where> model{dp::seed{1}};
-               step_of(dp::trainer{model, nn::cross_entropy{}, dp::optim::sgd{}});
-             }),
-             ContainsSubstring("\"parameter 0.weight: float 9x6\" where rank 0 has \"parameter 0.weight: float 8x6\""));
+  CHECK_THAT(
+      message([&](int rank) {
+        if (rank != 1) return step_with(1, {}, dp::optim::sgd{});
+        dp::model<digits, where> model{dp::seed{1}};
+        step_of(dp::trainer{model, nn::cross_entropy{}, dp::optim::sgd{}});
+      }),
+      ContainsSubstring("\"parameter 0.weight: float 24x6\" where rank 0 has \"parameter 0.weight: float 8x6\""));
   CHECK_THAT(message([&](int rank) {
                if (rank != 1) return step_with(1, {}, dp::optim::sgd{});
                using smooth =

@@ -9,24 +9,13 @@
 
 namespace dp = devplace;
 
-namespace {
-
-template <class T> void follow_adam() {
-  dp::test::follow_pytorch<dp::on<dp::cpu>, T>("adam", dp::test::reference_run_adam,
-                                               dp::optim::adam{.learning_rate = 1e-3}, 1e-10);
+// pytorch_networks_simulated_test.cpp follows Adam in double.
+TEST_CASE("200 steps with Adam follow PyTorch's losses in float", "[train]") {
+  dp::test::follow_pytorch<dp::on<dp::cpu>, float>("adam", dp::test::reference_run_adam,
+                                                   dp::optim::adam{.learning_rate = 1e-3}, 1e-10);
 }
 
-template <class T> void follow_sgd() {
-  dp::test::follow_pytorch<dp::on<dp::cpu>, T>("sgd", dp::test::reference_run_sgd,
-                                               dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}, 1e-10);
+TEST_CASE("200 steps with SGD and momentum follow PyTorch's losses in double", "[train]") {
+  dp::test::follow_pytorch<dp::on<dp::cpu>, double>("sgd", dp::test::reference_run_sgd,
+                                                    dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}, 1e-10);
 }
-
-}  // namespace
-
-TEST_CASE("200 steps with Adam follow PyTorch's losses in float", "[train]") { follow_adam<float>(); }
-
-TEST_CASE("200 steps with Adam follow PyTorch's losses in double", "[train]") { follow_adam<double>(); }
-
-TEST_CASE("200 steps with SGD and momentum follow PyTorch's losses in float", "[train]") { follow_sgd<float>(); }
-
-TEST_CASE("200 steps with SGD and momentum follow PyTorch's losses in double", "[train]") { follow_sgd<double>(); }

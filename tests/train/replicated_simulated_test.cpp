@@ -78,18 +78,15 @@ const nn::cross_entropy weighted{.ignore_index = 1, .label_smoothing = 0.1, .cla
 
 TEST_CASE("training on a simulated device is bitwise equal to the CPU", "[train]") {
   const auto cpu = train<dp::on<dp::cpu>, float>(weighted);
-  const auto device = train<dp::on<dp::cuda<0>>, float>(weighted);
+  const auto device = train<dp::on<dp::cuda<2>>, float>(weighted);
   CHECK(cpu.parameters == device.parameters);
 }
 
 TEST_CASE("replicas follow one device on the whole batch and stay bitwise equal", "[train]") {
   for (const auto& loss : {nn::cross_entropy{}, weighted}) {
     const auto one = train<dp::on<dp::cpu>, double>(loss);
-    const auto two = train<dp::replicated<0, 1>, double>(loss);
     const auto three = train<dp::replicated<2, 0, 1>, double>(loss);
-    check_close(one, two, 1e-9);
     check_close(one, three, 1e-9);
-    CHECK(two.parameters[0] == two.parameters[1]);
     CHECK(three.parameters[0] == three.parameters[1]);
     CHECK(three.parameters[0] == three.parameters[2]);
   }
@@ -122,7 +119,7 @@ TEST_CASE("outputs and targets with different splits are an error", "[train]") {
 }
 
 TEST_CASE("predictions of replicas are shards that gather returns in order", "[train]") {
-  using where = dp::replicated<0, 1, 2>;
+  using where = dp::replicated<2, 0, 1>;
   const dp::model<net, where, double> replicas{dp::seed{2}};
   const dp::model<net, dp::on<dp::cpu>, double> one{dp::seed{2}};
   for (const std::size_t rows : std::vector<std::size_t>{0, 1, 2, 3, 4, 10}) {
@@ -165,20 +162,21 @@ TEST_CASE("the memory plan is exact on every place, and steps on devices allocat
 }
 
 TEST_CASE("a failure on a device stops all later work until the model is assigned anew", "[train]") {
-  dp::model<nn::linear<6, 3>, dp::on<dp::cuda<0>>> model{dp::seed{2}};
-  dp::trainer step{model, dp::test::throwing_cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
-  const auto x = distribute<dp::on<dp::cuda<0>>>(dp::test::integer_samples<float, 6>(4));
+  using where = dp::on<dp::cuda<2>>;
+  dp::model<net, where> model{dp::seed{2}};
+  dp::trainer step{model, dp::test::throwing_cross_entropy{}, dp::optim::adam{.learning_rate = 0.01}};
+  const auto x = distribute<where>(dp::test::integer_samples<float, 6>(4));
   auto labels = dp::test::square_labels(4, 3);
-  const auto good = distribute<dp::on<dp::cuda<0>>>(labels);
+  const auto good = distribute<where>(labels);
   labels(1) = 17;
-  const auto bad = distribute<dp::on<dp::cuda<0>>>(labels);
+  const auto bad = distribute<where>(labels);
   const auto before = parameters_of(model, 0);
   CHECK_THROWS_AS(step(x, bad).item(), dp::argument_error);  // or the step itself, if the device is fast
   CHECK_THROWS_WITH(step(x, good), Catch::Matchers::ContainsSubstring("this model cannot be used any more"));
-  model = dp::model<nn::linear<6, 3>, dp::on<dp::cuda<0>>>{dp::seed{2}};
+  model = dp::model<net, where>{dp::seed{2}};
   CHECK(parameters_of(model, 0) == before);
   CHECK_THROWS_WITH(step(x, good), Catch::Matchers::ContainsSubstring("this model cannot be used any more"));
-  dp::trainer another{model, dp::test::throwing_cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
+  dp::trainer another{model, dp::test::throwing_cross_entropy{}, dp::optim::adam{.learning_rate = 0.01}};
   CHECK(std::isfinite(another(x, good).item()));
   CHECK(parameters_of(model, 0) != before);
 }
@@ -188,13 +186,13 @@ TEST_CASE("accuracy is the same on one place and on replicas", "[train]") {
   const auto y = dp::test::square_labels(50, 3);
   const dp::model<net, dp::on<dp::cpu>> one{dp::seed{2}};
   const dp::model<net, dp::replicated<0, 1>> two{dp::seed{2}};
-  const dp::model<net, dp::replicated<0, 1, 2>> three{dp::seed{2}};
+  const dp::model<net, dp::replicated<2, 0, 1>> three{dp::seed{2}};
   auto on_cpu = dp::make_loader<dp::on<dp::cpu>>(x, y, {.batch = 16});
   auto on_two = dp::make_loader<dp::replicated<0, 1>>(x, y, {.batch = 16});
   const double expected = dp::accuracy(one, on_cpu.epoch(0));
   CHECK(dp::accuracy(two, on_two.epoch(0)) == expected);
   auto as_torch_splits =
-      dp::make_loader<dp::replicated<0, 1, 2>>(x, y, {.batch = 16, .split = dp::split::torch});  // 6, 6, 4
+      dp::make_loader<dp::replicated<2, 0, 1>>(x, y, {.batch = 16, .split = dp::split::torch});  // 6, 6, 4
   CHECK(dp::accuracy(three, as_torch_splits.epoch(0)) == expected);
   std::size_t right = 0;
   const auto logits = one.predict(x);

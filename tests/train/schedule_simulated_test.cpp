@@ -163,10 +163,10 @@ TEST_CASE("200 steps with a schedule, the average of their parameters, and the g
   const optim::adamw adamw{.learning_rate = fixture_rate, .weight_decay = 0.1};
   train_as_pytorch<scheduled_cpu, float, dp::collective::all_reduce<>>("adamw_warm_up_cosine",
                                                                        optim::scheduled{adamw, warm_up_cosine}, 2e-4);
-  train_as_pytorch<dp::replicated<0, 1, 2>, double, dp::collective::sharded_all_reduce<>>(
+  train_as_pytorch<dp::replicated<2, 0, 1>, double, dp::collective::sharded_all_reduce<>>(
       "adamw_one_cycle", optim::scheduled{adamw, optim::one_cycle{.steps = fixture_steps}}, 1e-9);
   const optim::sgd sgd{.learning_rate = fixture_rate, .momentum = 0.8, .weight_decay = 0.01};
-  train_as_pytorch<dp::replicated<0, 1>, double, dp::collective::scatter_gather>(
+  train_as_pytorch<dp::replicated<2, 0, 1>, double, dp::collective::scatter_gather>(
       "sgd_one_cycle", optim::scheduled{sgd, straight_cycle}, 1e-9);
 }
 
