@@ -107,7 +107,7 @@ template <extents_like Extents, class... Step> class transforms {
     change_values(sample, index, epoch);
   }
 
-  /// The move of sample `index` in an epoch, for example to move points of its label likewise.
+  /// Returns the move of sample `index` in an epoch, for programs that move the points of a label in the same way.
   sample_move move(std::size_t index, int epoch) const {
     sample_move all;
     each_step([&](const auto& step, std::size_t k) {

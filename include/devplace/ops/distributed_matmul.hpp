@@ -91,10 +91,11 @@ template <class P, class A, class B> auto make_distributed_product(const A& a, c
   static_assert(linear, DEVPLACE_DETAIL_NONLINEAR);
   static_assert(one_factor, DEVPLACE_DETAIL_PRODUCT_OF_SUMMANDS);
   static_assert(one_kind, DEVPLACE_DETAIL_SUMMANDS_AND_PARTS);
-  static_assert(contracted,
-                "devplace: matmul: the axis that is summed over is split in one operand and not in the other; "
-                "make the split one whole first, all_gather(x). If both are split along rows, matmul(transposed(a), b) "
-                "is partial.");
+  static_assert(
+      contracted,
+      "devplace: matmul: the axis that is summed over is split in one operand and not in the other; "
+      "gather the split operand first with all_gather(x). If both are split along rows, matmul(transposed(a), b) "
+      "is partial.");
   if constexpr (why != mismatch::none) {
     return refusal{};
   } else {

@@ -66,7 +66,7 @@ DEVPLACE_DETAIL_CLASS(isinf, magnitude_bits(x) == infinity_bits<T>);
 DEVPLACE_DETAIL_CLASS(isfinite, is_finite(x));
 #undef DEVPLACE_DETAIL_CLASS
 
-// Logic of elements, of which all but 0 are true.
+// Logical operators: an element is true unless it is 0.
 #define DEVPLACE_DETAIL_LOGIC(name, sign)                                              \
   struct name {                                                                        \
     template <class T> DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const { \

@@ -46,9 +46,10 @@ template <class Operation, class Y, class X, class... Axes> constexpr auto can_r
       else
         return writable<Y>;
     }();
-    static_assert(together,
-                  "devplace: a reduction's result lies on another placement than the reduced operand: on one place, "
-                  "move one with to<on<...>>(x); over several, docs/algebra.md has the result's placement.");
+    static_assert(
+        together,
+        "devplace: a reduction's result lies on another placement than the reduced operand: move the result or "
+        "the operand with to<on<...>>(x); for several places, docs/algebra.md has the result's placement.");
     static_assert(written,
                   "devplace: the elements of a reduction's result are const; pass a tensor or view to write to.");
     static_assert(same,

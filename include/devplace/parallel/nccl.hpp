@@ -49,7 +49,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
   /// The host does not wait for the devices, so a trainer continues before the result is complete.
   static constexpr bool is_nonblocking = true;
 
-  /// Connects these devices with as many devices of each other process. All processes call this. Throws
+  /// Connects these devices with an equal number of devices in every other process. All processes call this. Throws
   /// communication_error if NCCL cannot connect the devices within process_options::init_timeout, if the loaded NCCL is
   /// older than the one that the program was compiled for, or if two ranks use one GPU.
   explicit nccl_communicator(std::span<const int> ordinals, const process_group& processes = process_group())

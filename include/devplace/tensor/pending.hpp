@@ -71,7 +71,7 @@ template <place P> class copy_in_flight {
   bool in_flight_ = false;
 };
 
-/// Replaces the tensor in a pending copy into an existing tensor, because that copy returns no tensor.
+/// The value of a pending copy into an existing tensor, which returns no new tensor.
 struct no_value {};
 
 template <class Value, class P> inline constexpr bool is_on_place = false;

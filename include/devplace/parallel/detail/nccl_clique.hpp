@@ -127,7 +127,7 @@ inline ncclUniqueId nccl_rendezvous(std::span<const int> ordinals, const process
 /// After a failure the communicators are aborted, which ends their work on the devices, and every later call throws.
 class nccl_clique : public participants {
  public:
-  /// Connects these devices with as many devices of each other process. All processes call this together.
+  /// Connects these devices with an equal number of devices in every other process. All processes call this together.
   nccl_clique(std::span<const int> ordinals, const process_group& processes)
       : participants(processes.transport()->ranks(), ordinals.size()),
         ordinals_(ordinals.begin(), ordinals.end()),

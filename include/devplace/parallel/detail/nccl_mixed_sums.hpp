@@ -45,7 +45,7 @@ template <class T> struct add_received_parts {
 /// sends the sums on. As many bytes are moved as by NCCL's ring.
 class nccl_mixed_sums {
  public:
-  /// Connects these devices with as many devices of each other process. All processes call this together.
+  /// Connects these devices with an equal number of devices in every other process. All processes call this together.
   nccl_mixed_sums(std::span<const int> ordinals, const process_group& processes)
       : ordinals_(ordinals.begin(), ordinals.end()),
         received_(ordinals.size()),

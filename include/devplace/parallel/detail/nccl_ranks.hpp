@@ -25,7 +25,7 @@ namespace devplace::parallel::detail {
 /// order. A thread that waits for one of the devices polls the communicators and the group's monitor for failures.
 class nccl_ranks final : public nccl_clique, public devplace::detail::device_watch {
  public:
-  /// Connects these devices with as many devices of each other process. All processes call this together.
+  /// Connects these devices with an equal number of devices in every other process. All processes call this together.
   nccl_ranks(std::span<const int> ordinals, const process_group& processes) : nccl_clique(ordinals, processes) {
     try {
       lanes_.resize(ordinals.size());

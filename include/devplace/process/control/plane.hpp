@@ -148,8 +148,8 @@ namespace detail {
 /// Reports the collective calls of a part of the group to the control plane.
 class monitor_of_calls_of_part final : public monitor_of_part {
  public:
-  /// Monitors the part that split() has made, in its call number `split`, of group number `group`. That group may
-  /// itself be a part. `members` are ranks of the whole group.
+  /// Monitors the part that call number `split` of split() has made of the group with number `group`, which may be a
+  /// part too. `members` are ranks of the whole group.
   monitor_of_calls_of_part(std::shared_ptr<control_plane> plane, std::vector<int> members, std::uint64_t group,
                            std::uint64_t split)
       : monitor_of_part(plane), plane_(std::move(plane)), members_(std::move(members)) {

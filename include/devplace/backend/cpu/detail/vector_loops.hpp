@@ -9,9 +9,9 @@
 
 // Loops over elements, compiled up to three times: for the target of the command line, for AVX2 if that target lacks
 // it, and, by g++, for AVX-512 if F::computes_much justifies the compile time. The AVX2 and AVX-512 versions have no
-// fused multiply-adds, so a program gives the same bits on every processor unless its own flags allow fusing. Elements
-// left after whole vectors are rounded as if in vectors. F::allows_fma states that F has no product and sum that a
-// compiler could fuse. The AVX2 version then includes FMA, because std::fma is a slow function without it.
+// fused multiply-adds, so a program gives the same bits on every processor unless its own flags allow fusing. The last
+// elements, which fill no vector, are rounded like those in vectors. F::allows_fma states that F has no product and sum
+// that a compiler could fuse. The AVX2 version then includes FMA, because std::fma is a slow function without it.
 namespace devplace::detail {
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
