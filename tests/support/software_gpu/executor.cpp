@@ -18,6 +18,8 @@ namespace devplace::test::software_gpu {
 namespace {
 
 constexpr u64 slice_of_group = 5000;
+/// Atomics and relaxed reads may be in a loop that waits for others; they use up a slice sooner.
+constexpr u64 cost_of_synchronisation = 500;
 
 /// The rounding mode of the CPU while an instruction runs.
 class cpu_rounding {
@@ -54,13 +56,13 @@ class group_runner {
     take(w.groups[at]);
   }
 
-  /// Returns how many instructions were executed.
+  /// Returns how much of the slice was used.
   u64 run(u64 slice) {
     const u32 meet = next_of_others();
     const instruction* const code = e_.in->code->code.data();
     u64* const executed = e_.in->code->executed.data();
-    u64 n = 0;
-    for (bool goes_on = true; goes_on && n < slice && pc_ < meet; ++n) {
+    u64 used = 0;
+    for (bool goes_on = true; goes_on && used < slice && pc_ < meet;) {
       const instruction& i = code[pc_];
       e_.active = lanes_;
       if (i.guarded) {
@@ -70,6 +72,7 @@ class group_runner {
       }
       const auto threads = static_cast<u64>(std::popcount(e_.active));
       executed[pc_] += threads, threads_ += threads;
+      used += i.order == ordering::weak ? 1 : cost_of_synchronisation, ++e_.launch->warp_instructions;
       if (e_.active == 0) {
         ++pc_;
       } else if (i.what == action::run) {
@@ -83,7 +86,7 @@ class group_runner {
     }
     e_.launch->counts.instructions += threads_;
     if (!gone_) warp_.groups[at_].pc = pc_, warp_.groups[at_].lanes = lanes_;
-    return n;
+    return used;
   }
 
  private:
@@ -310,30 +313,30 @@ std::size_t choose(const warp& w, bool in_turn) {
 
 }  // namespace
 
-bool run_warp(launch_state& launch, block_state& block, warp& w, u64 budget) {
-  bool ran = false, in_turn = false, retried = false;
-  for (u64 used = 0; used < budget && !w.done() && !launch.stopped;) {
+u64 run_warp(launch_state& launch, block_state& block, warp& w, u64 budget) {
+  bool retried = false;
+  u64 used = 0;
+  while (used < budget && !w.done() && !launch.stopped) {
     if (w.groups.size() > 1) join_groups(w);
-    const std::size_t at = choose(w, in_turn);
+    const std::size_t at = choose(w, w.in_turn);
     if (at == w.groups.size()) {
       // Lanes that others waited for may have ended.
-      if (retried) return ran;
+      if (retried) return used;
       retried = true;
       for (group& g : w.groups)
         if (g.is == group::state::at_collective) g.is = group::state::running;
       continue;
     }
-    const u64 slice = w.groups.size() > 1 ? slice_of_group : budget - used;
+    const u64 slice = std::min(w.groups.size() > 1 ? slice_of_group : budget, budget - used);
     w.groups[at].last_run = launch.warp_instructions;
     const std::size_t groups = w.groups.size();
     const u64 n = group_runner(launch, block, w, at).run(slice);
-    in_turn = groups > 1 && n == slice;
-    used += n, launch.warp_instructions += n;
+    w.in_turn = groups > 1 && n >= slice;
     // A collective that only waits again is no progress.
-    const bool waits = n == 1 && at < w.groups.size() && w.groups[at].is == group::state::at_collective;
-    if (!waits) ran = true, retried = false;
+    if (n == 1 && at < w.groups.size() && w.groups[at].is == group::state::at_collective) continue;
+    used += n, retried = false;
   }
-  return ran;
+  return used;
 }
 
 frame* enter(execution& e, function& f, frame* caller) {

@@ -18,7 +18,7 @@ namespace devplace::test::software_gpu {
 
 namespace {
 
-constexpr u64 slice_of_block = 1 << 20, slice_of_warp = 20'000;
+constexpr u64 slice_of_block = 200'000, slice_of_warp = 20'000;
 constexpr std::size_t most_active_blocks = 256;
 
 std::array<u32, 3> position(u64 linear, const dimensions& in) {
@@ -101,7 +101,7 @@ void begin_block(launch_state& launch, block_state& block, u32 number) {
   for (u32 k = 0; k < block.warps.size(); ++k) {
     warp& w = block.warps[k];
     const u32 lanes = std::min(warp_size, launch.threads - k * warp_size);
-    w.number = k, w.ended = 0, w.carry = 0;
+    w.number = k, w.ended = 0, w.carry = 0, w.in_turn = false;
     w.existing = lanes == warp_size ? all_lanes : (1U << lanes) - 1;
     w.special.resize(static_cast<std::size_t>(special_register::count) * warp_size);
     set_special_registers(launch, block, w);
@@ -211,17 +211,18 @@ void run_grid(launch_state& launch) {
 }  // namespace
 
 bool run_block(launch_state& launch, block_state& block, u64 budget) {
-  const u64 end = launch.warp_instructions + budget;
+  u64 used = 0;
   std::vector<warp*> order;
   for (warp& w : block.warps) order.push_back(&w);
   if (launch.options.order == execution_order::reverse) std::reverse(order.begin(), order.end());
-  while (launch.warp_instructions < end) {
+  while (used < budget) {
     if (launch.options.order == execution_order::random) std::shuffle(order.begin(), order.end(), launch.random);
-    bool moved = false, done = true;
+    const u64 before = used;
+    bool done = true;
     for (warp* const w : order) {
       if (w->done()) continue;
       const u64 slice = launch.options.order == execution_order::random ? 1 + launch.random() % 2000 : slice_of_warp;
-      moved = run_warp(launch, block, *w, slice) || moved;
+      used += run_warp(launch, block, *w, slice);
       done = done && w->done();
       if (launch.stopped) return true;
       if (launch.warp_instructions > launch.options.instruction_limit) {
@@ -234,7 +235,7 @@ bool run_block(launch_state& launch, block_state& block, u64 budget) {
       }
     }
     if (done) return true;
-    if (!moved) pass_barrier(launch, block);
+    if (used == before) pass_barrier(launch, block);
     if (launch.stopped) return true;
   }
   return false;

@@ -72,31 +72,35 @@ void launch_order::synchronise(block_order& block, u32 thread, std::pair<u64, u6
 }
 
 /// Looks for a release of a thread's (or the whole block's) access among those that a reader of the place saw.
-bool launch_order::released(const sync_place& place, u32 until, u32 block, u32 thread, u32 time, int depth) const {
+bool launch_order::released(const sync_place& place, u32 until, u32 block, u32 thread, u32 time,
+                            searched& seen) const {
+  u32& before = seen[&place];
+  if (before >= until) return false;
+  before = until;
   if (const auto at = place.of_block.find(block); at != place.of_block.end())
     for (const std::size_t k : at->second) {
       const auto& r = place.releases[k];
       if (r.time <= until && (time < r.barrier || (r.thread == thread && time <= r.fence))) return true;
     }
-  if (depth == 0) return false;
   // Those who released may have acquired the access before by another place.
   for (const auto& r : place.releases) {
     if (r.time > until) continue;
     const block_order& from = blocks_.at(r.block);
     for (const auto& a : from.acquired)
-      if (a.place != &place && a.effective <= r.fence && released(*a.place, a.read, block, thread, time, depth - 1))
+      if (a.place != &place && a.effective <= r.fence && released(*a.place, a.read, block, thread, time, seen))
         return true;
   }
   return false;
 }
 
 bool launch_order::acquired(u32 block, u32 thread, u32 time, const viewer& to) const {
+  searched seen;
   for (const auto& a : to.block->acquired) {
     const bool in_warp =
         a.thread / warp_size == to.thread / warp_size &&
         a.effective <= to.block->known[to.thread / warp_size][to.thread % warp_size][a.thread % warp_size];
     if ((a.thread == to.thread || a.effective < to.block->barrier || in_warp) &&
-        released(*a.place, a.read, block, thread, time, 8))
+        released(*a.place, a.read, block, thread, time, seen))
       return true;
   }
   return false;
@@ -161,7 +165,8 @@ race_detector::conflict race_detector::access_cell(const launch_order& order, co
     return found;
   }
   const u32 lane = 1U << (who.thread % warp_size);
-  if (c.scope == readers::none || (c.scope == readers::thread && c.reader == me) || readers_before(order, c, who)) {
+  if (c.scope == readers::none || (c.scope == readers::thread && c.reader == me) ||
+      (!strong && readers_before(order, c, who))) {
     c.scope = readers::thread, c.lanes = lane, c.strong_reads = strong;
   } else {
     const u32 block = c.reader / who.block->threads, in_block = c.reader % who.block->threads;

@@ -76,7 +76,9 @@ class launch_order {
  private:
   static constexpr u32 whole_block = ~0U;
   bool acquired(u32 block, u32 thread, u32 time, const viewer& to) const;
-  bool released(const sync_place& place, u32 until, u32 block, u32 thread, u32 time, int depth) const;
+  /// Places and the times until which they have been searched.
+  using searched = std::unordered_map<const sync_place*, u32>;
+  bool released(const sync_place& place, u32 until, u32 block, u32 thread, u32 time, searched& seen) const;
 
   std::map<std::pair<u64, u64>, sync_place> places_;
   std::unordered_map<u32, block_order> blocks_;

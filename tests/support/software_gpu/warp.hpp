@@ -49,6 +49,7 @@ struct warp {
   u32 number = 0;
   u32 existing = 0, ended = 0;  ///< lanes
   u32 carry = 0;                ///< condition code, a mask of lanes
+  bool in_turn = false;         ///< a group has gone on for long: another one is next
   std::vector<group> groups;
   std::vector<u32> special;  ///< planes of special registers
   std::unordered_map<const function*, std::vector<std::unique_ptr<frame>>> free_frames;
@@ -135,8 +136,8 @@ void report_undefined(const execution& e, const instruction& i, u32 lanes, const
 frame* enter(execution& e, function& f, frame* caller);
 void leave(warp& w, frame* f);
 
-/// Executes lanes of a warp until all wait or have ended, or for `budget` instructions; returns whether any did.
-bool run_warp(launch_state& launch, block_state& block, warp& w, u64 budget);
+/// Executes lanes of a warp until all wait or have ended, or the budget is used up; returns how much was used.
+u64 run_warp(launch_state& launch, block_state& block, warp& w, u64 budget);
 /// Runs a block until it has ended or its budget is used up; returns whether it has ended.
 bool run_block(launch_state& launch, block_state& block, u64 budget);
 
