@@ -41,7 +41,8 @@ bool in_frames(const execution& e, const instruction& i, unsigned lane, u64 addr
       found = {reinterpret_cast<u8*>(address), f->written.data() + offset, space::local};
     return true;
   }
-  return false;
+  if (i.where == space::local) report(e, i, lane, "an access beyond the thread's local memory");
+  return i.where == space::local;
 }
 
 memory_block block_at(launch_state& launch, u64 address) {

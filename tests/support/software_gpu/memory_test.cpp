@@ -18,7 +18,8 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 /// Runs one block of 32 threads or more on an array of u32, and returns the array.
-std::vector<u32> run(const std::string& body, const std::string& declarations = "", u32 threads = 32, std::size_t n = 256) {
+std::vector<u32> run(const std::string& body, const std::string& declarations = "", u32 threads = 32,
+                     std::size_t n = 256) {
   kernel_runner runner;
   runner.declarations = declarations;
   runner.shape.block.x = threads;
@@ -56,13 +57,15 @@ TEST_CASE("the software GPU has static, dynamic and generic shared memory", "[so
     bar.sync 0;
     mov.u32 %r3, tile; sub.u32 %r4, 124, %r1; add.u32 %r3, %r3, %r4; ld.shared.u32 %r5, [%r3];
     sub.u64 %rd4, %rd1, %rd2; ld.u32 %r6, [%rd4+124]; add.u64 %rd5, %x, %rd2;
-    st.global.u32 [%rd5], %r5; st.global.u32 [%rd5+128], %r6;)", x)) == "");
+    st.global.u32 [%rd5], %r5; st.global.u32 [%rd5+128], %r6;)",
+                              x)) == "");
   CHECK((x[0] == 31 && x[31] == 0 && x[32] == 124 && x[63] == 0));
   CHECK(runner.device.last_launch().shared_writes == 64);
 }
 
 TEST_CASE("the software GPU gives each thread local memory, also by generic addresses", "[software_gpu]") {
-  const auto x = run(R"(.local .align 8 .b8 depot[16]; .reg .b64 %SP, %SPL; mov.u64 %SPL, depot; cvta.local.u64 %SP, %SPL;
+  const auto x =
+      run(R"(.local .align 8 .b8 depot[16]; .reg .b64 %SP, %SPL; mov.u64 %SPL, depot; cvta.local.u64 %SP, %SPL;
     st.local.u32 [%SPL+4], %tid; add.u64 %rd2, %SP, 4; isspacep.local %p1, %rd2; @!%p1 trap;
     ld.u32 %r1, [%rd2]; st.u32 [%SP+8], %r1; ld.local.u32 %r2, [%SPL+8]; st.global.u32 [%rd1], %r2;)");
   CHECK((x[0] == 0 && x[31] == 31));
@@ -83,7 +86,8 @@ TEST_CASE("the software GPU calls functions, also in divergent code and recursiv
     { .param .b32 p0; st.param.b32 [p0], %r1; .param .align 4 .b8 p1[8]; st.param.v2.b32 [p1], {%r1, %tid}; .param .b32 q;
       call (q), sum_to, (p0, p1); ld.param.b32 %r2, [q]; }
     mov.u64 %rd2, table; ld.global.u32 %r3, [%rd2+8]; ld.global.u32 %r4, [table+4]; add.u32 %r2, %r2, %r3;
-    add.u32 %r2, %r2, %r4; st.global.u32 [%rd1], %r2;)", declarations);
+    add.u32 %r2, %r2, %r4; st.global.u32 [%rd1], %r2;)",
+                     declarations);
   for (u32 k = 0; k < 32; ++k) CHECK(x[k] == k % 8 * k + 24);
 }
 
@@ -91,23 +95,31 @@ TEST_CASE("the software GPU updates memory atomically, by all operations", "[sof
   const struct {
     const char* instruction;
     u32 expected;
-  } cases[] = {{"atom.global.add.u32 %r1, [%x], %tid", 100 + 496}, {"red.global.max.s32 [%x], %r2", 131},
-               {"atom.global.min.u32 %r1, [%x], %tid", 0},         {"atom.global.inc.u32 %r1, [%x], 140", 132},
-               {"atom.global.dec.u32 %r1, [%x], 80", 49},          {"red.relaxed.gpu.global.or.b32 [%x], %tid", 127},
-               {"atom.and.b32 %r1, [%x], 7", 4},                   {"red.global.xor.b32 [%x], %tid", 100},
-               {"atom.global.cas.b32 %r1, [%x], 100, 5", 5},       {"atom.global.exch.b32 %r1, [%x], 9", 9}};
+  } cases[] = {{"atom.global.add.u32 %r1, [%x], %tid", 100 + 496},
+               {"red.global.max.s32 [%x], %r2", 131},
+               {"atom.global.min.u32 %r1, [%x], %tid", 0},
+               {"atom.global.inc.u32 %r1, [%x], 140", 132},
+               {"atom.global.dec.u32 %r1, [%x], 80", 49},
+               {"red.relaxed.gpu.global.or.b32 [%x], %tid", 127},
+               {"atom.and.b32 %r1, [%x], 7", 4},
+               {"red.global.xor.b32 [%x], %tid", 100},
+               {"atom.global.cas.b32 %r1, [%x], 100, 5", 5},
+               {"atom.global.exch.b32 %r1, [%x], 9", 9}};
   for (const auto& [instruction, expected] : cases) {
     INFO(instruction);
     CHECK(run(std::string("add.u32 %r2, %tid, 100;") + instruction + ";")[0] == expected);
   }
   const auto floats = run("st.global.u32 [%rd1], 0; bar.sync 0; atom.global.add.f32 %f1, [%x], 0f3F000000;");
   CHECK(value_of_bits<float>(floats[0]) == 16);
-  const auto halves = run("st.global.u32 [%rd1], 0; bar.sync 0; mov.b32 %r1, 0x3C003800; red.global.add.noftz.f16x2 [%x], %r1;");
+  const auto halves =
+      run("st.global.u32 [%rd1], 0; bar.sync 0; mov.b32 %r1, 0x3C003800; red.global.add.noftz.f16x2 [%x], %r1;");
   CHECK(halves[0] == 0x50004c00);
-  const auto wide = run("st.global.u64 [%x+512], 0; bar.sync 0; cvt.u64.u32 %rd2, %tid; atom.global.add.u64 %rd3, [%x+512], %rd2;",
-                        "", 1);
+  const auto wide =
+      run("st.global.u64 [%x+512], 0; bar.sync 0; cvt.u64.u32 %rd2, %tid; atom.global.add.u64 %rd3, [%x+512], %rd2;",
+          "", 1);
   CHECK(wide[128] == 0);
-  const auto old = run("st.global.u32 [%rd1], 0; bar.sync 0; atom.global.add.u32 %r1, [%x], 1; bar.sync 0; st.global.u32 [%rd1], %r1;");
+  const auto old = run(
+      "st.global.u32 [%rd1], 0; bar.sync 0; atom.global.add.u32 %r1, [%x], 1; bar.sync 0; st.global.u32 [%rd1], %r1;");
   std::vector<u32> tickets(old.begin(), old.begin() + 32), all(32);
   std::sort(tickets.begin(), tickets.end());
   std::iota(all.begin(), all.end(), 0U);
@@ -125,7 +137,8 @@ TEST_CASE("the software GPU numbers threads and blocks in three dimensions", "[s
       mov.u32 %r4, %ctaid.y; mov.u32 %r5, %ctaid.z; mad.lo.u32 %r6, %r5, 3, %r4; mad.lo.u32 %r6, %r6, 2, %t0;
       mad.lo.u32 %r7, %r6, 60, %r3; mul.wide.u32 %rd1, %r7, 4; add.u64 %rd1, %rd1, %x;
       mov.u32 %r8, %nctaid.z; mov.u32 %r9, %ntid.y; mad.lo.u32 %r8, %r8, 10, %r9; mad.lo.u32 %r8, %r8, 10000, %r7;
-      st.global.u32 [%rd1], %r8;)", x)) == "");
+      st.global.u32 [%rd1], %r8;)",
+                                x)) == "");
     for (u32 k = 0; k < 60 * 24; ++k) REQUIRE(x[k] == 430000 + k);
     CHECK(runner.device.last_launch().global_writes == 60 * 24);
     CHECK(runner.device.last_launch().global_write_bytes == 60 * 24 * 4);

@@ -72,8 +72,7 @@ void launch_order::synchronise(block_order& block, u32 thread, std::pair<u64, u6
 }
 
 /// Looks for a release of a thread's (or the whole block's) access among those that a reader of the place saw.
-bool launch_order::released(const sync_place& place, u32 until, u32 block, u32 thread, u32 time,
-                            searched& seen) const {
+bool launch_order::released(const sync_place& place, u32 until, u32 block, u32 thread, u32 time, searched& seen) const {
   u32& before = seen[&place];
   if (before >= until) return false;
   before = until;

@@ -40,7 +40,7 @@ enum class execution_order : u8 { forward, reverse, random };
 
 struct settings {
   execution_order order = execution_order::forward;
-  u32 seed = 1;                           ///< of execution_order::random
+  u32 seed = 1;                         ///< of execution_order::random
   u64 instruction_limit = 200'000'000;  ///< of the warps of a launch
   bool find_races = true;
   bool find_undefined_values = true;
