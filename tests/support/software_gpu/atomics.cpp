@@ -78,7 +78,7 @@ template <class T> void run(execution& e, const instruction& i) {
       std::memcpy(&old, at.data, sizeof old);
       const T now = updated(i.mode, old, value[lane], swap[lane]);
       std::memcpy(at.data, &now, sizeof now);
-      if (at.written != nullptr) std::fill_n(at.written, sizeof(T), u8{1});
+      if (at.written != nullptr) std::fill_n(at.written, sizeof(T), has_value);
     }
     results[lane] = old;
   });

@@ -20,6 +20,23 @@ struct warp;
 struct block_state;
 struct launch_state;
 
+/// Copies the bytes of an element, whose usual sizes the compiler then knows.
+inline void copy_element(void* to, const void* from, std::size_t bytes) {
+  switch (bytes) {
+    case 2:
+      std::memcpy(to, from, 2);
+      break;
+    case 4:
+      std::memcpy(to, from, 4);
+      break;
+    case 8:
+      std::memcpy(to, from, 8);
+      break;
+    default:
+      std::memcpy(to, from, bytes);
+  }
+}
+
 /// What an instruction works on: a frame's registers and the lanes that take part.
 struct execution {
   std::array<unsigned char*, 3> planes{};
@@ -49,7 +66,7 @@ struct execution {
   u64 get(const operand& o, unsigned lane) const {
     if (o.bytes == 0) return predicate(o) >> lane & 1;
     u64 bits = 0;
-    std::memcpy(&bits, at(o) + std::size_t{lane} * o.bytes, o.bytes);
+    copy_element(&bits, at(o) + std::size_t{lane} * o.bytes, o.bytes);
     return bits;
   }
   void set(const operand& o, unsigned lane, u64 bits) const {
@@ -59,7 +76,7 @@ struct execution {
       mask = (mask & ~(1U << lane)) | (static_cast<u32>(bits & 1) << lane);
       std::memcpy(at(o), &mask, sizeof mask);
     } else {
-      std::memcpy(at(o) + std::size_t{lane} * o.bytes, &bits, o.bytes);
+      copy_element(at(o) + std::size_t{lane} * o.bytes, &bits, o.bytes);
     }
   }
 

@@ -98,30 +98,29 @@ void load(execution& e, const instruction& i) {
   const auto put = [&](unsigned lane, const u8* data, const u8* written) {
     for (u32 k = 0; k < i.count; ++k) {
       u64 bits = 0;
-      std::memcpy(&bits, data + k * i.bytes, i.bytes);
+      copy_element(&bits, data + k * i.bytes, i.bytes);
       if (i.is_signed) bits = static_cast<u64>(static_cast<s64>(bits << sign_shift) >> sign_shift);
       e.set(i.to[k], lane, bits);
       // Padding has no value, and whole structures are copied: one byte with a value is enough.
       const u8* const w = written + k * i.bytes;
-      if (written == nullptr || std::any_of(w, w + i.bytes, [](u8 is) { return is != 0; })) known[k] |= 1U << lane;
+      if (written == nullptr || std::find(w, w + i.bytes, has_value) != w + i.bytes) known[k] |= 1U << lane;
     }
   };
   static constexpr u8 zeros[64] = {};
-  if (i.from_count == 0) {
-    const bool of_kernel = i.where == space::constant;
-    const auto offset = static_cast<std::size_t>(i.displacement);
+  const auto offset = static_cast<std::size_t>(i.displacement);
+  if (i.from_count == 0 && i.where == space::constant) {
+    const u8* const parameter_data = reinterpret_cast<const u8*>(e.launch->parameters.data()) + offset;
+    e.each([&](unsigned lane) { put(lane, parameter_data, nullptr); });
+  } else if (i.from_count == 0) {
     e.each([&](unsigned lane) {
-      if (of_kernel)
-        put(lane, reinterpret_cast<const u8*>(e.launch->parameters.data()) + offset, nullptr);
-      else
-        put(lane, e.in->lane_memory(lane) + offset, e.in->written.data() + e.in->code->memory_bytes * lane + offset);
+      put(lane, e.in->lane_memory(lane) + offset, e.in->written.data() + e.in->code->memory_bytes * lane + offset);
     });
   } else {
     each_address(e, i, [&](unsigned lane, u64 address) {
       const place from = locate(e, i, lane, address, size, access::read);
       put(lane, from.data == nullptr ? zeros : from.data, from.written);
       if (from.where == space::shared && from.data != nullptr && e.launch->options.find_undefined_values &&
-          std::none_of(from.written, from.written + size, [](u8 is) { return is != 0; }))
+          std::all_of(from.written, from.written + size, [](u8 is) { return is == 0; }))
         report(e, i, lane, "a read of shared memory that nothing was written to");
     });
   }
@@ -137,10 +136,10 @@ void store(execution& e, const instruction& i) {
     for (u32 k = 0; k < i.count; ++k) {
       const operand& o = i.from[first + k];
       const u64 bits = e.get(o, lane);
-      std::memcpy(data + k * i.bytes, &bits, i.bytes);
+      copy_element(data + k * i.bytes, &bits, i.bytes);
       const bool is_defined = (e.defined[o.index] >> lane & 1) != 0;
       if (written != nullptr)
-        std::memset(written + k * i.bytes, is_defined ? 1 : 0, i.bytes);
+        std::memset(written + k * i.bytes, is_defined ? has_value : has_undefined_value, i.bytes);
       else if (!is_defined)
         report_undefined(e, i, 1U << lane, "what is written to global memory");
     }
@@ -165,13 +164,13 @@ void fence(execution& e, const instruction&) {
   ++e.launch->order.now;
 }
 
-/// Shared memory's addresses begin at 0 in its own space.
+/// Shared memory's addresses begin at 0 in its own space; all others are generic ones.
 void convert_address(execution& e, const instruction& i) {
-  const u64 base = i.where == space::shared ? address_of(e.block->shared) : 0;
-  e.each([&](unsigned lane) {
-    const u64 from = e.get(i.from[0], lane);
-    e.set(i.to[0], lane, i.mode != 0 ? from - base : from + base);
-  });
+  const u64 base = i.where != space::shared ? 0 : (i.mode != 0 ? 0 - address_of(e.block->shared) : address_of(e.block->shared));
+  const lanes_of<u64> from(e, i.from[0]);
+  u64 results[warp_size];
+  for (unsigned lane = 0; lane < warp_size; ++lane) results[lane] = from[lane] + base;
+  store_lanes(e, i.to[0], results);
 }
 
 void test_address(execution& e, const instruction& i) {

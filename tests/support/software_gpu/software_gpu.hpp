@@ -21,10 +21,13 @@ struct dimensions {
   u64 count() const { return u64{x} * y * z; }
 };
 
+/// What has been written to a byte of memory; 0: nothing. Programs may copy undefined values, as padding.
+inline constexpr u8 has_value = 1, has_undefined_value = 2;
+
 /// A live block of global or pinned memory.
 struct memory_block {
   u64 begin = 0, bytes = 0;  ///< no bytes: none
-  u8* written = nullptr;     ///< optionally, for each byte, whether it has a value: kernels then report its use
+  u8* written = nullptr;     ///< optionally, for each byte, what has been written: kernels then report its use
 };
 
 /// Who allocates the memory that kernels access.
