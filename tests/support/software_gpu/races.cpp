@@ -52,12 +52,13 @@ void launch_order::fence(block_order& block, u32 thread) {
 
 void launch_order::synchronise(block_order& block, u32 thread, std::pair<u64, u64> place, bool reads, bool writes,
                                ordering order) {
-  sync_place& at = places_[place];
   const bool acquires = order == ordering::acquire || order == ordering::acquire_release;
   const bool releases = order == ordering::release || order == ordering::acquire_release;
-  if (reads) {
-    std::erase_if(block.pending, [&](const auto& read) { return read.thread == thread && read.place == &at; });
-    block.pending.push_back({&at, thread, now, 0});
+  // A place that nobody has released passes nothing.
+  if (const auto found = places_.find(place); reads && found != places_.end()) {
+    const sync_place* const at = &found->second;
+    std::erase_if(block.pending, [&](const auto& read) { return read.thread == thread && read.place == at; });
+    block.pending.push_back({at, thread, now, 0});
   }
   if (acquires || releases) {
     const auto kept = block.fences[thread];
@@ -65,6 +66,7 @@ void launch_order::synchronise(block_order& block, u32 thread, std::pair<u64, u6
     if (!releases) block.fences[thread] = kept;
   }
   if (writes && block.fences[thread].time != 0) {
+    sync_place& at = places_[place];
     at.of_block[block.number].push_back(at.releases.size());
     at.releases.push_back({block.number * block.threads + thread, block.number, block.fences[thread].time,
                            block.fences[thread].barrier, now});
