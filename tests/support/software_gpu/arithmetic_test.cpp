@@ -197,7 +197,7 @@ TEST_CASE("the software GPU adds, multiplies and divides integers", "[software_g
               return c;
             }},
            {"add.cc.u32 %r1, %a, %b; addc.u32 %d0, %c, 0", "u32 u32 u32 u32",
-            [](u64 a, u64 b, u64 c) { return c + (u64{static_cast<u32>(a)} + static_cast<u32>(b) >> 32); }},
+            [](u64 a, u64 b, u64 c) { return c + ((u64{static_cast<u32>(a)} + static_cast<u32>(b)) >> 32); }},
            {"sub.cc.u32 %r1, %a, %b; subc.u32 %d0, %c, 0", "u32 u32 u32 u32",
             [](u64 a, u64 b, u64 c) { return c - (static_cast<u32>(a) < static_cast<u32>(b) ? 1 : 0); }},
            {"mad.lo.cc.u32 %r1, %a, %b, %c; madc.hi.u32 %d0, %a, %b, 0", "u32 u32 u32 u32", [](u64 a, u64 b, u64 c) {

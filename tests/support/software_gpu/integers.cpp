@@ -31,7 +31,7 @@ constexpr auto times_high = []<class T>(T a, same<T> b) {
   if constexpr (sizeof(T) == 8)
     return static_cast<T>(static_cast<std::conditional_t<std::is_signed_v<T>, s128, u128>>(a) * b >> 64);
   else
-    return static_cast<T>(static_cast<s64>(a) * static_cast<s64>(b) >> bits_of<T>);
+    return static_cast<T>(static_cast<twice<T>>(a) * static_cast<twice<T>>(b) >> bits_of<T>);
 };
 constexpr auto times_wide = []<class T>(T a, same<T> b) { return static_cast<twice<T>>(static_cast<twice<T>>(a) * b); };
 /// The low 24 bits of an operand of mul24.

@@ -166,7 +166,8 @@ void fence(execution& e, const instruction&) {
 
 /// Shared memory's addresses begin at 0 in its own space; all others are generic ones.
 void convert_address(execution& e, const instruction& i) {
-  const u64 base = i.where != space::shared ? 0 : (i.mode != 0 ? 0 - address_of(e.block->shared) : address_of(e.block->shared));
+  const u64 base =
+      i.where != space::shared ? 0 : (i.mode != 0 ? 0 - address_of(e.block->shared) : address_of(e.block->shared));
   const lanes_of<u64> from(e, i.from[0]);
   u64 results[warp_size];
   for (unsigned lane = 0; lane < warp_size; ++lane) results[lane] = from[lane] + base;
@@ -176,7 +177,6 @@ void convert_address(execution& e, const instruction& i) {
 void test_address(execution& e, const instruction& i) {
   e.each([&](unsigned lane) {
     const u64 address = e.get(i.from[0], lane);
-    place local;
     const bool shared = address - address_of(e.block->shared) < e.block->shared_bytes;
     bool in_frame = false;
     for (frame* f = e.in; f != nullptr; f = f->caller)

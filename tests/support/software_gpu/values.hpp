@@ -46,9 +46,9 @@ inline u32 narrow(double x, const binary_format& to, rounding mode) {
   const int shift = 52 - to.mantissa + below < 62 ? 52 - to.mantissa + below : 62;
   const u64 rest = significand & ((u64{1} << shift) - 1), tie = u64{1} << (shift - 1);
   u64 kept = significand >> shift;
-  if (mode == rounding::nearest) kept += rest > tie || (rest == tie && kept % 2 == 1) ? 1 : 0;
-  if (mode == rounding::away) kept += rest >= tie ? 1 : 0;
-  if (mode == (negative ? rounding::down : rounding::up)) kept += rest != 0 ? 1 : 0;
+  if (mode == rounding::nearest) kept += rest > tie || (rest == tie && kept % 2 == 1) ? 1U : 0U;
+  if (mode == rounding::away) kept += rest >= tie ? 1U : 0U;
+  if (mode == (negative ? rounding::down : rounding::up)) kept += rest != 0 ? 1U : 0U;
   // A carry out of the significand increments the exponent.
   if (below == 0) kept += static_cast<u64>(exponent - to.lowest) << to.mantissa;
   if (kept < infinity) return sign | static_cast<u32>(kept);
