@@ -21,33 +21,6 @@ const operation_table& operations() {
   return table;
 }
 
-constexpr std::array<std::pair<std::string_view, special_register>, 25> special_registers{
-    {{"%tid.x", special_register::tid_x},
-     {"%tid.y", special_register::tid_y},
-     {"%tid.z", special_register::tid_z},
-     {"%ntid.x", special_register::ntid_x},
-     {"%ntid.y", special_register::ntid_y},
-     {"%ntid.z", special_register::ntid_z},
-     {"%ctaid.x", special_register::ctaid_x},
-     {"%ctaid.y", special_register::ctaid_y},
-     {"%ctaid.z", special_register::ctaid_z},
-     {"%nctaid.x", special_register::nctaid_x},
-     {"%nctaid.y", special_register::nctaid_y},
-     {"%nctaid.z", special_register::nctaid_z},
-     {"%laneid", special_register::laneid},
-     {"%warpid", special_register::warpid},
-     {"%nwarpid", special_register::nwarpid},
-     {"%lanemask_eq", special_register::lanemask_eq},
-     {"%lanemask_lt", special_register::lanemask_lt},
-     {"%lanemask_le", special_register::lanemask_le},
-     {"%lanemask_gt", special_register::lanemask_gt},
-     {"%lanemask_ge", special_register::lanemask_ge},
-     {"WARP_SZ", special_register::warp_sz},
-     {"%dynamic_smem_size", special_register::dynamic_smem_size},
-     {"%total_smem_size", special_register::total_smem_size},
-     {"%clock", special_register::clock},
-     {"%smid", special_register::zero}}};
-
 constexpr u32 aligned(u32 x, u64 alignment) { return static_cast<u32>((x + alignment - 1) / alignment * alignment); }
 
 }  // namespace
@@ -127,12 +100,13 @@ operand decoder::resolve(std::string_view text, u8 bytes) {
   }
   if (const auto found = register_named(text)) return *found;
   if (const auto bits = number(text)) return constant(*bits, bytes);
-  for (const auto& [name, which] : special_registers)
-    if (text == name || (which == special_register::clock && (text == "%clock64" || text == "%globaltimer"))) {
-      operand o;
-      o.base = plane::special, o.bytes = 4, o.offset = static_cast<u32>(which) * warp_size * 4;
-      return o;
-    }
+  if (const auto at = std::find(special_registers.begin(), special_registers.end(), text);
+      at != special_registers.end()) {
+    operand o;
+    o.base = plane::special, o.bytes = 4;
+    o.offset = static_cast<u32>(at - special_registers.begin()) * warp_size * 4;
+    return o;
+  }
   // An address, perhaps with a displacement, whose sum is a register of its own.
   if (symbol* const s = symbol_named(text)) return holder_of(*s);
   if (const auto v = module_.variables.find(text); v != module_.variables.end()) {

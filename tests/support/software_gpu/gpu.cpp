@@ -50,42 +50,35 @@ u32 lay_out_shared(const function& kernel, std::unordered_map<const variable*, u
   return static_cast<u32>(bytes);
 }
 
-void set_special(warp& w, special_register which, unsigned lane, u32 value) {
-  w.special[static_cast<std::size_t>(which) * warp_size + lane] = value;
-}
-
 void set_special_registers(const launch_state& launch, const block_state& block, warp& w) {
-  using s = special_register;
   const auto &grid = launch.configuration.grid, &threads = launch.configuration.block;
   for (unsigned lane = 0; lane < warp_size; ++lane) {
     const auto tid = position(u64{w.number} * warp_size + lane, threads);
     const u32 bit = 1U << lane, below = bit - 1;
-    const std::array<u32, static_cast<std::size_t>(s::count)> values{tid[0],
-                                                                     tid[1],
-                                                                     tid[2],
-                                                                     threads.x,
-                                                                     threads.y,
-                                                                     threads.z,
-                                                                     block.index[0],
-                                                                     block.index[1],
-                                                                     block.index[2],
-                                                                     grid.x,
-                                                                     grid.y,
-                                                                     grid.z,
-                                                                     lane,
-                                                                     w.number,
-                                                                     static_cast<u32>(block.warps.size()),
-                                                                     bit,
-                                                                     below,
-                                                                     below | bit,
-                                                                     ~(below | bit),
-                                                                     ~below,
-                                                                     warp_size,
-                                                                     launch.configuration.shared_bytes,
-                                                                     launch.shared_bytes,
-                                                                     0,
-                                                                     0};
-    for (std::size_t k = 0; k < values.size(); ++k) set_special(w, static_cast<s>(k), lane, values[k]);
+    const std::array<u32, special_registers.size()> values{tid[0],
+                                                           tid[1],
+                                                           tid[2],
+                                                           threads.x,
+                                                           threads.y,
+                                                           threads.z,
+                                                           block.index[0],
+                                                           block.index[1],
+                                                           block.index[2],
+                                                           grid.x,
+                                                           grid.y,
+                                                           grid.z,
+                                                           lane,
+                                                           w.number,
+                                                           static_cast<u32>(block.warps.size()),
+                                                           bit,
+                                                           below,
+                                                           below | bit,
+                                                           ~(below | bit),
+                                                           ~below,
+                                                           warp_size,
+                                                           launch.configuration.shared_bytes,
+                                                           launch.shared_bytes};
+    for (std::size_t k = 0; k < values.size(); ++k) w.special[k * warp_size + lane] = values[k];
   }
 }
 
@@ -103,7 +96,7 @@ void begin_block(launch_state& launch, block_state& block, u32 number) {
     const u32 lanes = std::min(warp_size, launch.threads - k * warp_size);
     w.number = k, w.ended = 0, w.carry = 0, w.in_turn = false;
     w.existing = lanes == warp_size ? all_lanes : (1U << lanes) - 1;
-    w.special.resize(static_cast<std::size_t>(special_register::count) * warp_size);
+    w.special.resize(special_registers.size() * warp_size);
     set_special_registers(launch, block, w);
     while (!w.frames.empty()) leave(w, w.frames.back().get());
     execution e;

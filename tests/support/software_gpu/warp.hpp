@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <memory>
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -70,34 +72,33 @@ struct block_state {
 };
 
 /// The special registers, in the order of their planes.
-enum class special_register : u8 {
-  tid_x,
-  tid_y,
-  tid_z,
-  ntid_x,
-  ntid_y,
-  ntid_z,
-  ctaid_x,
-  ctaid_y,
-  ctaid_z,
-  nctaid_x,
-  nctaid_y,
-  nctaid_z,
-  laneid,
-  warpid,
-  nwarpid,
-  lanemask_eq,
-  lanemask_lt,
-  lanemask_le,
-  lanemask_gt,
-  lanemask_ge,
-  warp_sz,
-  dynamic_smem_size,
-  total_smem_size,
-  clock,
-  zero,
-  count
-};
+inline constexpr std::array<std::string_view, 27> special_registers{"%tid.x",
+                                                                    "%tid.y",
+                                                                    "%tid.z",
+                                                                    "%ntid.x",
+                                                                    "%ntid.y",
+                                                                    "%ntid.z",
+                                                                    "%ctaid.x",
+                                                                    "%ctaid.y",
+                                                                    "%ctaid.z",
+                                                                    "%nctaid.x",
+                                                                    "%nctaid.y",
+                                                                    "%nctaid.z",
+                                                                    "%laneid",
+                                                                    "%warpid",
+                                                                    "%nwarpid",
+                                                                    "%lanemask_eq",
+                                                                    "%lanemask_lt",
+                                                                    "%lanemask_le",
+                                                                    "%lanemask_gt",
+                                                                    "%lanemask_ge",
+                                                                    "WARP_SZ",
+                                                                    "%dynamic_smem_size",
+                                                                    "%total_smem_size",
+                                                                    "%clock",
+                                                                    "%clock64",
+                                                                    "%globaltimer",
+                                                                    "%smid"};
 
 struct launch_state {
   memory_owner& owner;
