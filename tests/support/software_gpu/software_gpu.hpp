@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "support/software_gpu/program.hpp"
+
+// A GPU in software: executes the PTX that nvcc generates, warp by warp, and reports what a correct kernel never does.
+// Not covered: ptxas's code, caches, the hardware's order of memory, and time.
+
+namespace devplace::test::software_gpu {
+
+struct dimensions {
+  u32 x = 1, y = 1, z = 1;
+  u64 count() const { return u64{x} * y * z; }
+};
+
+/// What has been written to a byte of memory; 0: nothing. Programs may copy undefined values, as padding.
+inline constexpr u8 has_value = 1, has_undefined_value = 2;
+
+/// A live block of global or pinned memory.
+struct memory_block {
+  u64 begin = 0, bytes = 0;  ///< no bytes: none
+  u8* written = nullptr;     ///< optionally, for each byte, what has been written: kernels then report its use
+};
+
+/// Who allocates the memory that kernels access.
+class memory_owner {
+ public:
+  virtual ~memory_owner() = default;
+  /// Returns the live block that contains an address, or none.
+  virtual memory_block block_of(u64 address) = 0;
+};
+
+/// The order in which blocks of a grid begin, and warps of a block and lanes of a warp execute.
+enum class execution_order : u8 { forward, reverse, random };
+
+struct settings {
+  execution_order order = execution_order::forward;
+  u32 seed = 1;                         ///< of execution_order::random
+  u64 instruction_limit = 200'000'000;  ///< of the warps of a launch
+  bool find_races = true;
+  bool find_undefined_values = true;
+};
+
+struct launch_configuration {
+  dimensions grid, block;
+  u32 shared_bytes = 0;  ///< dynamic
+};
+
+/// What a launch, or all launches of a kernel, executed; threads are counted, not warps.
+struct counters {
+  u64 launches = 0, instructions = 0;
+  u64 global_reads = 0, global_read_bytes = 0, global_writes = 0, global_write_bytes = 0, atomics = 0;
+  u64 shared_reads = 0, shared_writes = 0, barriers = 0;
+
+  counters& operator+=(const counters& more);
+};
+
+class gpu {
+ public:
+  explicit gpu(memory_owner& owner) : owner_(owner) {}
+
+  settings options;
+
+  /// Loads a module of PTX.
+  module& load(std::string ptx);
+  /// Executes a kernel; throws ptx_error for one that cannot be executed at all. Each of `arguments` points to a value.
+  void launch(module& from, function& kernel, const launch_configuration& configuration, const void* const* arguments);
+
+  const std::vector<std::string>& violations() const { return violations_; }
+  void clear_violations() { violations_.clear(); }
+  const counters& last_launch() const { return last_; }
+  const counters& of_kernel(const std::string& name) { return of_kernel_[name]; }
+  /// Returns how often threads executed each opcode, over all launches.
+  std::map<std::string, u64> executed_opcodes() const;
+
+ private:
+  memory_owner& owner_;
+  std::vector<std::unique_ptr<module>> modules_;
+  std::vector<std::string> violations_;
+  counters last_;
+  std::map<std::string, counters> of_kernel_;
+};
+
+/// Returns the static shared memory of a decoded kernel, and of the functions that it calls.
+u32 static_shared_bytes(const function& kernel);
+
+}  // namespace devplace::test::software_gpu
