@@ -47,7 +47,8 @@ TEST_CASE("replicas start as zeros, and gradients are allocated for training", "
   CHECK(state->replicas[1].gradients.bytes() == (16 + runtime::gradient_tail) * sizeof(float));
   runtime::require_gradients<device>(*state);
   CHECK(state->replicas[1].gradient_data() == first);
-  CHECK_THROWS_WITH(runtime::replica_at(*state, 2), ContainsSubstring("no replica number 2 among 2"));
+  CHECK_THROWS_WITH(runtime::replica_at(*state, 2),
+                    ContainsSubstring("there is no replica number 2, counted from 0: the model has 2"));
 }
 
 TEST_CASE("a state and its counters are copied to every replica of another placement", "[runtime]") {
