@@ -42,7 +42,7 @@ template <class T = void, class Extents = void> auto read_idx(std::string path) 
     detail::input_file file(path, "read_idx", !Extents::is_static);
     return detail::read_idx_file(file, path, [&](detail::byte_source& source, const detail::stored_array& array) {
       if (array.type != detail::dtype_of<T>)
-        detail::fail_idx(path, detail::joined({"holds elements of type ", array.type->name, " and ", dtype_name<T>(),
+        detail::fail_idx(path, detail::joined({"holds elements of type ", array.type->name, ", but ", dtype_name<T>(),
                                                " was asked for; read it as ", array.type->name, "."}));
       return detail::read_array<T, Extents>(source, array, "read_idx", path);
     });

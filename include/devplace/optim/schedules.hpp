@@ -157,7 +157,7 @@ struct one_cycle {
 /// Follows the schedule `first` before step `until`, and the schedule `second` from this step on; the steps of `second`
 /// count from 0 again. PyTorch's SequentialLR: `optim::sequence{optim::cosine{.steps = 100}, 100, optim::constant{}}`.
 template <class First, class Second> struct sequence {
-  static constexpr bool has_schedules = detail::has_rate<First> && detail::has_rate<Second>;  ///< named in the message
+  static constexpr bool has_schedules = detail::has_rate<First> && detail::has_rate<Second>;  ///< printed by g++
   static_assert(has_schedules,
                 "devplace: sequence: its arguments are a schedule, its number of steps and the next schedule; then() "
                 "takes the next schedule. A schedule is one of the library's, such as optim::cosine{.steps = 1000}, or "

@@ -214,8 +214,8 @@ inline std::size_t workspace_of(const cudnn_descriptor& plan, const cudnn_caller
   return static_cast<std::size_t>(bytes[0]);
 }
 
-/// Makes the plan of operations with the first engine that keeps the promises in at most `limit` bytes of workspace.
-/// The plan stays empty if no engine does.
+/// Makes the plan of operations with the first engine for which keeps_promises() is true and that needs at most `limit`
+/// bytes of workspace. The plan stays empty if there is no such engine.
 inline void choose_engine(cudnn_plan& result, cudnnHandle_t handle,
                           std::span<const cudnnBackendDescriptor_t> operations, bool tensor_cores, std::size_t limit,
                           const cudnn_caller& caller) {
