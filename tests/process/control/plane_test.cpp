@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <sys/wait.h>
+
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
@@ -106,6 +108,8 @@ TEST_CASE("a killed process 0 is named by one process even if process 1 ends at 
   });
   forked_ranks::sleep_for(0.3);
   ::kill(processes.pid(0), SIGSTOP);  // cannot report the end of process 1
+  siginfo_t stopped{};                // the other threads run until one thread takes the signal
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(processes.pid(0)), &stopped, WSTOPPED) == 0);
   ::kill(processes.pid(1), SIGKILL);
   ::kill(processes.pid(0), SIGKILL);
   auto ends = processes.wait();
