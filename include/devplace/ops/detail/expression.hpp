@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -75,6 +74,22 @@ void require_destination(const To& destination, const Expression& expression) {
 
 template <class F, class... Operands> constexpr auto make_expression(const F& function, Operands... operands);
 
+/// The operands of an expression. Instantiates fewer functions than std::tuple and std::apply.
+///@{
+template <std::size_t Position, class Operand> struct operand_at {
+  Operand operand;
+};
+template <class Positions, class... Operands> struct operand_list;
+template <std::size_t... Position, class... Operands>
+struct operand_list<std::index_sequence<Position...>, Operands...> : operand_at<Position, Operands>... {
+  template <class F> constexpr decltype(auto) apply(F f) const { return f(operand_at<Position, Operands>::operand...); }
+};
+template <std::size_t Position, class Operand>
+constexpr const Operand& operand_of(const operand_at<Position, Operand>& list) {
+  return list.operand;
+}
+///@}
+
 }  // namespace devplace::detail
 
 namespace devplace {
@@ -112,13 +127,11 @@ template <class Where, class F, class... Operands> class DEVPLACE_NODISCARD expr
   constexpr explicit expression(const F& function, Operands... operands)
       : extents_(detail::broadcast_extents<extents_type>(operands.extents()...)),
         function_(function),
-        operands_(std::move(operands)...) {
+        operands_{{std::move(operands)}...} {
     if constexpr (is_distributed_expression)
-      std::apply(
-          [this](const Operands&... operand) {
-            (detail::require_local_operand<Where>(extents_, operand, like()), ...);
-          },
-          operands_);
+      operands_.apply([this](const Operands&... operand) {
+        (detail::require_local_operand<Where>(extents_, operand, like()), ...);
+      });
   }
 
   /// The sizes of all axes.
@@ -130,38 +143,33 @@ template <class Where, class F, class... Operands> class DEVPLACE_NODISCARD expr
 
   /// Returns a non-owning version of the expression; the original must outlive it.
   constexpr auto borrowed() const {
-    return std::apply(
-        [this](const Operands&... operands) {
-          return expression<Where, F, decltype(operands.borrowed())...>(function_, operands.borrowed()...);
-        },
-        operands_);
+    return operands_.apply([this](const Operands&... operands) {
+      return expression<Where, F, decltype(operands.borrowed())...>(function_, operands.borrowed()...);
+    });
   }
 
   /// On one place: calls `visit(view)` for each tensor, from left to right.
   template <class Visit> constexpr void visit(Visit& visit) const {
-    std::apply([&visit](const Operands&... operands) { (operands.visit(visit), ...); }, operands_);
+    operands_.apply([&visit](const Operands&... operands) { (operands.visit(visit), ...); });
   }
 
   /// On one place: returns the evaluation tree. Calls `make(view)` for each tensor's leaf, from left to right.
   template <class Make> constexpr auto tree(Make& make) const {
-    return std::apply(
-        [&make, this](const Operands&... operands) {
-          using result = detail::node<F, std::index_sequence_for<Operands...>, decltype(operands.tree(make))...>;
-          return result{{operands.tree(make)}..., function_};  // braces: evaluated in order
-        },
-        operands_);
+    return operands_.apply([&make, this](const Operands&... operands) {
+      using result = detail::node<F, std::index_sequence_for<Operands...>, decltype(operands.tree(make))...>;
+      return result{{operands.tree(make)}..., function_};  // braces: evaluated in order
+    });
   }
 
   /// Over several places: returns the expression of place k's local tensors; this object must outlive the result.
   DEVPLACE_CONFIGURED auto at(std::size_t k) const {
-    return std::apply(
-        [this, k](const Operands&... operands) { return detail::make_expression(function_, operands.at(k)...); },
-        operands_);
+    return operands_.apply(
+        [this, k](const Operands&... operands) { return detail::make_expression(function_, operands.at(k)...); });
   }
 
   /// Over several places: returns the first tensor in the expression that is distributed like the result.
   template <std::size_t I = 0> const auto& like() const {
-    const auto& operand = std::get<I>(operands_);
+    const auto& operand = detail::operand_of<I>(operands_);
     if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(operand)>::placement_type, Where>)
       return operand.like();
     else
@@ -205,7 +213,7 @@ template <class Where, class F, class... Operands> class DEVPLACE_NODISCARD expr
  private:
   [[no_unique_address]] extents_type extents_;
   F function_;
-  std::tuple<Operands...> operands_;
+  detail::operand_list<std::index_sequence_for<Operands...>, Operands...> operands_;
 };
 
 /// An expression, made by lazy(), that may have a name and be used several times.
