@@ -149,8 +149,7 @@ inline cublaslt_preference make_product_preference(const product_key& key, int o
 }
 
 /// Writes to stderr how a product is computed: every product with DEVPLACE_LIST_PRODUCTS=1 in the environment,
-/// otherwise the first one that cuBLASLt does not compute. An epilogue that cuBLASLt does not have is not such a
-/// product.
+/// otherwise the first product that cuBLASLt refuses, except for its epilogue.
 inline void report_product(const product_plan& plan, const product_key& key, int ordinal) {
   static const bool all = parse_switch("DEVPLACE_LIST_PRODUCTS", "to list on stderr what computes each product",
                                        std::getenv("DEVPLACE_LIST_PRODUCTS"));
