@@ -76,17 +76,13 @@ template <class F, class... Operands> constexpr auto make_expression(const F& fu
 
 /// The operands of an expression. Instantiates fewer functions than std::tuple and std::apply.
 ///@{
-template <std::size_t Position, class Operand> struct operand_at {
-  Operand operand;
+template <class Indices, class... Operands> struct operand_list;
+template <std::size_t... I, class... Operands>
+struct operand_list<std::index_sequence<I...>, Operands...> : branch<I, Operands>... {
+  template <class F> constexpr decltype(auto) apply(F f) const { return f(branch<I, Operands>::child...); }
 };
-template <class Positions, class... Operands> struct operand_list;
-template <std::size_t... Position, class... Operands>
-struct operand_list<std::index_sequence<Position...>, Operands...> : operand_at<Position, Operands>... {
-  template <class F> constexpr decltype(auto) apply(F f) const { return f(operand_at<Position, Operands>::operand...); }
-};
-template <std::size_t Position, class Operand>
-constexpr const Operand& operand_of(const operand_at<Position, Operand>& list) {
-  return list.operand;
+template <std::size_t I, class Operand> constexpr const Operand& operand_of(const branch<I, Operand>& list) {
+  return list.child;
 }
 ///@}
 
