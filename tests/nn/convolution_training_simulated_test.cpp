@@ -119,7 +119,7 @@ template <class Where, class T> auto train_on_pixels(double tolerance) {
 }  // namespace
 
 TEST_CASE("200 steps of a network of two-dimensional convolutions agree with PyTorch", "[nn]") {
-  // Not in float: from about step 100, rounding errors decide some maxima.
+  // In float, rounding errors decide some maxima of pooling from about step 100 on.
   train_on_images<dp::on<dp::cpu>, double>(1e-9);
   train_on_images<dp::replicated<2, 0, 1>, double>(1e-9);
 }

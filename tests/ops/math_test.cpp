@@ -40,8 +40,8 @@ template <class T> std::vector<T> mapped(std::vector<T> x, T (*function)(T)) {
   return x;
 }
 
-/// Returns the largest error in ulp against the function of a type with more digits. The expressions have the types of
-/// those in math_case.hpp, which compilers then instantiate once.
+/// Returns the largest error in ulp against the function of a type with more digits. Has the expressions of
+/// math_case.hpp, so that compilers instantiate each expression once.
 template <class T, class Function, class... X> double worst(const Function& function, const X&... x) {
   const std::vector<T> result = dp::test::elements<backend, T>(function, x...);
   double error = 0;

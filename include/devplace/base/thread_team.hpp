@@ -27,8 +27,8 @@ namespace devplace {
 /// ```
 /// The value of size() must not change between a call of size() and the following run() on the same thread. Two threads
 /// may use a team concurrently only if run() allows it, as builtin_thread_team::run() does. A team may also have
-/// `keep_awake(bool)`, which team_region calls, and `is_awake()`, which says whether run() would begin at once.
-/// Operations then also divide work of a few microseconds.
+/// `keep_awake(bool)`, which team_region calls, and `is_awake()`, which returns whether run() would begin
+/// without waking threads. Operations divide work of a few microseconds only while is_awake() returns true.
 template <class Team>
 concept thread_team = requires(Team& team, detail::team_task task) {
   { team.size() } -> std::convertible_to<int>;

@@ -23,9 +23,9 @@ template <class In, class To> struct reshaped {
 
 }  // namespace detail
 
-/// Gives the elements of a sample other extents, in row-major order: `reshape<8, 4, 4>` turns [batch, 128], or any
-/// other batch whose samples have 128 elements, into [batch, 8, 4, 4], as torch.nn.Unflatten(1, (8, 4, 4)). Samples
-/// with another number of elements do not compile. Costs nothing inside a network.
+/// Gives the elements of a sample other extents, in row-major order: `reshape<8, 4, 4>` turns a batch of samples
+/// of 128 elements, such as [batch, 128], into [batch, 8, 4, 4], as torch.nn.Unflatten(1, (8, 4, 4)). Samples with
+/// another number of elements do not compile. Costs nothing inside a network.
 template <std::size_t... E> struct reshape : flatten {
   static_assert(detail::check_sizes<E...>());
   /// Member that layer_for requires.

@@ -140,8 +140,9 @@ struct logsumexp_operation {
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// The norm of all elements, or of the elements along given axes, taken as a vector: `norm(x)` is the square root of
-/// the sum of squares, `norm<1>(x)` the sum of absolute values, `norm<infinite_order>(x)` the largest absolute value. 0
-/// without elements. Squares are added in double: norms of float elements overflow only if the result does.
+/// the sum of squares, `norm<1>(x)` the sum of absolute values, `norm<infinite_order>(x)` the largest absolute value.
+/// The norm of no elements is 0. Squares of floats are added in double, so that only a norm above float's range is
+/// infinite.
 template <unsigned Order = 2, class X, class... Axes>
   requires detail::reduction_call<X, Axes...>
 auto norm(X&& x, const Axes&... axes) {

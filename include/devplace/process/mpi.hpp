@@ -114,8 +114,8 @@ class mpi_runtime {
 /// host the connection is an abstract Unix socket. On several hosts it uses TCP, at the first address of process 0's
 /// host that all hosts can reach; the system chooses the port. If a process ends, stops or makes other calls than the
 /// rest, all processes end, as is usual for MPI, or throw: see process_options. All processes therefore destroy the
-/// group together, and process 0 waits for the others; a process that ends earlier counts as failed. The processes are
-/// not watched with `process_options{.heartbeat = 0}`, nor after MPI_Init, which allows no further thread.
+/// group together, and process 0 waits for the others; a process that ends earlier counts as failed. No thread
+/// watches with `process_options{.heartbeat = 0}`, or if the program called MPI_Init, which allows no further thread.
 ///
 /// Throws communication_error if MPI is not initialised, is finalized or has a lower thread level than required, and
 /// argument_error if the communicator is MPI_COMM_NULL or an intercommunicator.

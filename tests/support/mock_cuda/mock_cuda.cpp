@@ -121,7 +121,7 @@ cudaError_t make_context(int device) {
   return cudaSuccess;
 }
 
-/// What a call needs: no device, its description, or its context, which the call creates.
+/// The part of a device that a call uses: nothing, the properties, or the context, which the call creates if needed.
 enum class need { nothing, description, context };
 
 /// Records a call and returns its planned failure, or cudaSuccess.

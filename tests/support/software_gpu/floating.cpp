@@ -45,7 +45,7 @@ template <class F> struct on_numbers {
       return canonical(F{}(a, more...));
   }
 };
-/// The same for functions that round their exact result; `F` computes in double.
+/// Applies F, which computes in double, to a number or to each number of a pair, and rounds the result once.
 template <class F> struct approximate {
   template <class T> T operator()(T a) const {
     if constexpr (is_pair<T>)

@@ -37,7 +37,7 @@ inline void copy_element(void* to, const void* from, std::size_t bytes) {
   }
 }
 
-/// What an instruction works on: a frame's registers and the lanes that take part.
+/// The operands of a running instruction: a frame's registers and the active lanes.
 struct execution {
   std::array<unsigned char*, 3> planes{};
   u32 active = 0;

@@ -50,7 +50,7 @@ enum class space : u8 { generic, global, shared, local, param, constant };
 /// How an access to memory takes part in the order between threads.
 enum class ordering : u8 { weak, relaxed, acquire, release, acquire_release };
 
-/// What the executor does with an instruction.
+/// How the executor handles an instruction.
 enum class action : u8 { run, branch, table_branch, call, ret, exit, trap, barrier, collective, unsupported };
 
 struct call_site {

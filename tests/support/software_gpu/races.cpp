@@ -83,7 +83,7 @@ bool launch_order::released(const sync_place& place, u32 until, u32 block, u32 t
       const auto& r = place.releases[k];
       if (r.time <= until && (time < r.barrier || (r.thread == thread && time <= r.fence))) return true;
     }
-  // Those who released may have acquired the access before by another place.
+  // A thread that released here may have acquired the access at another address before.
   for (const auto& r : place.releases) {
     if (r.time > until) continue;
     const block_order& from = blocks_.at(r.block);

@@ -18,7 +18,7 @@
 
 namespace devplace::test::software_gpu {
 
-/// What one place in memory, written by atomics or relaxed stores, passes to those who read the place.
+/// The releases by atomics or relaxed stores to one address.
 struct sync_place {
   struct release {
     u32 thread, block;

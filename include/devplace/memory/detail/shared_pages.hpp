@@ -108,7 +108,7 @@ inline int open_segment_file(const std::string& path, struct ::stat& found) noex
 }
 
 /// Returns why a file must not be locked, mapped or removed as a segment of this user; null if nothing forbids this.
-/// Other users who can open a segment could lock it for ever, or truncate it while it is mapped.
+/// A segment that another user can open is forbidden: that user could lock or truncate the mapped segment.
 inline const char* foreign_file(const struct ::stat& found) noexcept {
   if (found.st_mode == 0) return nullptr;
   if (found.st_uid != ::geteuid()) return "is another user's file";

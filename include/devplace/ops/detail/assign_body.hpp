@@ -121,7 +121,7 @@ struct gathered_block {
 };
 
 /// Copies [rows, columns] elements, `strides` apart in the source, to a contiguous block, unless the block holds them.
-/// Not inlined, like copy_rows().
+/// Like copy_rows(), the function is not inlined.
 template <class T>
 [[gnu::noinline]] const T* gather(gathered_block& block, const T* from, const std::ptrdiff_t* strides,
                                   std::ptrdiff_t rows, std::ptrdiff_t columns) {

@@ -78,7 +78,8 @@ class control_arrivals {
       if (!socket) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
           accept_errno_ = errno;
-          retry_at_ = now + retry_interval;  // not polled until then: poll() would return at once
+          retry_at_ = now + retry_interval;  // until then poll() leaves the listening socket out, whose waiting client
+                                             // would end poll() at once
         }
         return;
       }
