@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Compiled by nvcc: tests/<area>/.../<thing>_cuda_test.{cpp,cu} (skipped without a device), <thing>_mock_cuda_test.cpp
-# (no device needed: kernels are launched but do not run), every public header, and the examples. Label cuda, target
-# devplace_cuda_tests.
+# Compiled by nvcc: tests/<area>/.../<thing>_cuda_test.{cpp,cu}, <thing>_mock_cuda_test.cpp (always with the mock of CUDA's
+# runtime), every public header, and the examples. Without a device all of them run on the GPU in software. Label cuda,
+# target devplace_cuda_tests.
 if(NOT TARGET devplace::cuda)
   message(FATAL_ERROR "${devplace_cuda_NOT_FOUND_MESSAGE}")
 endif()
@@ -19,20 +19,30 @@ function(devplace_compile_for_devices name)
 endfunction()
 
 # The sources that examples/ compiles as C++, except nine without cuda places. The property that makes a source CUDA is
-# set per directory. Without a device all but two are compiled only for devices, as one source with each example in
-# its own namespace, because nvcc's work for them is mostly equal; other builds compile the examples as C++ for the
-# host.
-option(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE "This machine has no CUDA device: most sources are compiled but not run" OFF)
+# set per directory. Without a device all but one are one program on the GPU in software, with each example in its own
+# namespace, because nvcc's work for them is mostly equal; the first argument is the example's name.
+option(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE "This machine has no CUDA device: kernels run on the GPU in software" OFF)
 file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
 list(FILTER examples EXCLUDE REGEX "/(equation_of_state|gpt|hogwild|mixed_precision|online_control|projection|resume|surrogate|u_net)\\.cpp$")
 set(united "")
 set(united_bodies "")
+set(united_calls "")
 foreach(example IN LISTS examples)
   get_filename_component(name ${example} NAME_WE)
-  if(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE AND NOT name MATCHES "^(readme|devices)$")
+  if(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE AND NOT name STREQUAL "devices")
     file(STRINGS ${example} lines REGEX "^#include ")
     list(APPEND united ${lines})
-    string(APPEND united_bodies "namespace example_${name} {\n#include \"${example}\"\n}\n")
+    # Only a program's main may end without a value.
+    file(READ ${example} text)
+    if(text MATCHES "\n} catch")
+      string(REPLACE "\n} catch" "\nreturn 0;\n} catch" text "${text}")
+    else()
+      string(REGEX REPLACE "}\n$" "return 0;\n}\n" text "${text}")
+    endif()
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/as_cuda/${name}.cpp)
+    file(GENERATE OUTPUT ${source} CONTENT "${text}")
+    string(APPEND united_bodies "namespace example_${name} {\n#include \"${source}\"\n}\n")
+    string(APPEND united_calls "if (name == \"${name}\") return call(example_${name}::main_of_example, argc - 1, argv + 1);\n")
     continue()
   endif()
   add_executable(${name}_as_cuda ${example})
@@ -42,8 +52,52 @@ foreach(example IN LISTS examples)
   devplace_add_example_test(${name} ${name}_as_cuda cuda)
 endforeach()
 if(united)
-  # The CUDA part of a solver over MPI (below).
-  if(TARGET devplace::mpi)
+  list(REMOVE_DUPLICATES united)
+  list(JOIN united "\n" united)
+  file(GENERATE OUTPUT examples_as_cuda.cpp CONTENT "${united}
+#define main main_of_example
+${united_bodies}#undef main
+int call(int (*f)(), int, char**) { return f(); }
+int call(int (*f)(int, char**), int argc, char** argv) { return f(argc, argv); }
+int main(int argc, char** argv) {
+  const std::string name = argv[1];
+${united_calls}  return 1;
+}
+")
+  add_executable(examples_as_cuda ${CMAKE_CURRENT_BINARY_DIR}/examples_as_cuda.cpp
+                                  $<TARGET_OBJECTS:devplace_test_compiled_once>)
+  set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/examples_as_cuda.cpp PROPERTIES LANGUAGE CUDA)
+  target_link_libraries(examples_as_cuda PRIVATE devplace_test_settings devplace::mock_cuda devplace::kernels_in_software
+                                                 devplace::software_gpu)
+  target_compile_options(examples_as_cuda PRIVATE -std=c++20)
+  set_target_properties(examples_as_cuda PROPERTIES CUDA_RUNTIME_LIBRARY None)
+  target_include_directories(examples_as_cuda PRIVATE ${PROJECT_SOURCE_DIR}/examples)
+  target_compile_definitions(
+    examples_as_cuda PRIVATE DEVPLACE_EXAMPLE_DATA="${PROJECT_SOURCE_DIR}/examples/data"
+                             DEVPLACE_EXAMPLE_TEXT="${PROJECT_SOURCE_DIR}/include")
+  add_dependencies(devplace_cuda_tests examples_as_cuda)
+  # Sizes that the GPU in software executes in seconds. Only compiled: transformer, which takes minutes.
+  set(example_data "'${PROJECT_SOURCE_DIR}/examples/data'")
+  set(tiny_mnist "'${CMAKE_CURRENT_BINARY_DIR}/as_cuda/mnist'")
+  foreach(call IN ITEMS beside_a_solver custom_layer "data_parallel as_cuda.svg" distributed hpc_arrays time_series
+                        "readme ${example_data}" "quickstart ${example_data}"
+                        "from_pytorch ${example_data}/from_pytorch as_cuda.safetensors"
+                        "mnist --data ${tiny_mnist} --device replicated<0,1> --epochs 1" "cnn ${tiny_mnist} cuda:0 1 0 1 8 16")
+    string(REGEX MATCH "^[a-z_]+" name "${call}")
+    string(REGEX REPLACE "<0,1>" "'<0,1>'" call "${call}")
+    set(prepare "")
+    if(name MATCHES "^(mnist|cnn)$")
+      set(prepare "sh '${PROJECT_SOURCE_DIR}/examples/tiny_mnist.sh' ${tiny_mnist}_${name} &&")
+      string(REPLACE "${tiny_mnist}" "${tiny_mnist}_${name}" call "${call}")
+    endif()
+    devplace_add_shell_test("example: ${name} on the GPU in software" cuda
+                            "${prepare} exec '$<TARGET_FILE:examples_as_cuda>' ${call}")
+  endforeach()
+
+  # Programs over MPI and NCCL, compiled only for devices.
+  set(united "")
+  set(united_bodies "")
+  if(TARGET devplace::mpi) # the CUDA part of a solver
     list(APPEND united "#include <hpc/surrogate.hpp>")
     string(APPEND united_bodies "#define HPC_DEVICE dp::cuda<0>\n#include <hpc/surrogate.cpp>\n")
   endif()
@@ -52,44 +106,40 @@ if(united)
     list(APPEND united ${lines})
     string(APPEND united_bodies "namespace nccl_training {\n#include <nccl/training.cpp>\n}\n")
   endif()
-  list(REMOVE_DUPLICATES united)
   list(JOIN united "\n" united)
   # A function other than the program's main must return a value; nobody calls this one.
-  file(GENERATE OUTPUT examples_as_cuda.cu CONTENT "${united}
+  file(GENERATE OUTPUT programs_as_cuda.cu CONTENT "${united}
 #pragma nv_diag_suppress 940
-#define main main_of_example
+#define main main_of_program
 ${united_bodies}")
-  devplace_compile_for_devices(devplace_examples_as_cuda ${CMAKE_CURRENT_BINARY_DIR}/examples_as_cuda.cu)
-  target_include_directories(devplace_examples_as_cuda PRIVATE ${PROJECT_SOURCE_DIR}/examples)
-  target_compile_definitions(devplace_examples_as_cuda PRIVATE DEVPLACE_EXAMPLE_DATA="" DEVPLACE_EXAMPLE_TEXT="")
-  if(TARGET devplace::nccl)
-    target_link_libraries(devplace_examples_as_cuda PRIVATE devplace_test_settings devplace::nccl)
-  endif()
-  if(TARGET devplace::mpi)
-    target_link_libraries(devplace_examples_as_cuda PRIVATE devplace::mpi)
-  endif()
+  devplace_compile_for_devices(devplace_programs_as_cuda ${CMAKE_CURRENT_BINARY_DIR}/programs_as_cuda.cu)
+  target_include_directories(devplace_programs_as_cuda PRIVATE ${PROJECT_SOURCE_DIR}/examples)
+  foreach(component IN ITEMS nccl mpi)
+    if(TARGET devplace::${component})
+      target_link_libraries(devplace_programs_as_cuda PRIVATE devplace_test_settings devplace::${component})
+    endif()
+  endforeach()
 endif()
 
+# Tests that link the mock of CUDA's runtime; their kernels run on the GPU in software.
 function(devplace_add_mock_cuda_test name)
   set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
-  devplace_add_test(${name} LABEL cuda COMPONENTS mock_cuda SOURCES ${ARGN})
+  devplace_add_test(${name} LABEL cuda COMPONENTS mock_cuda kernels_in_software software_gpu SOURCES ${ARGN})
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20>)
   set_target_properties(${name} PROPERTIES CUDA_RUNTIME_LIBRARY None)
   add_dependencies(devplace_cuda_tests ${name})
 endfunction()
 
 function(devplace_add_cuda_test name)
-  devplace_unite_sources(sources ${name} ${ARGN})
-  devplace_add_test(${name} LABEL cuda COMPONENTS cuda SOURCES ${sources})
-  if(sources MATCHES "\\.cpp(;|$)")
+  devplace_add_test(${name} LABEL cuda COMPONENTS cuda SOURCES ${ARGN})
+  if(ARGN MATCHES "\\.cpp(;|$)")
     devplace_compile_as_cuda(${name})
   endif()
   add_dependencies(devplace_cuda_tests ${name})
 endfunction()
 
-# Without a device, where nearly all of these tests are skipped, areas with many tests are compiled only for devices.
-# Tests of other areas, some of which need no device, form one program, because nvcc takes ten seconds even for a small
-# source.
+# Without a device, all tests run on the GPU in software. Tests of areas with few tests form one program, because nvcc
+# takes ten seconds even for a small source.
 set(areas_with_many train nn ops)
 set(of_other_areas "")
 foreach(area IN LISTS areas)
@@ -119,8 +169,17 @@ foreach(area IN LISTS areas)
     add_dependencies(devplace_cuda_tests test_${area}_cudnn_cuda)
   endif()
   set(with_mock ${sources})
-  list(FILTER with_mock INCLUDE REGEX "_mock_cuda_test\\.cpp$")
-  list(FILTER sources EXCLUDE REGEX "_mock_cuda_test\\.cpp$")
+  if(NOT DEVPLACE_TEST_WITHOUT_CUDA_DEVICE)
+    list(FILTER with_mock INCLUDE REGEX "_mock_cuda_test\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "_mock_cuda_test\\.cpp$")
+    if(sources)
+      devplace_unite_sources(sources test_${area}_cuda ${sources})
+      devplace_add_cuda_test(test_${area}_cuda ${sources})
+    endif()
+  elseif(NOT area IN_LIST areas_with_many)
+    list(APPEND of_other_areas ${sources})
+    set(with_mock "")
+  endif()
   if(with_mock)
     devplace_unite_sources(with_mock test_${area}_mock_cuda ${with_mock})
     devplace_add_mock_cuda_test(test_${area}_mock_cuda ${with_mock})
@@ -130,25 +189,10 @@ foreach(area IN LISTS areas)
     devplace_add_mock_cuda_test(test_${area}_cudnn_mock_cuda ${with_mock_of_cudnn})
     target_compile_definitions(test_${area}_cudnn_mock_cuda PRIVATE DEVPLACE_WITH_CUDNN=1)
   endif()
-  if(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE AND area IN_LIST areas_with_many)
-    set(without_device ${sources})
-    list(FILTER without_device INCLUDE REGEX "/kernel_arguments_cuda_test\\.cu$")
-    list(APPEND of_other_areas ${without_device})
-    list(REMOVE_ITEM sources ${without_device})
-    devplace_unite_sources(united test_${area}_cuda ${sources})
-    devplace_compile_for_devices(test_${area}_cuda ${united})
-    target_link_libraries(test_${area}_cuda PRIVATE devplace_test_settings)
-    list(LENGTH sources files)
-    devplace_add_skipped_test(test_${area}_cuda "this machine has no CUDA device for the tests of ${files} files, which compile")
-    set_tests_properties(test_${area}_cuda PROPERTIES LABELS cuda)
-  elseif(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE)
-    list(APPEND of_other_areas ${sources})
-  elseif(sources)
-    devplace_add_cuda_test(test_${area}_cuda ${sources})
-  endif()
 endforeach()
 if(of_other_areas)
-  devplace_add_cuda_test(test_cuda ${of_other_areas})
+  devplace_unite_sources(of_other_areas test_mock_cuda ${of_other_areas})
+  devplace_add_mock_cuda_test(test_mock_cuda ${of_other_areas})
 endif()
 
 # The machine code of kernels, for the oldest architecture and for Hopper.

@@ -41,4 +41,11 @@ namespace support {
 /// would throw bad_alloc.
 inline constexpr bool sanitized = DEVPLACE_TEST_SANITIZED != 0;
 
+/// Whether kernels run on the GPU in software, which takes some thousand times as long as a GPU.
+#ifdef DEVPLACE_TEST_SOFTWARE_GPU
+inline constexpr bool on_software_gpu = true;
+#else
+inline constexpr bool on_software_gpu = false;
+#endif
+
 }  // namespace support

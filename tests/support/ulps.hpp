@@ -9,12 +9,14 @@
 namespace devplace::test {
 
 /// Returns the error in units of the last place of the result's format; `exact` is the result with more digits.
+/// Infinity counts as the number after the largest one.
 inline double ulps(float value, double exact) {
-  return std::fabs(static_cast<double>(value) - exact) / std::ldexp(1.0, std::max(std::ilogb(exact), -126) - 23);
+  const double result = std::isinf(value) ? std::copysign(0x1p128, value) : static_cast<double>(value);
+  return std::fabs(result - exact) / std::ldexp(1.0, std::max(std::ilogb(exact), -126) - 23);
 }
 inline double ulps(double value, long double exact) {
-  return static_cast<double>(std::fabs(static_cast<long double>(value) - exact) /
-                             std::ldexp(1.0L, std::max(std::ilogb(exact), -1022) - 52));
+  const long double result = std::isinf(value) ? std::copysign(0x1p1024L, value) : static_cast<long double>(value);
+  return static_cast<double>(std::fabs(result - exact) / std::ldexp(1.0L, std::max(std::ilogb(exact), -1022) - 52));
 }
 
 /// Returns the larger error; NaN if one is NaN.

@@ -13,6 +13,7 @@
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/ops/assign.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/trainer.hpp>
 
@@ -35,8 +36,10 @@ TEST_CASE("a step of an embedding and attention calls CUDA for kernel launches o
   dp::model<sequence_net, where> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
   const dp::extents<dp::dyn, 70> size{5};
-  const dp::tensor<std::int32_t, dp::extents<dp::dyn, 70>, where> samples(size);
-  const dp::tensor<std::uint8_t, dp::extents<dp::dyn, 70>, where> labels(size);
+  dp::tensor<std::int32_t, dp::extents<dp::dyn, 70>, where> samples(size);
+  dp::tensor<std::uint8_t, dp::extents<dp::dyn, 70>, where> labels(size);
+  dp::fill(samples, 1);
+  dp::fill(labels, 2);
   step(samples, labels);
   mock::clear_calls();
   step(samples, labels);

@@ -12,6 +12,7 @@
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/ops/assign.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/trainer.hpp>
 
@@ -48,7 +49,11 @@ template <class Net, class P> struct attention_steps {
   dp::tensor<std::int32_t, dp::extents<dp::dyn, 6>, attention_place> samples{dp::extents<dp::dyn, 6>{3}};
   dp::tensor<std::uint8_t, dp::extents<dp::dyn, 6>, attention_place> labels{dp::extents<dp::dyn, 6>{3}};
 
-  void train() { step(samples, labels); }
+  void train() {
+    dp::fill(samples, 1);
+    dp::fill(labels, 2);
+    step(samples, labels);
+  }
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/ops/assign.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/train/trainer.hpp>
@@ -63,8 +64,10 @@ TEST_CASE("prepare makes all plans of a step's convolutions and products, and la
   dp::model<images_net, where> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
   const dp::extents<dp::dyn, 3, 8, 8> size{6};
-  const dp::tensor<float, dp::extents<dp::dyn, 3, 8, 8>, where> images(size);
-  const dp::tensor<std::int64_t, dp::extents<dp::dyn>, where> labels(dp::extents<dp::dyn>{6});
+  dp::tensor<float, dp::extents<dp::dyn, 3, 8, 8>, where> images(size);
+  dp::tensor<std::int64_t, dp::extents<dp::dyn>, where> labels(dp::extents<dp::dyn>{6});
+  dp::fill(images, 0.5F);
+  dp::fill(labels, 1);
   mock::clear_calls();
   step.prepare(6);
   CHECK(cudnn_calls("cudnnCreate") == 1);

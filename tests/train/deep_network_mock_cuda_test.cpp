@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include <devplace/nn/mse.hpp>
+#include <devplace/ops/assign.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/trainer.hpp>
@@ -25,8 +26,10 @@ TEST_CASE("a trainer of 100 layers of distinct sizes compiles with nvcc and laun
   dp::trainer step{model, nn::mse{}, dp::optim::adam{}};
   using inputs = dp::extents<4, dp::test::deep_width(0, 51)>;
   using outputs = dp::extents<4, dp::test::deep_width(50, 51)>;
-  const dp::tensor<float, inputs, dp::on<dp::cuda<0>>> x(inputs{});
-  const dp::tensor<float, outputs, dp::on<dp::cuda<0>>> y(outputs{});
+  dp::tensor<float, inputs, dp::on<dp::cuda<0>>> x(inputs{});
+  dp::tensor<float, outputs, dp::on<dp::cuda<0>>> y(outputs{});
+  dp::fill(x, 0.5F);
+  dp::fill(y, 0.5F);
   step.prepare(4);
   mock::clear_calls();
   step(x, y);

@@ -11,6 +11,7 @@
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/parallel/nccl.hpp>
 #include <devplace/parallel/to_batch.hpp>
@@ -40,8 +41,8 @@ using small = collective::buckets<1, 1>;
 template <class Where, class Policy> names step_of() {
   dp::model<net, Where> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, Policy{}};
-  const dp::tensor<float, dp::extents<dp::dyn, 96>, dp::on<dp::cuda<0>>> all_images(dp::extents<dp::dyn, 96>{64});
-  const dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>> all_labels(dp::extents<dp::dyn>{64});
+  const auto all_images = dp::ones<float, dp::on<dp::cuda<0>>>(dp::extents<dp::dyn, 96>{64});
+  const auto all_labels = dp::ones<std::int64_t, dp::on<dp::cuda<0>>>(dp::extents<dp::dyn>{64});
   const auto images = dp::to_batch<Where>(all_images);
   const auto labels = dp::to_batch<Where>(all_labels);
   step.prepare(64);
@@ -128,8 +129,8 @@ TEST_CASE("a model across processes uses NCCL with the scope's group", "[train][
 TEST_CASE("the trainer of docs/processes.md reduces by NCCL", "[train][nccl][docs]") {
   const dp::process_group alone;
   const dp::process_scope scope{alone};
-  const dp::tensor<float, dp::extents<dp::dyn, 96>, dp::on<dp::cpu>> images(dp::extents<dp::dyn, 96>{8});
-  const dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::on<dp::cpu>> labels(dp::extents<dp::dyn>{8});
+  const auto images = dp::ones<float, dp::on<dp::cpu>>(dp::extents<dp::dyn, 96>{8});
+  const auto labels = dp::ones<std::int64_t, dp::on<dp::cpu>>(dp::extents<dp::dyn>{8});
   using where = dp::across<dp::cuda<0>>;  // one GPU in each process
   dp::model<net, where> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, collective::all_reduce<collective::nccl>{}};
@@ -142,8 +143,8 @@ TEST_CASE("the trainer of docs/processes.md reduces by NCCL", "[train][nccl][doc
 TEST_CASE("synchronize sums gradients by NCCL", "[train][nccl]") {
   using where = dp::replicated<0, 1>;
   dp::model<net, where> model{dp::seed{1}};
-  const dp::tensor<float, dp::extents<dp::dyn, 96>, dp::batch_placement_t<where>> images(dp::extents<dp::dyn, 96>{64});
-  const dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::batch_placement_t<where>> labels(dp::extents<dp::dyn>{64});
+  const auto images = dp::ones<float, dp::batch_placement_t<where>>(dp::extents<dp::dyn, 96>{64});
+  const auto labels = dp::ones<std::int64_t, dp::batch_placement_t<where>>(dp::extents<dp::dyn>{64});
   auto [output, saved] = model.forward(images);
   auto partial = model.backward(std::move(saved), nn::cross_entropy{}(output, labels).gradient);
   nccl::clear_calls();

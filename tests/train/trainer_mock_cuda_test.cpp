@@ -16,6 +16,7 @@
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/scheduled.hpp>
 #include <devplace/optim/schedules.hpp>
@@ -91,14 +92,15 @@ names launched_on(int device) {
   return all;
 }
 
-/// A batch with uninitialized contents, since no kernel runs.
+/// A batch of equal samples.
 template <class Where> struct batch_of {
   using placement = dp::batch_placement_t<Where>;
   dp::tensor<float, dp::extents<dp::dyn, 784>, placement> images;
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, placement> labels;
 
   explicit batch_of(std::size_t samples)
-      : images(dp::extents<dp::dyn, 784>{samples}), labels(dp::extents<dp::dyn>{samples}) {}
+      : images(dp::ones<float, placement>(dp::extents<dp::dyn, 784>{samples})),
+        labels(dp::ones<std::int64_t, placement>(dp::extents<dp::dyn>{samples})) {}
 };
 
 std::size_t calls_of(const std::string& function) {

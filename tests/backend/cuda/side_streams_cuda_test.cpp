@@ -15,6 +15,7 @@
 #include "support/catch.hpp"
 #include "support/cuda_device.hpp"
 #include "support/host_values.hpp"
+#include "support/sanitizers.hpp"
 
 namespace dp = devplace;
 using gpu = dp::cuda<0>;
@@ -23,25 +24,27 @@ using device = dp::on<gpu>;
 TEST_CASE("column sums on two streams use separate workspaces", "[backend]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   const dp::stream<gpu> streams[2];
-  using long_array = dp::extents<1 << 22>;
+  constexpr std::size_t n = support::on_software_gpu ? 1 << 12 : 1 << 22, rounds = support::on_software_gpu ? 10 : 200;
+  using long_array = dp::extents<n>;
   dp::tensor<float, long_array, device> ones{long_array{}}, threes{long_array{}};
   dp::fill(ones, 1.0F);
   dp::fill(threes, 3.0F);
-  dp::synchronize<gpu>();
-  dp::tensor<float, dp::extents<2, 200>, device> sums{dp::extents<2, 200>{}};
-  for (std::size_t i = 0; i < 200; ++i)
+  dp::tensor<float, dp::extents<2, rounds>, device> sums{dp::extents<2, rounds>{}};
+  dp::synchronize<gpu>();  // the streams use memory that was allocated in the order of the place's stream
+  for (std::size_t i = 0; i < rounds; ++i)
     for (std::size_t k = 0; k < 2; ++k) {
       const dp::stream_scope in(streams[k]);
-      dp::sum_into(sums[k].slice(i, i + 1), (k == 0 ? ones : threes).reshape(dp::extents<1 << 22, 1>{}), dp::axis<0>{});
+      dp::sum_into(sums[k].slice(i, i + 1), (k == 0 ? ones : threes).reshape(dp::extents<n, 1>{}), dp::axis<0>{});
     }
   dp::synchronize<gpu>();
   const auto values = support::values_of(sums);
-  for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(values[i] == (i < 200 ? 1 << 22 : 3 << 22));
+  for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(values[i] == (i < rounds ? n : 3 * n));
 }
 
 TEST_CASE("products are in the order of the stream in whose scope they are called", "[backend]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
-  using square = dp::extents<512, 512>;
+  constexpr std::size_t n = support::on_software_gpu ? 32 : 512;
+  using square = dp::extents<n, n>;
   const auto make = [] { return dp::tensor<float, square, device>{square{}}; };
   const dp::stream<gpu> streams[2];
   dp::tensor<float, square, device> a[2] = {make(), make()}, product[2] = {make(), make()};
@@ -57,7 +60,7 @@ TEST_CASE("products are in the order of the stream in whose scope they are calle
       const dp::stream_scope in(streams[k]);
       const float x = static_cast<float>(round) + static_cast<float>(k);
       const auto elements = support::values_of(product[k]);
-      REQUIRE(std::count(elements.begin(), elements.end(), 512 * x * x) == 512 * 512);
+      REQUIRE(std::count(elements.begin(), elements.end(), n * x * x) == n * n);
     }
   }
 }

@@ -15,12 +15,13 @@
 #include "support/catch.hpp"
 #include "support/cuda_device.hpp"
 #include "support/host_values.hpp"
+#include "support/sanitizers.hpp"
 
 namespace dp = devplace;
 using gpu = dp::cuda<0>;
 using device = dp::on<gpu>;
 using pinned = dp::on<dp::pinned>;
-using large = dp::extents<1 << 22>;
+using large = dp::extents<support::on_software_gpu ? 1 << 14 : 1 << 22>;
 
 namespace {
 

@@ -179,8 +179,8 @@ double as_tf32(double x) {
 
 /// Multiplies as the header specifies. With the compute type TF32, operands are rounded to TF32. The epilogue's vector
 /// has D's type.
-template <class T, class D, class Factor>
-void multiply_one(const product& p, Factor alpha, const T* a, const T* b, Factor beta, const D* c, D* d,
+template <class T, class D>
+void multiply_one(const product& p, double alpha, const T* a, const T* b, double beta, const D* c, D* d,
                   const void* vector) {
   const auto read = [&p](T x) {
     return p.compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? as_tf32(static_cast<double>(x)) : static_cast<double>(x);
@@ -195,8 +195,8 @@ void multiply_one(const product& p, Factor alpha, const T* a, const T* b, Factor
       for (std::uint64_t k = 0; k < p.k; ++k)
         sum += read(at(a, p.lda, p.op_a, i, k)) * read(at(b, p.ldb, p.op_b, k, j));
       const std::uint64_t position = i + j * static_cast<std::uint64_t>(p.ldd);
-      double x = static_cast<double>(alpha) * sum;
-      if (beta != Factor{0}) x += static_cast<double>(beta) * static_cast<double>(c[position]);
+      double x = alpha * sum;
+      if (beta != 0) x += beta * static_cast<double>(c[position]);
       if (p.epilogue == CUBLASLT_EPILOGUE_BIAS) x += static_cast<double>(static_cast<const D*>(vector)[i]);
       d[position] = static_cast<D>(x);
     }
@@ -209,12 +209,11 @@ void multiply_one(const product& p, Factor alpha, const T* a, const T* b, Factor
 }
 
 /// Multiplies all matrices of a batch.
-template <class T, class D, class Factor>
-void multiply(const product& p, const void* alpha, const void* a, const void* b, const void* beta, const void* c,
-              void* d, const void* vector) {
+template <class T, class D>
+void multiply(const product& p, double alpha, const void* a, const void* b, double beta, const void* c, void* d,
+              const void* vector) {
   for (std::int64_t k = 0; k < p.batch; ++k)
-    multiply_one(p, *static_cast<const Factor*>(alpha), static_cast<const T*>(a) + k * p.stride_a,
-                 static_cast<const T*>(b) + k * p.stride_b, *static_cast<const Factor*>(beta),
+    multiply_one(p, alpha, static_cast<const T*>(a) + k * p.stride_a, static_cast<const T*>(b) + k * p.stride_b, beta,
                  static_cast<const D*>(c) + k * p.stride_d, static_cast<D*>(d) + k * p.stride_d, vector);
 }
 
@@ -342,13 +341,14 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t h
   }
 }
 
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t operation,
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
                                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
                                               cublasLtMatmulPreference_t preference, int wanted,
                                               cublasLtMatmulHeuristicResult_t results[], int* found) {
   cublasStatus_t status = mock::begin("cublasLtMatmulAlgoGetHeuristic");
   if (status != CUBLAS_STATUS_SUCCESS) return status;
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   mock::library& l = mock::of_process();
   const auto& o = mock::value_of<mock::operation>(operation);
   const auto& prefers = mock::value_of<mock::preference>(preference);
@@ -431,19 +431,40 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
     return CUBLAS_STATUS_INVALID_VALUE;
   const bool with_vector = mock::reads_vector(o.epilogue) || mock::writes_vector(o.epilogue);
   if (with_vector && o.vector == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  if (devplace::test::mock_cuda::launch_of_library("cublasLtMatmul", stream) != cudaSuccess)
-    return CUBLAS_STATUS_EXECUTION_FAILED;
-  p.algorithm = chosen.query, p.flags = chosen.flags, p.workspace = workspace, p.stream = stream;
-  mock::of_process().products.push_back(p);
-  if (!mock::violations().empty()) return CUBLAS_STATUS_SUCCESS;
   using devplace::bf16, devplace::half;
   const bool into_float = p.type == CUDA_R_32F;
-  const auto multiply = p.operand_type == CUDA_R_64F   ? mock::multiply<double, double, double>
-                        : p.operand_type == CUDA_R_32F ? mock::multiply<float, float, float>
+  const auto multiply = p.operand_type == CUDA_R_64F   ? mock::multiply<double, double>
+                        : p.operand_type == CUDA_R_32F ? mock::multiply<float, float>
                         : p.operand_type == CUDA_R_16BF
-                            ? (into_float ? mock::multiply<bf16, float, float> : mock::multiply<bf16, bf16, float>)
-                            : (into_float ? mock::multiply<half, float, float> : mock::multiply<half, half, float>);
-  multiply(p, alpha, a, b, beta, c, d, o.vector);
+                            ? (into_float ? mock::multiply<bf16, float> : mock::multiply<bf16, bf16>)
+                            : (into_float ? mock::multiply<half, float> : mock::multiply<half, half>);
+  // The factors are the host's, which may change them after the call.
+  const bool in_double = p.type == CUDA_R_64F;
+  const auto factor = [in_double](const void* x) {
+    return in_double ? *static_cast<const double*>(x) : double{*static_cast<const float*>(x)};
+  };
+  const auto work = [=, by = factor(alpha), old = factor(beta), vector = o.vector] {
+    if (mock::violations().empty()) multiply(p, by, a, b, old, c, d, vector);
+  };
+  if (devplace::test::mock_cuda::launch_of_library("cublasLtMatmul", stream, work) != cudaSuccess)
+    return CUBLAS_STATUS_EXECUTION_FAILED;
+  const auto uses = [stream](const void* matrix, cublasLtMatrixLayout_t handle, bool writes) {
+    const auto& l = mock::value_of<mock::layout>(handle);
+    const std::int64_t elements =
+        (l.batch - 1) * l.stride + static_cast<std::int64_t>(l.columns - 1) * l.ld + static_cast<std::int64_t>(l.rows);
+    devplace::test::mock_cuda::library_uses("cublasLtMatmul", stream, matrix,
+                                            static_cast<std::size_t>(elements) * mock::size_of(l.type), writes);
+  };
+  uses(a, a_layout, false);
+  uses(b, b_layout, false);
+  if (factor(beta) != 0) uses(c, c_layout, false);
+  uses(d, d_layout, true);
+  if (with_vector)
+    devplace::test::mock_cuda::library_uses("cublasLtMatmul", stream, o.vector,
+                                            (mock::reads_vector(o.epilogue) ? p.m : p.n) * mock::size_of(p.type),
+                                            mock::writes_vector(o.epilogue));
+  p.algorithm = chosen.query, p.flags = chosen.flags, p.workspace = workspace, p.stream = stream;
+  mock::of_process().products.push_back(p);
   return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -4,7 +4,7 @@
 #include "support/mock_cuda/mock_cuda.hpp"
 
 #include <cuda.h>
-#include <cxxabi.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,9 +14,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
+#include "support/mock_cuda/runtime.hpp"
+#include "support/mock_cuda/stream_queues.hpp"
 #include "support/mock_cuda/work_order.hpp"
 
 namespace devplace::test::mock_cuda {
@@ -26,8 +29,10 @@ namespace {
 struct block {
   std::size_t bytes;
   int device;
-  const void* pool;   ///< the pool that allocated the block
-  bool idle = false;  ///< freed, and cached by the pool
+  const void* pool;                      ///< the pool that allocated the block
+  std::vector<unsigned char> written{};  ///< for each byte, whether a value has been written
+  const void* freed_by = nullptr;        ///< the stream in whose order the block was freed
+  bool idle = false;                     ///< the stream has executed the free; the pool may use the block again
 };
 
 /// A stream or a pool.
@@ -49,9 +54,10 @@ struct event {
   bool waited_for = false;
 };
 
-/// The page before memory of cudaMalloc, which is shared with processes that are forked afterwards.
+/// The page before memory of cudaMalloc, which is a file without a name that other processes can open.
 struct exportable {
   std::size_t bytes;        ///< including this page
+  int file;                 ///< descriptor in the process that allocated the memory
   std::atomic<int> opened;  ///< number of open handles in all processes
 };
 constexpr std::size_t exportable_page = 4096;
@@ -64,7 +70,9 @@ exportable& exportable_at(void* data) {
 struct ipc_contents {
   int process;
   int device;
-  void* object;
+  void* object;       ///< in that process
+  std::size_t bytes;  ///< of memory
+  int file;           ///< of memory
 };
 
 struct planned_failure {
@@ -81,38 +89,66 @@ struct runtime {
   bool done = true;
   bool peers = true;
   std::map<int, cudaError_t> broken;
-  std::set<int> contexts;  ///< devices with a primary context of this process
-  std::set<int> occupied;  ///< devices in exclusive-process mode that another process uses
+  std::map<int, std::string> failed_kernels;  ///< by device, until a call returns the error
+  std::set<int> contexts;                     ///< devices with a primary context of this process
+  std::set<int> occupied;                     ///< devices in exclusive-process mode that another process uses
   std::size_t device_changes = 0;
   std::map<std::uintptr_t, block> blocks;
   std::map<std::uintptr_t, pinned_block> pinned;
   std::set<void*> exportable;  ///< memory of cudaMalloc, not of pools
   std::set<void*> opened;      ///< memory of other processes that this process has open
   work_order order;
+  stream_queues queues;
   std::set<event*> events;
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
   std::vector<launch> launches;
-  std::map<const void*, std::string> kernels;         ///< names of the host stubs of the program's kernels
   std::map<std::string, std::size_t> kept_arguments;  ///< argument size by a part of the kernel's name
   std::vector<std::string> violations;
+  bool test_looks_at_violations = false;
 };
 
+runtime& of_process();
+
+/// Makes a program fail if a rule was violated and the program did not look at the violations itself.
+void check_violations() {
+  const runtime& r = of_process();
+  for (const auto& [device, what] : r.failed_kernels) violate(what);
+  for (const std::string& what : r.violations) std::fprintf(stderr, "violation of CUDA's rules: %s\n", what.c_str());
+  if (r.violations.empty() || r.test_looks_at_violations) return;
+  std::fflush(nullptr);
+  std::_Exit(EXIT_FAILURE);
+}
+
 runtime& of_process() {
-  static runtime& one = *new runtime;  // never destroyed: keeps the pools' memory reachable for LeakSanitizer
+  // Never destroyed: keeps the pools' memory reachable for LeakSanitizer.
+  static runtime& one = *[] {
+    std::atexit(check_violations);
+    return new runtime;
+  }();
   return one;
 }
 
-/// The thread's current device; 0 in a new thread, without a context.
-thread_local int current = 0;
-
 /// The error that the thread's calls returned last, and that cudaGetLastError returns.
 thread_local cudaError_t last_error = cudaSuccess;
+
+}  // namespace
+
+thread_local int current = 0;
 
 cudaError_t answer(cudaError_t code) {
   if (code != cudaSuccess) last_error = code;
   return code;
 }
+
+void violate(const std::string& what) { of_process().violations.push_back(what); }
+
+void fail_kernel(int device, const std::string& what) {
+  of_process().failed_kernels.emplace(device, what);
+  break_device(device, cudaErrorIllegalAddress);
+}
+
+namespace {
 
 /// Makes the primary context of a device, unless it exists or another process has the device for itself.
 cudaError_t make_context(int device) {
@@ -136,11 +172,12 @@ cudaError_t begin(const std::string& function, const std::string& arguments = {}
     return answer(code);
   }
   const auto broken = r.broken.find(current);
-  if (needs != need::nothing && broken != r.broken.end()) return answer(broken->second);
+  if (needs != need::nothing && broken != r.broken.end()) {
+    r.failed_kernels.erase(current);
+    return answer(broken->second);
+  }
   return needs == need::context ? make_context(current) : cudaSuccess;
 }
-
-void violate(const std::string& what) { of_process().violations.push_back(what); }
 
 /// Records a violation unless all bytes from `data` on belong to one block on `device`.
 void require_device_memory(const char* call, const void* data, std::size_t bytes, int device) {
@@ -148,15 +185,16 @@ void require_device_memory(const char* call, const void* data, std::size_t bytes
   auto at = of_process().blocks.upper_bound(address);
   if (at == of_process().blocks.begin()) return violate(std::string(call) + ": no memory of a device");
   --at;
-  if (at->second.idle) return violate(std::string(call) + ": memory that was given back");
+  if (at->second.freed_by != nullptr) return violate(std::string(call) + ": memory that was given back");
   if (address - at->first + bytes > at->second.bytes) return violate(std::string(call) + ": beyond the end of a block");
   if (at->second.device != device)
     violate(std::string(call) + ": memory of device " + std::to_string(at->second.device) + " instead of " +
             std::to_string(device));
 }
 
-/// Like begin(), for work on a stream, which must belong to the current device and not be the default stream.
-cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std::string& arguments = {}) {
+}  // namespace
+
+cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std::string& arguments) {
   if (stream == cudaStreamLegacy) return begin(function, arguments + " on legacy default stream");
   if (stream == nullptr)
     violate(function + ": on the default stream");
@@ -166,8 +204,7 @@ cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std
   return begin(function, name.empty() ? arguments : arguments + (arguments.empty() ? "on " : " on ") + name);
 }
 
-/// Records that a stream's work accesses bytes; a violation if a conflicting access is unordered. Ignores ordinary host
-/// memory, because it is copied before a call returns.
+// Ignores ordinary host memory, because it is copied before a call returns.
 void use(const char* call, cudaStream_t stream, const void* data, std::size_t bytes, bool writes) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   const auto lies_in = [&](const auto& blocks) {
@@ -180,6 +217,53 @@ void use(const char* call, cudaStream_t stream, const void* data, std::size_t by
   if (!problem.empty()) violate(std::string(call) + ": " + problem);
 }
 
+live_memory memory_at(std::uintptr_t address) {
+  const auto found = [&](auto& blocks) {
+    const auto behind = blocks.upper_bound(address);
+    return behind != blocks.begin() && address - std::prev(behind)->first < std::prev(behind)->second.bytes
+               ? std::prev(behind)
+               : blocks.end();
+  };
+  runtime& r = of_process();
+  if (const auto at = found(r.blocks); at != r.blocks.end())
+    return at->second.idle ? live_memory{} : live_memory{at->first, at->second.bytes, at->second.written.data()};
+  const auto at = found(r.pinned);
+  return at == r.pinned.end() ? live_memory{} : live_memory{at->first, at->second.bytes};
+}
+
+execution_order order_of_execution() {
+  const char* const text = std::getenv("DEVPLACE_TEST_CUDA_ORDER");
+  const std::string order = text == nullptr ? "forward" : text;
+  return order == "forward"   ? execution_order::forward
+         : order == "reverse" ? execution_order::reverse
+                              : execution_order::random;
+}
+unsigned seed_of_execution() {
+  const char* const text = std::getenv("DEVPLACE_TEST_CUDA_ORDER");
+  const char* const colon = text == nullptr ? nullptr : std::strchr(text, ':');
+  return colon == nullptr ? 1 : static_cast<unsigned>(std::atoi(colon + 1));
+}
+
+void enqueue(cudaStream_t stream, std::function<void()> work) {
+  of_process().queues.push(stream, std::move(work));
+  if (order_of_execution() != execution_order::reverse) of_process().queues.finish_stream(stream);
+}
+
+namespace {
+
+/// Records that bytes of device memory have values, or have them as the bytes at `from` do.
+void mark_written(const void* data, std::size_t bytes, const void* from = nullptr) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  const live_memory to = memory_at(address);
+  if (to.written == nullptr) return;
+  const auto source = reinterpret_cast<std::uintptr_t>(from);
+  const live_memory values = from == nullptr ? live_memory{} : memory_at(source);
+  if (values.written == nullptr)
+    std::memset(to.written + (address - to.begin), 1, bytes);
+  else
+    std::memmove(to.written + (address - to.begin), values.written + (source - values.begin), bytes);
+}
+
 void require_host_memory(const char* call, const void* data) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   auto at = of_process().blocks.upper_bound(address);
@@ -190,6 +274,22 @@ void require_host_memory(const char* call, const void* data) {
 
 const char* direction(cudaMemcpyKind kind) {
   return kind == cudaMemcpyHostToDevice ? "to device" : kind == cudaMemcpyDeviceToHost ? "to host" : "within";
+}
+
+/// Enqueues a copy of bytes. CUDA reads ordinary host memory before the call returns, and has written such memory then.
+void move_bytes(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
+  if (!of_process().violations.empty()) return;
+  const bool reads_at_once = memory_at(reinterpret_cast<std::uintptr_t>(from)).bytes == 0;
+  std::shared_ptr<char[]> staged;
+  if (reads_at_once && order_of_execution() == execution_order::reverse) {
+    staged.reset(new char[bytes]);
+    std::memcpy(staged.get(), from, bytes);
+  }
+  enqueue(stream, [to, from, bytes, staged] {
+    std::memmove(to, staged == nullptr ? from : staged.get(), bytes);
+    mark_written(to, bytes, staged == nullptr ? from : nullptr);
+  });
+  if (memory_at(reinterpret_cast<std::uintptr_t>(to)).bytes == 0) of_process().queues.finish_stream(stream);
 }
 
 void copy_bytes(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
@@ -206,7 +306,7 @@ void copy_bytes(void* to, const void* from, std::size_t bytes, cudaMemcpyKind ki
     require_device_memory(call, from, bytes, device);
   use(call, stream, from, bytes, false);
   use(call, stream, to, bytes, true);
-  if (of_process().violations.empty()) std::memmove(to, from, bytes);
+  move_bytes(to, from, bytes, stream);
 }
 
 /// cuDevicePrimaryCtxGetState of CUDA's driver, for which a device's handle is its number.
@@ -217,46 +317,6 @@ CUresult context_state(CUdevice device, unsigned* flags, int* active) {
 }
 
 std::string bytes_of(std::size_t bytes) { return std::to_string(bytes) + " bytes"; }
-
-/// Converts "void devplace::detail::simt_kernel<devplace::detail::body<float> >(devplace::detail::body<float>)" to
-/// "body<float>".
-std::string kernel_name(const char* mangled) {
-  int status = 0;
-  char* const text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-  std::string name = status == 0 ? text : mangled;
-  std::free(text);
-  const std::string frame = "simt_kernel<";
-  const std::size_t start = name.find(frame);
-  if (start != std::string::npos) {
-    name.erase(0, start + frame.size());
-    name.erase(name.rfind(" >("));
-  }
-  for (const std::string scope : {"devplace::", "runtime::", "nn::", "optim::", "train::", "detail::"})
-    for (std::size_t at = name.find(scope); at != std::string::npos; at = name.find(scope))
-      name.erase(at, scope.size());
-  return name;
-}
-
-cudaError_t launch_kernel(const char* call, const void* kernel, dim3 grid, dim3 block, void** arguments,
-                          cudaStream_t stream) {
-  const auto known = of_process().kernels.find(kernel);
-  if (known == of_process().kernels.end()) {
-    violate(std::string(call) + ": no kernel");
-    return answer(cudaErrorInvalidDeviceFunction);
-  }
-  if (grid.x == 0 || grid.y != 1 || grid.z != 1 || block.x == 0 || block.x > 1024 || block.y != 1 || block.z != 1)
-    violate(std::string(call) + ": a grid or blocks that are empty, too large or not of one dimension");
-  const cudaError_t code =
-      begin_on(call, stream, known->second + ", " + std::to_string(grid.x) + " blocks of " + std::to_string(block.x));
-  if (code != cudaSuccess) return code;
-  of_process().launches.push_back({known->second, grid.x, block.x, current, stream, {}});
-  for (const auto& [name, bytes] : of_process().kept_arguments)
-    if (known->second.find(name) != std::string::npos) {
-      const auto* first = static_cast<const unsigned char*>(arguments[0]);
-      of_process().launches.back().argument.assign(first, first + bytes);
-    }
-  return code;
-}
 
 }  // namespace
 
@@ -277,14 +337,28 @@ void clear_calls() {
 }
 const std::vector<launch>& launches() { return of_process().launches; }
 void keep_arguments(const std::string& kernel, std::size_t bytes) { of_process().kept_arguments[kernel] = bytes; }
-cudaError_t launch_of_library(const std::string& function, cudaStream_t stream) {
+void record_launch(const launch& l, const void* first_argument) {
+  of_process().launches.push_back(l);
+  for (const auto& [name, bytes] : of_process().kept_arguments)
+    if (l.name.find(name) != std::string::npos) {
+      const auto* const first = static_cast<const unsigned char*>(first_argument);
+      of_process().launches.back().argument.assign(first, first + bytes);
+    }
+}
+cudaError_t launch_of_library(const std::string& function, cudaStream_t stream, std::function<void()> work) {
   const cudaError_t code = begin_on(function, stream);
-  if (code == cudaSuccess) of_process().launches.push_back({function, 0, 0, current, stream, {}});
+  if (code != cudaSuccess) return code;
+  of_process().launches.push_back({function, 0, 0, current, stream, {}});
+  if (work == nullptr)
+    of_process().queues.finish_stream(stream);
+  else
+    enqueue(stream, std::move(work));
   return code;
 }
 void library_uses(const char* function, cudaStream_t stream, const void* data, std::size_t bytes, bool writes) {
   require_device_memory(function, data, bytes, current);
   use(function, stream, data, bytes, writes);
+  if (writes && of_process().violations.empty()) mark_written(data, bytes);
 }
 int priority_of(cudaStream_t stream) { return reinterpret_cast<on_device*>(stream)->priority; }
 void fail(const std::string& function, cudaError_t code, int nth, int times) {
@@ -301,12 +375,15 @@ void separate_devices() { of_process().peers = false; }
 void set_done(bool done) { of_process().done = done; }
 std::size_t live_blocks() {
   std::size_t live = 0;
-  for (const auto& [address, block] : of_process().blocks) live += block.idle ? 0 : 1;
+  for (const auto& [address, block] : of_process().blocks) live += block.freed_by == nullptr ? 1 : 0;
   return live;
 }
 std::size_t live_pinned() { return of_process().pinned.size(); }
 std::size_t live_events() { return of_process().events.size(); }
-const std::vector<std::string>& violations() { return of_process().violations; }
+const std::vector<std::string>& violations() {
+  of_process().test_looks_at_violations = true;
+  return of_process().violations;
+}
 
 }  // namespace devplace::test::mock_cuda
 
@@ -402,7 +479,28 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  *value = attribute == cudaDevAttrWarpSize ? 32 : attribute == cudaDevAttrComputeCapabilityMajor ? 9 : 0;
+  switch (attribute) {
+    case cudaDevAttrWarpSize:
+      *value = 32;
+      break;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = 9;
+      break;
+    case cudaDevAttrMultiProcessorCount:
+      *value = 7;
+      break;
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = 1024;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = 48 << 10;
+      break;
+    case cudaDevAttrMaxGridDimX:
+      *value = 2147483647;
+      break;
+    default:
+      *value = 0;
+  }
   return mock::begin("cudaDeviceGetAttribute", {}, mock::need::description);
 }
 
@@ -446,11 +544,13 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* created, unsigned flags, 
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  mock::of_process().queues.finish_stream(stream);
   delete reinterpret_cast<mock::on_device*>(stream);
   return mock::begin("cudaStreamDestroy");
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  mock::of_process().queues.finish_stream(stream);
   const cudaError_t code = mock::begin_on("cudaStreamSynchronize", stream);
   for (mock::event* e : mock::of_process().events)
     if (e->device == mock::current) e->waited_for = true;
@@ -462,6 +562,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   const cudaError_t code = mock::begin_on("cudaStreamQuery", stream);
   if (code != cudaSuccess) return code;
   if (!mock::of_process().done) return mock::answer(cudaErrorNotReady);
+  mock::of_process().queues.finish_stream(stream);
   mock::of_process().order.host_waits_for_stream(stream);
   return cudaSuccess;
 }
@@ -490,6 +591,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* v
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
+  mock::of_process().queues.finish_all();
   auto& blocks = mock::of_process().blocks;
   for (auto at = blocks.begin(); at != blocks.end();) {
     if (at->second.idle && at->second.pool == pool) {
@@ -513,10 +615,12 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
   if (code != cudaSuccess) return code;
   mock::runtime& r = mock::of_process();
   for (auto& [address, block] : r.blocks) {
-    if (!block.idle || block.pool != pool || block.bytes != bytes) continue;
-    block.idle = false;
+    if (block.freed_by == nullptr || block.pool != pool || block.bytes != bytes) continue;
+    r.queues.finish_stream(block.freed_by);
+    block.idle = false, block.freed_by = nullptr;
     *data = reinterpret_cast<void*>(address);
     std::memset(*data, 0xCD, bytes);
+    block.written.assign(bytes, 0);
     r.order.take(stream, *data, bytes);
     return cudaSuccess;
   }
@@ -526,7 +630,7 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
   if (bytes > r.memory - used) return mock::answer(cudaErrorMemoryAllocation);
   *data = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
   std::memset(*data, 0xCD, bytes);  // so that uninitialised memory contains garbage, as on a GPU
-  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, device, pool};
+  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, device, pool, std::vector<unsigned char>(bytes)};
   r.order.take(stream, *data, bytes);
   return cudaSuccess;
 }
@@ -537,14 +641,15 @@ cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
   const cudaError_t code =
       mock::begin("cudaFreeAsync", "stream of " + std::to_string(device) + (name.empty() ? "" : " on " + name));
   const auto at = mock::of_process().blocks.find(reinterpret_cast<std::uintptr_t>(data));
-  if (at == mock::of_process().blocks.end() || at->second.idle)
+  if (at == mock::of_process().blocks.end() || at->second.freed_by != nullptr)
     mock::violate("cudaFreeAsync: not the start of a block in use");
   else if (at->second.device != device)
     mock::violate("cudaFreeAsync: memory of another device");
   else
-    at->second.idle = true;
+    at->second.freed_by = stream;
   if (const std::string problem = mock::of_process().order.give(stream, data); !problem.empty())
     mock::violate("cudaFreeAsync: " + problem);
+  if (at != mock::of_process().blocks.end()) mock::enqueue(stream, [&block = at->second] { block.idle = true; });
   return code;
 }
 
@@ -552,7 +657,11 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
   const cudaError_t code = mock::begin_on("cudaMemsetAsync", stream, mock::bytes_of(bytes));
   mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::current);
   if (code == cudaSuccess) mock::use("cudaMemsetAsync", stream, to, bytes, true);
-  if (code == cudaSuccess && mock::of_process().violations.empty()) std::memset(to, value, bytes);
+  if (code == cudaSuccess && mock::of_process().violations.empty())
+    mock::enqueue(stream, [to, value, bytes] {
+      std::memset(to, value, bytes);
+      mock::mark_written(to, bytes);
+    });
   return code;
 }
 
@@ -568,6 +677,7 @@ cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned flags) {
 }
 
 cudaError_t cudaFreeHost(void* data) {
+  mock::of_process().queues.finish_all();
   if (const std::string problem = mock::of_process().order.give(nullptr, data); !problem.empty())
     mock::violate("cudaFreeHost: " + problem);
   if (mock::of_process().pinned.erase(reinterpret_cast<std::uintptr_t>(data)) == 0)
@@ -595,7 +705,7 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
   mock::require_device_memory("cudaMemcpyPeerAsync", from, bytes, from_device);
   mock::use("cudaMemcpyPeerAsync", stream, from, bytes, false);
   mock::use("cudaMemcpyPeerAsync", stream, to, bytes, true);
-  if (mock::violations().empty()) std::memmove(to, from, bytes);
+  mock::move_bytes(to, from, bytes, stream);
   return code;
 }
 
@@ -608,13 +718,16 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
   const cudaError_t code = mock::begin("cudaMalloc", mock::bytes_of(bytes));
   if (code != cudaSuccess) return code;
   const std::size_t all = bytes + mock::exportable_page;
-  void* const at = ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const int file = ::memfd_create("memory of the mock of CUDA", MFD_CLOEXEC);
+  if (file < 0 || ::ftruncate(file, static_cast<off_t>(all)) != 0) return mock::answer(cudaErrorMemoryAllocation);
+  void* const at = ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (at == MAP_FAILED) return mock::answer(cudaErrorMemoryAllocation);
   *data = static_cast<char*>(at) + mock::exportable_page;
-  new (at) mock::exportable{all, 0};
+  new (at) mock::exportable{all, file, 0};
   std::memset(*data, 0xCD, bytes);
   mock::runtime& r = mock::of_process();
-  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, mock::current, nullptr};
+  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, mock::current, nullptr,
+                                                       std::vector<unsigned char>(bytes)};
   r.exportable.insert(*data);
   r.order.take(nullptr, *data, bytes);
   return cudaSuccess;
@@ -622,6 +735,7 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
 
 cudaError_t cudaFree(void* data) {
   mock::runtime& r = mock::of_process();
+  r.queues.finish_all();
   if (r.exportable.erase(data) == 0) {
     mock::violate("cudaFree: not the start of memory of cudaMalloc");
     return mock::begin("cudaFree");
@@ -629,6 +743,7 @@ cudaError_t cudaFree(void* data) {
   if (mock::exportable_at(data).opened != 0) mock::violate("cudaFree: a process has the memory open");
   if (const std::string problem = r.order.give(nullptr, data); !problem.empty()) mock::violate("cudaFree: " + problem);
   r.blocks.erase(reinterpret_cast<std::uintptr_t>(data));
+  ::close(mock::exportable_at(data).file);
   ::munmap(&mock::exportable_at(data), mock::exportable_at(data).bytes);
   return mock::begin("cudaFree");
 }
@@ -640,7 +755,8 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* data) {
     mock::violate("cudaIpcGetMemHandle: not the start of memory of cudaMalloc");
     return mock::answer(cudaErrorInvalidValue);
   }
-  const mock::ipc_contents contents{::getpid(), mock::current, data};
+  const mock::exportable& memory = mock::exportable_at(data);
+  const mock::ipc_contents contents{::getpid(), mock::current, data, memory.bytes, memory.file};
   std::memcpy(handle, &contents, sizeof contents);
   return cudaSuccess;
 }
@@ -653,17 +769,31 @@ cudaError_t cudaIpcOpenMemHandle(void** data, cudaIpcMemHandle_t handle, unsigne
   std::memcpy(&contents, &handle, sizeof contents);
   if (contents.process == ::getpid()) return mock::answer(cudaErrorDeviceUninitialized);
   if (contents.device != mock::current) mock::violate("cudaIpcOpenMemHandle: on another device");
-  ++mock::exportable_at(contents.object).opened;
-  mock::of_process().opened.insert(contents.object);
-  *data = contents.object;
+  const std::string path = "/proc/" + std::to_string(contents.process) + "/fd/" + std::to_string(contents.file);
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  void* const at = ::mmap(nullptr, contents.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ::close(file);
+  if (at == MAP_FAILED) return mock::answer(cudaErrorInvalidResourceHandle);
+  *data = static_cast<char*>(at) + mock::exportable_page;
+  ++mock::exportable_at(*data).opened;
+  mock::runtime& r = mock::of_process();
+  r.opened.insert(*data);
+  const std::size_t bytes = contents.bytes - mock::exportable_page;
+  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, mock::current, nullptr,
+                                                       std::vector<unsigned char>(bytes, 1)};
   return cudaSuccess;
 }
 
 cudaError_t cudaIpcCloseMemHandle(void* data) {
-  if (mock::of_process().opened.erase(data) == 0)
+  mock::runtime& r = mock::of_process();
+  r.queues.finish_all();
+  if (r.opened.erase(data) == 0) {
     mock::violate("cudaIpcCloseMemHandle: not the start of opened memory");
-  else
+  } else {
     --mock::exportable_at(data).opened;
+    r.blocks.erase(reinterpret_cast<std::uintptr_t>(data));
+    ::munmap(&mock::exportable_at(data), mock::exportable_at(data).bytes);
+  }
   return mock::begin("cudaIpcCloseMemHandle");
 }
 
@@ -671,7 +801,7 @@ cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t even
   const cudaError_t code = mock::begin("cudaIpcGetEventHandle");
   if (!reinterpret_cast<mock::event*>(event)->interprocess)
     mock::violate("cudaIpcGetEventHandle: the event was not created for other processes");
-  const mock::ipc_contents contents{::getpid(), mock::current, event};
+  const mock::ipc_contents contents{::getpid(), mock::current, event, 0, 0};
   std::memcpy(handle, &contents, sizeof contents);
   return code;
 }
@@ -681,8 +811,7 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t hand
   if (code != cudaSuccess) return code;
   mock::ipc_contents contents;
   std::memcpy(&contents, &handle, sizeof contents);
-  // The process was forked after the event was created, so the event has the same address here.
-  auto* const opened = new mock::event(*static_cast<mock::event*>(contents.object));
+  auto* const opened = new mock::event{contents.device, true, true, false};
   mock::of_process().events.insert(opened);
   *event = reinterpret_cast<cudaEvent_t>(opened);
   return cudaSuccess;
@@ -706,6 +835,10 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
   e->recorded = true;
   e->waited_for = false;
   mock::of_process().order.record(e, stream);
+  mock::of_process().queues.record(e, stream);
+  // Other processes cannot execute this stream's work.
+  if (e->interprocess || mock::order_of_execution() != mock::execution_order::reverse)
+    mock::of_process().queues.finish_stream(stream);
   return code;
 }
 
@@ -713,12 +846,15 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigne
   if (!reinterpret_cast<mock::event*>(handle)->recorded)
     mock::violate("cudaStreamWaitEvent: the event was never recorded, so nothing is waited for");
   const cudaError_t code = mock::begin_on("cudaStreamWaitEvent", stream);
-  if (code == cudaSuccess) mock::of_process().order.wait(stream, handle);
+  if (code != cudaSuccess) return code;
+  mock::of_process().order.wait(stream, handle);
+  mock::of_process().queues.wait(stream, handle);
   return code;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
   reinterpret_cast<mock::event*>(handle)->waited_for = true;
+  mock::of_process().queues.finish_event(handle);
   const cudaError_t code = mock::begin("cudaEventSynchronize");
   if (code == cudaSuccess) mock::of_process().order.host_waits_for_event(handle);
   return code;
@@ -729,6 +865,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
   const cudaError_t code = mock::begin("cudaEventQuery");
   if (code != cudaSuccess) return code;
   if (!mock::of_process().done && !e->waited_for && e->recorded) return mock::answer(cudaErrorNotReady);
+  mock::of_process().queues.finish_event(handle);
   mock::of_process().order.host_waits_for_event(handle);
   return cudaSuccess;
 }
@@ -737,42 +874,9 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
   auto* e = reinterpret_cast<mock::event*>(handle);
   mock::of_process().events.erase(e);
   mock::of_process().order.forget_event(e);
+  mock::of_process().queues.forget_event(e);
   delete e;
   return mock::begin("cudaEventDestroy");
-}
-
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* kernel, void** arguments) {
-  return mock::launch_kernel("cudaLaunchKernelExC", kernel, configuration->gridDim, configuration->blockDim, arguments,
-                             configuration->stream);
-}
-
-// Called by the code that nvcc generates: registers the program's kernels before main, and launches by <<<>>>.
-
-void** __cudaRegisterFatBinary(const void*) {
-  static void* module = nullptr;
-  return &module;
-}
-void __cudaRegisterFatBinaryEnd(void**) {}
-void __cudaUnregisterFatBinary(void**) {}
-char __cudaInitModule(void**) { return 1; }
-void __cudaRegisterFunction(void**, const char* host_function, char*, const char* name, int, uint3*, uint3*, dim3*,
-                            dim3*, int*) {
-  mock::of_process().kernels[host_function] = mock::kernel_name(name);
-}
-
-unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t, CUstream_st*) {
-  mock::violate("a launch by <<<>>>, which devplace does not use");
-  return 1;
-}
-cudaError_t __cudaPopCallConfiguration(dim3*, dim3*, std::size_t*, void*) {
-  return mock::answer(cudaErrorInvalidConfiguration);
-}
-cudaError_t __cudaGetKernel(cudaKernel_t*, const void*) { return mock::answer(cudaErrorInvalidDeviceFunction); }
-cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cudaStream_t) {
-  return mock::answer(cudaErrorInvalidDeviceFunction);
-}
-cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) {
-  return mock::answer(cudaErrorInvalidDeviceFunction);
 }
 
 }  // extern "C"

@@ -5,14 +5,15 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 /// A mock of CUDA's runtime for tests without a GPU, linked instead of NVIDIA's. Device memory is host memory. Kernels
-/// can be launched if the test is compiled as CUDA, but do not run. The mock records the calls, checks rules whose
-/// violation NVIDIA's runtime reports late or never, and fails on request. Each test case runs in its own process and
-/// so starts in the state described here.
+/// run on the GPU in software (kernels.hpp) if the test is compiled as CUDA. The mock records the calls, checks rules
+/// whose violation NVIDIA's runtime reports late or never, and fails on request. Each test case runs in its own process
+/// and so starts in the state described here.
 namespace devplace::test::mock_cuda {
 
 /// Sets the number of devices, by default 2, and the memory of each. Call it before the first CUDA call.
@@ -51,8 +52,9 @@ const std::vector<launch>& launches();
 /// Makes all further launches of kernels whose name contains `kernel` record their first argument, of `bytes` bytes.
 void keep_arguments(const std::string& kernel, std::size_t bytes);
 
-/// Records work that a library's mock enqueues on a stream of the current device. Returns the call's result.
-cudaError_t launch_of_library(const std::string& function, cudaStream_t stream);
+/// Records work that a library's mock enqueues on a stream of the current device. Returns the call's result. Without
+/// `work`, the stream executes all earlier work, so that the caller can do the library's work itself.
+cudaError_t launch_of_library(const std::string& function, cudaStream_t stream, std::function<void()> work = nullptr);
 /// Records memory of the current device that such work reads or writes.
 void library_uses(const char* function, cudaStream_t stream, const void* data, std::size_t bytes, bool writes);
 
@@ -86,7 +88,8 @@ std::size_t live_blocks();
 std::size_t live_pinned();
 std::size_t live_events();
 
-/// Returns the violations of CUDA's rules, such as a copy beyond a block's end.
+/// Returns the violations of CUDA's rules, such as a copy beyond a block's end. A program that never calls this
+/// function fails at its end if there are any.
 const std::vector<std::string>& violations();
 
 }  // namespace devplace::test::mock_cuda

@@ -302,6 +302,13 @@ void gpu::launch(module& from, function& kernel, const launch_configuration& con
   launch.counts.launches = 1;
   run_grid(launch);
   last_ = launch.counts;
+  touched_.clear();
+  launch.global_races.each_range([&](u64 begin, u64 bytes, bool writes) {
+    if (!touched_.empty() && touched_.back().writes == writes && touched_.back().begin + touched_.back().bytes == begin)
+      touched_.back().bytes += bytes;
+    else
+      touched_.push_back({begin, bytes, writes});
+  });
   of_kernel_[kernel.name] += last_;
 }
 

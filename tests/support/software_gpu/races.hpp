@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -92,6 +93,22 @@ class race_detector {
     u32 thread = 0;              ///< counted in the grid
   };
   conflict access(const launch_order& order, const viewer& who, u64 address, u32 bytes, bool write, bool strong);
+  /// Calls f(address, bytes, whether written) for the bytes that were accessed, by ascending address; neighbours in
+  /// different pages are separate.
+  template <class F> void each_range(F f) const {
+    std::map<u64, const page*> ordered;
+    for (const auto& [number, p] : pages_) ordered.emplace(number, &p);
+    for (const bool writes : {false, true})
+      for (const auto& [number, p] : ordered) {
+        const u64 size = page_bytes / p->cells.size();
+        const auto belongs = [&](const cell& c) { return writes ? c.writer != nobody : c.reader != nobody; };
+        const auto first = std::find_if(p->cells.begin(), p->cells.end(), belongs);
+        if (first == p->cells.end()) continue;
+        const auto last = std::find_if(p->cells.rbegin(), p->cells.rend(), belongs).base();
+        f(number * page_bytes + static_cast<u64>(first - p->cells.begin()) * size,
+          static_cast<u64>(last - first) * size, writes);
+      }
+  }
 
  private:
   enum class readers : u8 { none, thread, warp, block, grid };

@@ -54,6 +54,12 @@ struct launch_configuration {
   u32 shared_bytes = 0;  ///< dynamic
 };
 
+/// Global memory that a launch accessed.
+struct touched_range {
+  u64 begin, bytes;
+  bool writes;
+};
+
 /// What a launch, or all launches of a kernel, executed; threads are counted, not warps.
 struct counters {
   u64 launches = 0, instructions = 0;
@@ -77,6 +83,9 @@ class gpu {
   const std::vector<std::string>& violations() const { return violations_; }
   void clear_violations() { violations_.clear(); }
   const counters& last_launch() const { return last_; }
+  /// Returns the memory that the last launch accessed; nothing unless options.find_races. A range may have gaps of less
+  /// than 256 bytes.
+  const std::vector<touched_range>& touched_memory() const { return touched_; }
   const counters& of_kernel(const std::string& name) { return of_kernel_[name]; }
   /// Returns how often threads executed each opcode, over all launches.
   std::map<std::string, u64> executed_opcodes() const;
@@ -86,6 +95,7 @@ class gpu {
   std::vector<std::unique_ptr<module>> modules_;
   std::vector<std::string> violations_;
   counters last_;
+  std::vector<touched_range> touched_;
   std::map<std::string, counters> of_kernel_;
 };
 

@@ -1,0 +1,233 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "support/mock_cuda/kernels.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/mock_cuda/runtime.hpp"
+#include "support/software_gpu/decoder.hpp"
+#include "support/software_gpu/fat_binary.hpp"
+
+namespace devplace::test::mock_cuda {
+
+namespace {
+
+/// The code of a program's source. Its PTX is loaded by the first launch.
+struct fat_binary {
+  const void* wrapper;
+  software_gpu::module* module = nullptr;
+};
+
+struct kernel {
+  fat_binary* from;
+  std::string mangled, name;
+};
+
+struct program {
+  std::deque<fat_binary> binaries;
+  std::map<const void*, kernel> kernels;  ///< by the address of the host's stub
+};
+
+program& this_program() {
+  static program one;
+  return one;
+}
+
+class device_memory final : public software_gpu::memory_owner {
+ public:
+  software_gpu::memory_block block_of(software_gpu::u64 address) override {
+    const live_memory found = memory_at(address);
+    return {found.begin, found.bytes, found.written};
+  }
+};
+
+/// Converts "void devplace::detail::simt_kernel<devplace::detail::body<float> >(devplace::detail::body<float>)" to
+/// "body<float>".
+std::string kernel_name(const char* mangled) {
+  int status = 0;
+  char* const text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  std::string name = status == 0 ? text : mangled;
+  std::free(text);
+  const std::string frame = "simt_kernel<";
+  const std::size_t start = name.find(frame);
+  if (start != std::string::npos) {
+    name.erase(0, start + frame.size());
+    name.erase(name.rfind(" >("));
+  }
+  for (const std::string scope : {"devplace::", "runtime::", "nn::", "optim::", "train::", "detail::"})
+    for (std::size_t at = name.find(scope); at != std::string::npos; at = name.find(scope))
+      name.erase(at, scope.size());
+  return name;
+}
+
+/// Returns the decoded code of a kernel.
+std::pair<software_gpu::module*, software_gpu::function*> code_of(const kernel& k) {
+  software_gpu::module*& m = k.from->module;
+  if (m == nullptr) m = &gpu_of_kernels().load(software_gpu::ptx_of_fat_binary(k.from->wrapper));
+  software_gpu::function* const f = m->find(k.mangled);
+  if (f == nullptr) throw software_gpu::ptx_error("the PTX of a program does not contain the kernel " + k.name);
+  decode(*m, *f);
+  return {m, f};
+}
+
+/// Executes a kernel on a device, which a wrong address makes unusable, and reports what the kernel did wrong.
+void execute(const kernel& k, int device, cudaStream_t stream, const software_gpu::launch_configuration& shape,
+             const std::vector<const void*>& arguments) {
+  software_gpu::gpu& gpu = gpu_of_kernels();
+  try {
+    const auto [m, f] = code_of(k);
+    gpu.launch(*m, *f, shape, arguments.data());
+  } catch (const software_gpu::ptx_error& problem) {
+    violate(problem.what());
+  }
+  // The order of accesses is known only where work executes in the order of the calls.
+  if (order_of_execution() != execution_order::reverse)
+    for (const auto& touched : gpu.touched_memory())
+      use(k.name.c_str(), stream, reinterpret_cast<const void*>(touched.begin), touched.bytes, touched.writes);
+  for (std::string problem : gpu.violations()) {
+    if (const std::size_t at = problem.find(k.mangled); at != std::string::npos)
+      problem.replace(at, k.mangled.size(), k.name);
+    if (problem.find("of no live block") != std::string::npos)
+      fail_kernel(device, problem);
+    else
+      violate(problem);
+  }
+  gpu.clear_violations();
+}
+
+cudaError_t launch_kernel(const char* call, const void* stub, dim3 grid, dim3 block, void** arguments,
+                          std::size_t shared_bytes, cudaStream_t stream) {
+  const auto known = this_program().kernels.find(stub);
+  if (known == this_program().kernels.end()) {
+    violate(std::string(call) + ": no kernel");
+    return answer(cudaErrorInvalidDeviceFunction);
+  }
+  const kernel& k = known->second;
+  if (grid.x == 0 || grid.y != 1 || grid.z != 1 || block.x == 0 || block.x > 1024 || block.y != 1 || block.z != 1)
+    violate(std::string(call) + ": a grid or blocks that are empty, too large or not of one dimension");
+  const cudaError_t code =
+      begin_on(call, stream, k.name + ", " + std::to_string(grid.x) + " blocks of " + std::to_string(block.x));
+  if (code != cudaSuccess) return code;
+  record_launch({k.name, grid.x, block.x, current, stream, {}}, arguments[0]);
+  const software_gpu::function* const f = code_of(k).second;
+  std::vector<std::vector<char>> copied;
+  for (std::size_t i = 0; i < f->parameters.size(); ++i) {
+    const char* const argument = static_cast<const char*>(arguments[i]);
+    copied.emplace_back(argument, argument + f->parameters[i].bytes);
+  }
+  enqueue(stream,
+          [&k, device = current, stream, copied = std::move(copied),
+           shape = software_gpu::launch_configuration{
+               {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, static_cast<software_gpu::u32>(shared_bytes)}] {
+            std::vector<const void*> values;
+            for (const std::vector<char>& bytes : copied) values.push_back(bytes.data());
+            execute(k, device, stream, shape, values);
+          });
+  return code;
+}
+
+}  // namespace
+
+software_gpu::gpu& gpu_of_kernels() {
+  static device_memory memory;
+  static software_gpu::gpu& one = *[] {
+    auto* const made = new software_gpu::gpu(memory);
+    made->options.seed = seed_of_execution();
+    made->options.order = order_of_execution() == execution_order::forward   ? software_gpu::execution_order::forward
+                          : order_of_execution() == execution_order::reverse ? software_gpu::execution_order::reverse
+                                                                             : software_gpu::execution_order::random;
+    return made;
+  }();
+  return one;
+}
+
+}  // namespace devplace::test::mock_cuda
+
+namespace mock = devplace::test::mock_cuda;
+
+extern "C" {
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* kernel, void** arguments) {
+  return mock::launch_kernel("cudaLaunchKernelExC", kernel, configuration->gridDim, configuration->blockDim, arguments,
+                             configuration->dynamicSmemBytes, configuration->stream);
+}
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                             cudaStream_t stream) {
+  return mock::launch_kernel("cudaLaunchKernel", kernel, grid, block, arguments, shared_bytes, stream);
+}
+
+// CUB asks for what it needs to choose the size of its blocks.
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+  const auto known = mock::this_program().kernels.find(kernel);
+  if (known == mock::this_program().kernels.end()) return mock::answer(cudaErrorInvalidDeviceFunction);
+  const auto [m, f] = mock::code_of(known->second);
+  const std::string target = ".target sm_";
+  *attributes = cudaFuncAttributes{};
+  attributes->ptxVersion = attributes->binaryVersion =
+      std::atoi(m->text.c_str() + m->text.find(target) + target.size());
+  attributes->maxThreadsPerBlock = 1024;
+  attributes->numRegs = 32;
+  attributes->sharedSizeBytes = static_shared_bytes(*f);
+  return cudaSuccess;
+}
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int, std::size_t,
+                                                                   unsigned) {
+  *blocks = 2;
+  return cudaSuccess;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
+                                                          std::size_t shared_bytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, threads, shared_bytes, 0);
+}
+
+// Called by the code that nvcc generates: registers the program's kernels before main, and launches by <<<>>>.
+
+void** __cudaRegisterFatBinary(const void* wrapper) {
+  mock::this_program().binaries.push_back({wrapper});
+  return reinterpret_cast<void**>(&mock::this_program().binaries.back());
+}
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+char __cudaInitModule(void**) { return 1; }
+void __cudaRegisterFunction(void** binary, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*,
+                            int*) {
+  mock::this_program().kernels[stub] = {reinterpret_cast<mock::fat_binary*>(binary), name, mock::kernel_name(name)};
+}
+void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
+
+struct pushed_configuration {
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  CUstream_st* stream;
+};
+static thread_local std::vector<pushed_configuration> pushed;
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes, CUstream_st* stream) {
+  pushed.push_back({grid, block, shared_bytes, stream});
+  return 0;
+}
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes, void* stream) {
+  *grid = pushed.back().grid, *block = pushed.back().block, *shared_bytes = pushed.back().shared_bytes;
+  *static_cast<CUstream_st**>(stream) = pushed.back().stream;
+  pushed.pop_back();
+  return cudaSuccess;
+}
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* stub) {
+  *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(stub));
+  return cudaSuccess;
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                               cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+}
+
+}  // extern "C"
