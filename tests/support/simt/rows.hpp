@@ -28,10 +28,13 @@ inline std::vector<float> logits(std::size_t count, std::uint32_t seed = 1) {
   return result;
 }
 
-/// Runs a functor of rows with the kernel that a GPU would use, in fewer blocks than rows require.
-template <class Row> void launch_rows(std::size_t rows, std::size_t columns, const Row& row) {
+/// Runs a functor of rows with the kernel that a GPU would use, in fewer blocks than rows require. Returns how many
+/// bytes the threads read by vector accesses.
+template <class Row> std::size_t launch_rows(std::size_t rows, std::size_t columns, const Row& row) {
+  std::size_t loaded_bytes = 0;
   detail::with_kernel(rows, detail::row_functor<Row>{row, columns},
-                      [](std::size_t, const auto& kernel) { launch(2, kernel, 1); });
+                      [&](std::size_t, const auto& kernel) { loaded_bytes = launch(2, kernel, 1); });
+  return loaded_bytes;
 }
 
 }  // namespace devplace::test::simt
