@@ -15,7 +15,7 @@
 namespace devplace::test::simt {
 
 /// Row lengths on both sides of every kernel's limits and of every access width.
-inline constexpr std::array<std::size_t, 12> row_lengths{1, 2, 5, 10, 16, 17, 32, 100, 128, 129, 1024, 1500};
+inline constexpr std::array<std::size_t, 13> row_lengths{1, 2, 5, 10, 16, 17, 32, 100, 128, 129, 1024, 1501, 9000};
 
 /// Returns reproducible numbers between -8 and 8.
 inline std::vector<float> logits(std::size_t count, std::uint32_t seed = 1) {
