@@ -68,3 +68,10 @@ install_from_pypi() {
 
 # Debian's clang-format does not know all of C++20, and other versions have other layouts.
 install_formatter() { install_from_pypi build/format clang-format==23.1.5; }
+
+# Adds nvdisasm to PATH. Toolkits for CUDA have it, but not those that consist of PyPI's packages.
+install_disassembler() {
+  command -v nvdisasm >/dev/null && return
+  install_from_pypi build/nvdisasm nvidia-cuda-nvdisasm==13.5.37 || return 1
+  PATH="$PATH:$(echo "$PWD"/build/nvdisasm/lib/python*/site-packages/nvidia/cu*/bin)"
+}

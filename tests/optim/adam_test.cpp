@@ -3,6 +3,9 @@
 #include "support/catch.hpp"
 #include "support/element_types.hpp"
 
+#include <cmath>
+#include <cstdint>
+
 #include <devplace/optim/adam.hpp>
 
 #include "optim/optimizer_case.hpp"
@@ -51,6 +54,20 @@ TEMPLATE_TEST_CASE("adam: exact properties", "[optim]", FLOATING_TYPES) {
   resting.gradients.assign(33, 0);
   adam{}.step<dp::backend::cpu>(resting.arguments(1));
   CHECK(dp::test::same_bits(resting.parameters, unmoved.parameters));
+}
+
+TEST_CASE("adam's bias corrections agree with those by the power function, for any number of steps", "[optim]") {
+  for (const double beta : {0.0, 0.5, 0.9, 0.999, 1 - 1e-9})
+    for (const std::int64_t t : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{6}, std::int64_t{1000},
+                                 std::int64_t{1234567}, std::int64_t{1} << 40}) {
+      INFO("step " << t << ", beta " << beta);
+      dp::optim::detail::adam_factors<double> factors{};
+      dp::optim::detail::adam_formula{1, beta, beta, 0, 0, 0}.set(factors, t);
+      const long double rest = 1 - std::pow(static_cast<long double>(beta), static_cast<long double>(t));
+      const double error = 4e-16 / (1 - beta);  // t roundings of beta^t, which is at most rest / (1 - beta) / t
+      CHECK(std::abs(static_cast<double>(factors.step_size * rest - 1)) < error);
+      CHECK(std::abs(static_cast<double>(factors.root_scale * std::sqrt(rest) - 1)) < error);
+    }
 }
 
 TEST_CASE("adam checks its hyperparameters", "[optim]") {

@@ -69,8 +69,9 @@ TEST_CASE("a loader's batches of tokens train the same network on the CPU and on
   CHECK(expected.accuracy > 0.9);
   const auto compare = [&](const outcome& other) {
     REQUIRE(other.parameters.size() == expected.parameters.size());
+    // The gradient of the keys' bias is 0 except for rounding, which Adam enlarges by up to 1 / epsilon.
     for (std::size_t i = 0; i < expected.parameters.size(); ++i)
-      CHECK(other.parameters[i] == Catch::Approx(expected.parameters[i]).epsilon(1e-9).margin(1e-9));
+      CHECK(other.parameters[i] == Catch::Approx(expected.parameters[i]).epsilon(1e-9).margin(1e-8));
     CHECK(other.accuracy == expected.accuracy);
   };
   compare(train<dp::replicated<2, 0, 1>>(all));

@@ -71,6 +71,7 @@ class thread {
 
   template <class T, unsigned N> pack<T, N> load(const T* from, int line = __builtin_LINE()) const {
     check_alignment<pack<T, N>>(from, "load", line);
+    count_load(sizeof(pack<T, N>));
     pack<T, N> result;
     std::memcpy(result.value, from, sizeof result.value);
     return result;
@@ -92,6 +93,7 @@ class thread {
                       std::to_string(block_index_) + " is not a multiple of " + std::to_string(alignof(Vector)));
   }
 
+  inline void count_load(std::size_t bytes) const;
   inline void wait(thread_state state, site where);
   template <class T> T exchange(const T& value, unsigned from, site where);
 
@@ -248,6 +250,8 @@ class block_run {
   global_memory* global_;
 };
 
+inline void thread::count_load(std::size_t bytes) const { run_->global_->loaded_bytes += bytes; }
+
 inline void thread::wait(thread_state state, site where) {
   state_ = state;
   where_ = where;
@@ -288,7 +292,8 @@ inline unsigned thread::ticket(unsigned* counter, unsigned limit) {
 }
 
 /// Runs `kernel`, an object with `threads` and operator()(thread&), in `blocks` blocks, some of them concurrently.
-template <class Kernel> void launch(unsigned blocks, const Kernel& kernel, std::uint32_t seed) {
+/// Returns how many bytes the threads read by load().
+template <class Kernel> std::size_t launch(unsigned blocks, const Kernel& kernel, std::uint32_t seed) {
   std::vector<unsigned> order(blocks);
   std::iota(order.begin(), order.end(), 0u);
   std::mt19937 random(seed);
@@ -309,6 +314,7 @@ template <class Kernel> void launch(unsigned blocks, const Kernel& kernel, std::
       running.erase(running.begin() + static_cast<std::ptrdiff_t>(chosen));
   }
   global.require_counters_at_zero();
+  return global.loaded_bytes;
 }
 
 }  // namespace devplace::test::simt

@@ -192,6 +192,12 @@ TEST_CASE("detected: misaligned vector accesses", "[simt]") {
              ContainsSubstring("load of 16 bytes in line") && ContainsSubstring("is not a multiple of 16"));
 }
 
+TEST_CASE("a launch returns how many bytes its threads read by vector accesses", "[simt]") {
+  alignas(16) const std::array<float, 256> numbers{};
+  const auto body = [&](simt::thread& t) { t.load<float, 4>(numbers.data() + 4 * t.thread_index()); };
+  CHECK(simt::launch(3, two_warps<decltype(body)>{body}, 1) == 3 * sizeof numbers);
+}
+
 TEST_CASE("detected: accesses beyond a shared array, and too much shared memory", "[simt]") {
   CHECK_THAT(reported_violation([](simt::thread& t) { t.shared<int, 8>().store(t.thread_index(), 1); }),
              ContainsSubstring("of a shared array of 8"));

@@ -17,6 +17,8 @@ namespace devplace::test::simt {
 /// is a violation, even if the order of blocks happened to give the right value.
 class global_memory {
  public:
+  std::size_t loaded_bytes = 0;  ///< by vector accesses
+
   void publish(const void* at, unsigned block, const moment& now) {
     const auto [found, is_new] = at_address_.try_emplace(at, values_.size());
     if (!is_new)

@@ -6,13 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/backend/cuda/kernels/row_maximum.hpp>
 #include <devplace/backend/cuda/kernels/rows_kernel.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 
 namespace devplace::detail {
 
-/// Computes loss and gradient of a row. Reads the logits once if they fit the registers of the row's threads; writes
-/// the gradient once. Uses the formulas of cross_entropy_row.
+/// Computes loss and gradient of a row. Reads the logits once, and once more for the gradient if they do not fit the
+/// registers of the row's threads; writes the gradient once. Uses the formulas of cross_entropy_row.
 template <class T, class Label, class Access, class Group>
 DEVPLACE_DEVICE void by_group(const cross_entropy_row<T, Label>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
@@ -25,29 +26,36 @@ DEVPLACE_DEVICE void by_group(const cross_entropy_row<T, Label>& p, Access acces
   const T sharp = 1 - p.options.label_smoothing;
 
   const auto x = access.values(group, p.logits + row * p.n, counts ? p.n : 0);
-  T max = -infinity<T>;
-  T target = 0;
-  x.each([&](std::size_t c, T v) {
-    max = v > max ? v : max;
-    if (c == target_column) target = v;
-  });
-  max = group.all_reduce(max, take_larger{});
-  target = group.all_reduce(target, add_up{}) - max;  // nonzero in one thread only
-
-  // Summing without the target's term avoids cancellation in 1 - softmax(x)_y where the difference is small.
+  row_maximum<T, Access::reads_once> maximum;
+  T target = 0;  // nonzero in one thread only
+  // The sum of exp(x - max) without the target's term, which avoids cancellation in 1 - softmax(x)_y where it is small.
   T others = 0;
-  x.each([&](std::size_t c, T v) {
-    if (c != target_column) others += fast_exp<T>(v - max);
-  });
-  others = group.all_reduce(others, add_up{});
   T all_weights = 0;
   T weighted_logits = 0;
-  if (smooth != 0) {
-    x.each([&](std::size_t c, T v) {
+  const auto rescale = [&](T factor, T difference) {
+    others *= factor;
+    weighted_logits += all_weights * difference;
+  };
+  x.each_part([&](const auto& part) {
+    maximum.include(group, part, rescale);
+    part.each([&, shift = maximum.shift](std::size_t c, T v) {
+      if (c == target_column)
+        target = v;
+      else
+        others += fast_exp<T>(v - shift);
+    });
+    if (smooth == 0) return;
+    part.each([&, shift = maximum.shift](std::size_t c, T v) {
       const T weight = w == nullptr ? T{1} : w[c];
       all_weights += weight;
-      weighted_logits += weight * (v - max);
+      weighted_logits += weight * (v - shift);
     });
+  });
+  maximum.combine(group, rescale);
+  const T max = maximum.max;
+  target = group.all_reduce(target, add_up{}) - max;
+  others = group.all_reduce(others, add_up{});
+  if (smooth != 0) {
     all_weights = group.all_reduce(all_weights, add_up{});
     weighted_logits = group.all_reduce(weighted_logits, add_up{});
   }

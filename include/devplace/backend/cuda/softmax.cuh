@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/backend/cuda/kernels/row_maximum.hpp>
 #include <devplace/backend/cuda/kernels/rows_kernel.hpp>
 #include <devplace/ops/softmax.hpp>
 
@@ -14,13 +15,17 @@ template <class T> struct row_exponential_sum {
   T max;
   T sum;
 
-  template <class Group, class Values>
-  DEVPLACE_DEVICE row_exponential_sum(const Group& group, const Values& x) : max(-infinity<T>), sum(0) {
-    T largest = max;
-    x.each([&largest](std::size_t, T v) { largest = v > largest ? v : largest; });
-    max = group.all_reduce(largest, take_larger{});
+  template <class Access, class Group, class Values>
+  DEVPLACE_DEVICE row_exponential_sum(Access, const Group& group, const Values& x) {
+    row_maximum<T, Access::reads_once> maximum;
     T own = 0;
-    x.each([&own, m = max](std::size_t, T v) { own += fast_exp<T>(v - m); });
+    const auto rescale = [&own](T factor, T) { own *= factor; };
+    x.each_part([&](const auto& part) {
+      maximum.include(group, part, rescale);
+      part.each([&own, shift = maximum.shift](std::size_t, T v) { own += fast_exp<T>(v - shift); });
+    });
+    maximum.combine(group, rescale);
+    max = maximum.max;
     sum = group.all_reduce(own, add_up{});
   }
 };
@@ -30,7 +35,7 @@ DEVPLACE_DEVICE void by_group(const softmax_row<T>& p, Access access, const Grou
                               bool exists) {
   using value = computed_t<T>;
   const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
-  const row_exponential_sum<value> exponentials(group, x);
+  const row_exponential_sum<value> exponentials(access, group, x);
   const value scale = 1 / exponentials.sum;
   x.write(p.y + row * p.n, [&](std::size_t, value v) { return fast_exp<value>(v - exponentials.max) * scale; });
 }
@@ -40,7 +45,7 @@ DEVPLACE_DEVICE void by_group(const log_softmax_row<T>& p, Access access, const 
                               bool exists) {
   using value = computed_t<T>;
   const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
-  const row_exponential_sum<value> exponentials(group, x);
+  const row_exponential_sum<value> exponentials(access, group, x);
   const value log_sum = std::log(exponentials.sum);
   x.write(p.y + row * p.n, [&](std::size_t, value v) { return (v - exponentials.max) - log_sum; });
 }

@@ -138,11 +138,27 @@ TEST_CASE("an invalid label makes only its row NaN; ignored rows may contain NaN
   }
 }
 
+TEST_CASE("the kernel reads rows of up to 1,024 logits once, and longer ones twice, or once for the loss alone",
+          "[cuda]") {
+  constexpr std::size_t rows = 2;
+  for (const std::size_t n : {std::size_t{1024}, std::size_t{1028}, std::size_t{20000}})
+    for (const float smoothing : {0.0F, 0.25F}) {
+      const std::vector<float> x = simt::logits(rows * n);
+      const std::vector<std::int64_t> labels{0, static_cast<std::int64_t>(n - 1)};
+      std::vector<float> losses(rows), gradient(x.size());
+      row_functor row{gradient.data(), losses.data(), x.data(), labels.data(), n, {ignore, smoothing, nullptr}};
+      const std::size_t once = x.size() * sizeof(float);
+      CHECK(simt::launch_rows(rows, n, row) == (n > 1024 ? 2 : 1) * once);
+      row.dlogits = nullptr;
+      CHECK(simt::launch_rows(rows, n, row) == once);
+    }
+}
+
 TEST_CASE("kernels and CPU agree for infinite, NaN and extreme logits", "[cuda]") {
   constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   constexpr float highest = std::numeric_limits<float>::max();
-  constexpr std::size_t rows = 11, target = 1;
-  for (const std::size_t n : {std::size_t{2}, std::size_t{10}, std::size_t{100}, std::size_t{1500}})
+  constexpr std::size_t rows = 14, target = 1;
+  for (const std::size_t n : {std::size_t{2}, std::size_t{10}, std::size_t{100}, std::size_t{1500}, std::size_t{9000}})
     for (const float smoothing : {0.0F, 0.25F}) {
       std::vector<float> x = simt::logits(rows * n);
       x[0] = nan;
@@ -157,6 +173,10 @@ TEST_CASE("kernels and CPU agree for infinite, NaN and extreme logits", "[cuda]"
       std::fill_n(&x[8 * n], n, highest);
       x[9 * n + target] = 104;  // exp(-104) is the smallest power that is not 0
       x[9 * n] = 0;
+      x[12 * n - 1] = infinity;
+      x[13 * n - 1] = nan;
+      std::fill_n(&x[13 * n], n, -infinity);
+      x[14 * n - 1] = -highest;
       const std::vector<std::int64_t> labels(rows, target);
       std::vector<float> losses(rows), gradient(x.size()), cpu_losses(rows), cpu_gradient(x.size());
       const row_functor kernel{

@@ -75,8 +75,8 @@ struct short_rows {
 
  private:
   template <class Row> static void run(bool by_kernel, std::size_t n, const Row& row) {
-    if (by_kernel) return simt::launch_rows(rows, n, row);
-    for (std::size_t i = 0; i < rows; ++i) row(i);
+    if (by_kernel) simt::launch_rows(rows, n, row);
+    for (std::size_t i = 0; !by_kernel && i < rows; ++i) row(i);
   }
 };
 

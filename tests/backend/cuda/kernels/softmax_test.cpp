@@ -4,7 +4,6 @@
 #include <devplace/backend/cuda/softmax.cuh>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -60,12 +59,15 @@ double error(const values& result, const exact& expected, double scale) {
 
 /// Small integers and memory for results, `offset` elements after addresses that are aligned for wide accesses.
 template <class T> struct operands {
-  static constexpr std::size_t room = 4096;
-  alignas(16) std::array<T, 4 * room + 8> storage{};
+  std::vector<T> storage;  // aligned like every allocation
   T *x, *zeros, *y, *dx;
 
-  explicit operands(std::size_t offset) : x(storage.data() + offset), zeros(x + room), y(zeros + room), dx(y + room) {
-    for (std::size_t i = 0; i < room; ++i) x[i] = static_cast<T>(static_cast<int>(i * 7919 % 17) - 8);
+  operands(std::size_t count, std::size_t offset) : storage(4 * count + 64), x(storage.data() + offset) {
+    const std::size_t room = (count + 15) / 16 * 16;
+    zeros = x + room;
+    y = zeros + room;
+    dx = y + room;
+    for (std::size_t i = 0; i < count; ++i) x[i] = static_cast<T>(static_cast<int>(i * 7919 % 17) - 8);
   }
   static bool same_bits(const T* a, const T* b, std::size_t count) { return std::memcmp(a, b, count * sizeof(T)) == 0; }
 };
@@ -91,7 +93,7 @@ TEST_CASE("softmax kernels agree with the definition in double, for rows of any 
 }
 
 TEST_CASE("softmax kernels work in place", "[cuda]") {
-  for (const std::size_t n : {std::size_t{10}, std::size_t{300}, std::size_t{1500}}) {
+  for (const std::size_t n : {std::size_t{10}, std::size_t{300}, std::size_t{9000}}) {
     values x = simt::logits(2 * n);
     const exact expected = softmax(x, n, false);
     simt::launch_rows(2, n, dp::detail::softmax_row<float>{x.data(), x.data(), n});
@@ -116,14 +118,46 @@ TEST_CASE("softmax kernels give NaN for rows with NaN, +infinity or -infinity al
   }
 }
 
+TEST_CASE("softmax kernels find the largest element of a long row in any of its parts", "[cuda]") {
+  for (const std::size_t n : {std::size_t{20000}, std::size_t{19999}}) {
+    INFO("rows of " << n);
+    values x(5 * n, -infinity), y(x.size());
+    for (std::size_t c = 0; c < n; ++c) {
+      x[c] = static_cast<float>(c) / 64;
+      x[n + c] = static_cast<float>(n - c) / 64;
+    }
+    x[3 * n - 1] = -1e30F;  // of the third row, all others are -infinity
+    std::fill_n(&x[3 * n], 2 * n, 1.0F);
+    x[4 * n - 1] = infinity;
+    x[5 * n - 1] = not_a_number;
+    simt::launch_rows(5, n, dp::detail::softmax_row<float>{y.data(), x.data(), n});
+    const values first(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(3 * n));
+    CHECK(error({&y[0], &y[0] + 3 * n}, softmax(first, n, false), 1) < 1e-6);
+    CHECK(std::all_of(&y[3 * n], &y[3 * n] + 2 * n, [](float v) { return std::isnan(v); }));
+    simt::launch_rows(2, n, dp::detail::log_softmax_row<float>{y.data(), x.data(), n});
+    CHECK(error({&y[0], &y[0] + 2 * n}, softmax({&x[0], &x[0] + 2 * n}, n, true), 512) < 1e-6);
+  }
+}
+
+TEMPLATE_TEST_CASE("softmax kernels read rows of up to 1,024 elements once, and longer ones twice", "[cuda]", float,
+                   double, dp::bf16, dp::half) {
+  constexpr std::size_t rows = 3;
+  for (const std::size_t n : {std::size_t{1024}, std::size_t{1032}, std::size_t{20000}}) {
+    operands<TestType> a(rows * n, 0);
+    const std::size_t due = (n > 1024 ? 2 : 1) * rows * n * sizeof(TestType);
+    CHECK(simt::launch_rows(rows, n, dp::detail::softmax_row<TestType>{a.y, a.x, n}) == due);
+    CHECK(simt::launch_rows(rows, n, dp::detail::log_softmax_row<TestType>{a.y, a.x, n}) == due);
+  }
+}
+
 TEMPLATE_TEST_CASE("softmax kernels give the same bits wherever rows begin", "[cuda]", float, dp::bf16) {
-  std::vector<std::size_t> lengths{136, 300, 1032};
+  std::vector<std::size_t> lengths{136, 300, 1032, 20000};
   for (std::size_t n = 1; n <= 40; ++n) lengths.push_back(n);
   for (const std::size_t n : lengths) {
     INFO("rows of " << n);
     const std::size_t rows = n > 16 ? 2 : 33;
     for (const std::size_t offset : {1u, 8u}) {
-      operands<TestType> first(0), other(offset), by_host(0);
+      operands<TestType> first(rows * n, 0), other(rows * n, offset), by_host(rows * n, 0);
       for (operands<TestType>* const each : {&first, &other}) {
         simt::launch_rows(rows, n, dp::detail::softmax_row<TestType>{each->y, each->x, n});
         simt::launch_rows(rows, n, dp::detail::softmax_backward_row<TestType>{each->dx, each->y, each->x, n});
