@@ -113,8 +113,8 @@ TEST_CASE("the software GPU finds races in global memory, and understands what t
          {"a read that races with the write of thread 0 of block", last_block("", "membar.gl;"),
           last_block("membar.gl;", "membar.gl;"), 64, 4},
          {"a read that races with the write of thread 0 of block", last_block("membar.gl;", ""),
-          last_block("fence.acq_rel.gpu;", "fence.acq_rel.gpu;"), 64, 4},
-         {"a write that races with the write", "st.global.u32 [%y], %r4;", "red.global.add.u32 [%y], %r4;", 1, 2},
+          last_block("membar.cta; membar.gl;", "membar.gl;"), 64, 4},
+         {"a write that races with the write", "st.global.u32 [%y], %r4;", "atom.global.add.u32 %r5, [%y], %r4;", 1, 2},
          {"in global memory", "st.volatile.global.u32 [%y], 1; ld.global.u32 %r5, [%y];",
           "st.volatile.global.u32 [%y], 1; ld.volatile.global.u32 %r5, [%y];"},
          // A chain: each block reads what the one before has released.
