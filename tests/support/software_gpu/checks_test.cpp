@@ -87,6 +87,10 @@ TEST_CASE("the software GPU finds accesses out of bounds, misaligned, and after 
 }
 
 TEST_CASE("the software GPU finds races in shared memory", "[software_gpu]") {
+  const std::string warp_reads =
+                        "@%p1 st.shared.u32 [s], %r4; bar.sync 0; setp.lt.u32 %p3, %tid, 32;"
+                        "@%p3 ld.shared.u32 %r5, [s]; setp.eq.u32 %p4, %tid, 40;",
+                    thread_reads = "@%p4 ld.shared.u32 %r5, [s];", thread_writes = "@%p4 st.shared.u32 [s], 7;";
   check(
       {{"a read that races with the write of thread", "@!%p2 ret;" + publish + next_one,
         publish + "bar.sync 0;" + next_one},
@@ -100,6 +104,14 @@ TEST_CASE("the software GPU finds races in shared memory", "[software_gpu]") {
         publish + "bar.sync 0; ld.shared.u32 %r5, [%r2]; bar.sync 0; st.shared.u32 [%r1], %r5;"},
        {"in shared memory", "atom.shared.add.u32 %r5, [s], 1; st.shared.u32 [s], %r5;",
         "@%p1 st.shared.u32 [s], 0; bar.sync 0; atom.shared.add.u32 %r5, [s], 1; bar.sync 0; ld.shared.u32 %r5, [s];"},
+       {"in shared memory", "@%p1 st.shared.v4.u32 [s], {%r4, %r4, %r4, %r4}; ld.shared.u32 %r5, [s+12];",
+        "@%p1 st.shared.v4.u32 [s], {%r4, %r4, %r4, %r4}; bar.sync 0; ld.shared.u32 %r5, [s+12];"},
+       {"in shared memory", publish + "@%p1 ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [s];",
+        publish + "bar.sync 0; @%p1 ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [s];"},
+       // The readers are a warp, or also the thread that writes.
+       {"in shared memory", warp_reads + thread_writes, warp_reads + "bar.sync 0;" + thread_writes},
+       {"in shared memory", warp_reads + thread_reads + thread_writes,
+        warp_reads + thread_reads + "bar.sync 0;" + thread_writes},
        {"in shared memory", "shr.u32 %r5, %tid, 1; add.u32 %r5, %r5, %r3; st.shared.u8 [%r5], %r4;",
         "add.u32 %r5, %tid, %r3; st.shared.u8 [%r5], %r4;"}});
 }

@@ -70,6 +70,24 @@ TEST_CASE("the software GPU gives each thread local memory, also by generic addr
   CHECK((x[0] == 0 && x[31] == 31));
 }
 
+TEST_CASE("the software GPU passes each launch its parameters, also by address", "[software_gpu]") {
+  kernel_runner runner;
+  module& m = runner.device.load(R"(.version 8.0
+    .target sm_80
+    .visible .entry k(.param .u64 out, .param .align 8 .b8 p[16]) {
+      .reg .b64 %rd<3>; .reg .b32 %r<5>; ld.param.u64 %rd1, [out]; mov.b64 %rd2, p;
+      ld.param.v2.u32 {%r1, %r2}, [p+8]; ld.param.s8 %r3, [p+1]; ld.param.u8 %r4, [%rd2+1];
+      st.global.v4.u32 [%rd1], {%r1, %r2, %r3, %r4}; ret; })");
+  u32* const x = runner.memory.allocate<u32>(4);
+  for (const u32 k : {1U, 2U}) {
+    const u32 values[] = {0xfe00 - 256 * k, 0, 10 * k, 20 * k};
+    const void* const arguments[] = {&x, values};
+    runner.device.launch(m, *m.find("k"), runner.shape, arguments);
+    CHECK(std::vector<u32>(x, x + 4) == std::vector<u32>{10 * k, 20 * k, ~1U - k, 254 - k});
+  }
+  CHECK(first_of(runner.device.violations()) == "");
+}
+
 TEST_CASE("the software GPU calls functions, also in divergent code and recursively", "[software_gpu]") {
   const std::string declarations = R"(
     .global .align 4 .u32 table[3] = {7, 8, 0x10};
