@@ -68,7 +68,7 @@ TEST_CASE("the software GPU finds accesses out of bounds, misaligned, and after 
   check(
       {{"an access beyond the end of shared memory: 4 bytes at 1024 of 1024, at 'st.shared.u32 [s+1024], %r4'",
         "st.shared.u32 [s+1024], %r4;", "st.shared.u32 [%r1], %r4;"},
-       {"kernel test_kernel, block (3, 0, 0), thread (63, 0, 0): an access to memory of no live block: address ",
+       {"kernel test_kernel, block 3, thread 63: an access to memory of no live block: address ",
         "setp.eq.u32 %p3, %i, 255; @!%p3 ret; ld.global.u32 %r5, [%rd1+4];",
         "setp.eq.u32 %p3, %i, 255; @!%p3 ret; ld.global.u32 %r5, [%rd1];", 64, 4},
        {"a misaligned access: address", "ld.global.v2.u32 {%r5, %r6}, [%x+4];", "ld.global.v2.u32 {%r5, %r6}, [%x+8];"},
@@ -87,6 +87,10 @@ TEST_CASE("the software GPU finds accesses out of bounds, misaligned, and after 
 }
 
 TEST_CASE("the software GPU finds races in shared memory", "[software_gpu]") {
+  const std::string warp_reads =
+                        "@%p1 st.shared.u32 [s], %r4; bar.sync 0; setp.lt.u32 %p3, %tid, 32;"
+                        "@%p3 ld.shared.u32 %r5, [s]; setp.eq.u32 %p4, %tid, 40;",
+                    thread_reads = "@%p4 ld.shared.u32 %r5, [s];", thread_writes = "@%p4 st.shared.u32 [s], 7;";
   check(
       {{"a read that races with the write of thread", "@!%p2 ret;" + publish + next_one,
         publish + "bar.sync 0;" + next_one},
@@ -100,6 +104,14 @@ TEST_CASE("the software GPU finds races in shared memory", "[software_gpu]") {
         publish + "bar.sync 0; ld.shared.u32 %r5, [%r2]; bar.sync 0; st.shared.u32 [%r1], %r5;"},
        {"in shared memory", "atom.shared.add.u32 %r5, [s], 1; st.shared.u32 [s], %r5;",
         "@%p1 st.shared.u32 [s], 0; bar.sync 0; atom.shared.add.u32 %r5, [s], 1; bar.sync 0; ld.shared.u32 %r5, [s];"},
+       {"in shared memory", "@%p1 st.shared.v4.u32 [s], {%r4, %r4, %r4, %r4}; ld.shared.u32 %r5, [s+12];",
+        "@%p1 st.shared.v4.u32 [s], {%r4, %r4, %r4, %r4}; bar.sync 0; ld.shared.u32 %r5, [s+12];"},
+       {"in shared memory", publish + "@%p1 ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [s];",
+        publish + "bar.sync 0; @%p1 ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [s];"},
+       // The readers are a warp, or also the thread that writes.
+       {"in shared memory", warp_reads + thread_writes, warp_reads + "bar.sync 0;" + thread_writes},
+       {"in shared memory", warp_reads + thread_reads + thread_writes,
+        warp_reads + thread_reads + "bar.sync 0;" + thread_writes},
        {"in shared memory", "shr.u32 %r5, %tid, 1; add.u32 %r5, %r5, %r3; st.shared.u8 [%r5], %r4;",
         "add.u32 %r5, %tid, %r3; st.shared.u8 [%r5], %r4;"}});
 }
@@ -113,8 +125,8 @@ TEST_CASE("the software GPU finds races in global memory, and understands what t
          {"a read that races with the write of thread 0 of block", last_block("", "membar.gl;"),
           last_block("membar.gl;", "membar.gl;"), 64, 4},
          {"a read that races with the write of thread 0 of block", last_block("membar.gl;", ""),
-          last_block("fence.acq_rel.gpu;", "fence.acq_rel.gpu;"), 64, 4},
-         {"a write that races with the write", "st.global.u32 [%y], %r4;", "red.global.add.u32 [%y], %r4;", 1, 2},
+          last_block("membar.cta; membar.gl;", "membar.gl;"), 64, 4},
+         {"a write that races with the write", "st.global.u32 [%y], %r4;", "atom.global.add.u32 %r5, [%y], %r4;", 1, 2},
          {"in global memory", "st.volatile.global.u32 [%y], 1; ld.global.u32 %r5, [%y];",
           "st.volatile.global.u32 [%y], 1; ld.volatile.global.u32 %r5, [%y];"},
          // A chain: each block reads what the one before has released.

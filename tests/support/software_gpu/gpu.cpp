@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 
-#include "support/software_gpu/decoder.hpp"
 #include "support/software_gpu/warp.hpp"
 
 // Executes the blocks of launches.
@@ -18,74 +17,24 @@ namespace devplace::test::software_gpu {
 
 namespace {
 
-constexpr u64 slice_of_block = 200'000, slice_of_warp = 20'000;
 constexpr std::size_t most_active_blocks = 256;
 
-std::array<u32, 3> position(u64 linear, const dimensions& in) {
-  return {static_cast<u32>(linear % in.x), static_cast<u32>(linear / in.x % in.y),
-          static_cast<u32>(linear / in.x / in.y)};
+/// Returns the numbers 0 to n - 1 in the launch's order.
+std::vector<u32> in_order(launch_state& launch, std::size_t n) {
+  std::vector<u32> order(n);
+  std::iota(order.begin(), order.end(), 0U);
+  if (launch.options.order == execution_order::reverse) std::reverse(order.begin(), order.end());
+  if (launch.options.order == execution_order::random) std::shuffle(order.begin(), order.end(), launch.random);
+  return order;
 }
-std::string text_of(const std::array<u32, 3>& at) {
-  return "(" + std::to_string(at[0]) + ", " + std::to_string(at[1]) + ", " + std::to_string(at[2]) + ")";
-}
-
-void collect_shared(const function& f, std::vector<const variable*>& all, std::set<const function*>& seen) {
-  if (!seen.insert(&f).second) return;
-  for (const variable* v : f.shared)
-    if (std::find(all.begin(), all.end(), v) == all.end()) all.push_back(v);
-  for (const call_site& call : f.calls)
-    if (call.callee != nullptr) collect_shared(*call.callee, all, seen);
-}
-u32 lay_out_shared(const function& kernel, std::unordered_map<const variable*, u32>& offsets) {
-  std::vector<const variable*> all;
-  std::set<const function*> seen;
-  collect_shared(kernel, all, seen);
-  std::stable_partition(all.begin(), all.end(), [](const variable* v) { return !v->dynamic; });
-  u64 bytes = 0;
-  for (const variable* v : all) {
-    bytes = (bytes + v->alignment - 1) / v->alignment * v->alignment;
-    offsets[v] = static_cast<u32>(bytes);
-    if (!v->dynamic) bytes += v->bytes;
-  }
-  return static_cast<u32>(bytes);
-}
-
-void set_special_registers(const launch_state& launch, const block_state& block, warp& w) {
-  const auto &grid = launch.configuration.grid, &threads = launch.configuration.block;
-  for (unsigned lane = 0; lane < warp_size; ++lane) {
-    const auto tid = position(u64{w.number} * warp_size + lane, threads);
-    const u32 bit = 1U << lane, below = bit - 1;
-    const std::array<u32, special_registers.size()> values{tid[0],
-                                                           tid[1],
-                                                           tid[2],
-                                                           threads.x,
-                                                           threads.y,
-                                                           threads.z,
-                                                           block.index[0],
-                                                           block.index[1],
-                                                           block.index[2],
-                                                           grid.x,
-                                                           grid.y,
-                                                           grid.z,
-                                                           lane,
-                                                           w.number,
-                                                           static_cast<u32>(block.warps.size()),
-                                                           bit,
-                                                           below,
-                                                           below | bit,
-                                                           ~(below | bit),
-                                                           ~below,
-                                                           warp_size,
-                                                           launch.configuration.shared_bytes,
-                                                           launch.shared_bytes};
-    for (std::size_t k = 0; k < values.size(); ++k) w.special[k * warp_size + lane] = values[k];
-  }
+/// Returns how long something goes on: in random order, for a random time.
+u64 slice(launch_state& launch, u64 usual, u64 longest) {
+  return launch.options.order == execution_order::random ? 1 + launch.random() % longest : usual;
 }
 
 void begin_block(launch_state& launch, block_state& block, u32 number) {
-  block.number = number, block.index = position(number, launch.configuration.grid);
+  block.number = number;
   block.warps.resize((launch.threads + warp_size - 1) / warp_size);
-  block.shared_bytes = launch.shared_bytes;
   // One byte more than the block may use, so that its address is no one else's.
   block.shared.assign(launch.shared_bytes / 8 + 1, 0xcdcdcdcdcdcdcdcdU);
   block.shared_written.assign(launch.shared_bytes, 0);
@@ -97,89 +46,80 @@ void begin_block(launch_state& launch, block_state& block, u32 number) {
     w.number = k, w.ended = 0, w.carry = 0, w.in_turn = false;
     w.existing = lanes == warp_size ? all_lanes : (1U << lanes) - 1;
     w.special.resize(special_registers.size() * warp_size);
-    set_special_registers(launch, block, w);
-    while (!w.frames.empty()) leave(w, w.frames.back().get());
+    for (std::size_t at = 0; at < w.special.size(); ++at)
+      w.special[at] = special_registers[at / warp_size].value(launch, block, k * warp_size + at % warp_size);
+    while (!w.frames.empty()) leave(w, *w.frames.back(), all_lanes);
     execution e;
     e.active = w.existing, e.of = &w, e.block = &block, e.launch = &launch;
-    group g;
-    g.in = enter(e, launch.kernel, nullptr), g.lanes = w.existing;
-    w.groups.assign(1, g);
+    w.groups.assign(1, {enter(e, launch.kernel, nullptr), 0, w.existing});
   }
 }
 
-execution at_group(launch_state& launch, block_state& block, warp& w, const group& g) {
-  execution e;
-  e.planes = {reinterpret_cast<unsigned char*>(g.in->registers.data()),
-              reinterpret_cast<unsigned char*>(g.in->code->constants.data()),
-              reinterpret_cast<unsigned char*>(w.special.data())};
-  e.active = g.lanes, e.in = g.in, e.of = &w, e.block = &block, e.launch = &launch, e.defined = g.in->defined.data();
-  return e;
-}
-
-/// Calls f(execution, group) for each group of a block.
-template <class F> void each_group(launch_state& launch, block_state& block, F f) {
-  for (warp& w : block.warps)
-    for (group& g : w.groups) {
-      execution e = at_group(launch, block, w, g);
-      f(e, g);
-    }
-}
-
-/// Lets the threads pass a barrier that all have reached, or reports why they never will.
+/// Lets the threads pass a barrier that all have reached, or reports why they never will. A barrier with a predicate
+/// tells whether any thread's is true.
 void pass_barrier(launch_state& launch, block_state& block) {
+  std::vector<std::pair<execution, group*>> groups;
+  bool ended = false, any = false;
+  for (warp& w : block.warps) {
+    ended = ended || w.ended != 0;
+    for (group& g : w.groups) groups.emplace_back(execution_of(launch, block, w, g), &g);
+  }
   const instruction* first = nullptr;
-  u32 voters = 0, votes = 0;
-  bool stuck = false, ended = false;
-  u64 number = 0;
-  for (const warp& w : block.warps) ended = ended || w.ended != 0;
-  each_group(launch, block, [&](execution& e, group& g) {
-    const instruction& i = g.next();
-    const auto lane = static_cast<unsigned>(std::countr_zero(g.lanes));
-    if (g.is != group::state::at_barrier) {
+  u32 number = 0;
+  for (const auto& [e, g] : groups) {
+    const instruction& i = g->next();
+    const unsigned lane = first_lane(g->lanes);
+    if (g->is != group::state::at_barrier) {
       report(e, i, lane, "lanes wait for lanes of their mask that do not come");
-      stuck = true;
-      return;
+      launch.stopped = true;
+      continue;
     }
     if (first == nullptr && ended) report(e, i, lane, "a barrier that threads that have ended do not reach");
-    if (e.of->groups.size() > 1 && &g != e.of->groups.data() && i.whole_warp)
-      report(e, i, lane, "a barrier in divergent code");
-    const u64 mine = e.get(i.from[0], lane);
-    if (first != nullptr && (mine != number || first->mode != i.mode))
+    if (g != e.of->groups.data()) report(e, i, lane, "a barrier in divergent code");
+    const u32 mine = lanes_of<u32>(e, i.from[0])[lane];
+    if (first != nullptr && (mine != number || first->from_count != i.from_count))
       report(e, i, lane, "threads of the block wait at different barriers");
     first = &i, number = mine;
-    if (i.mode == 0) return;
-    voters += static_cast<u32>(std::popcount(g.lanes));
-    votes += static_cast<u32>(std::popcount(g.lanes & e.predicate(i.from[i.from_count - 1])));
-  });
-  if (stuck) {
-    launch.stopped = true;
-    return;
+    any = any || (i.from_count == 2 && (g->lanes & e.predicate(i.from[1])) != 0);
   }
+  if (launch.stopped) return;
   block.order->barrier = ++launch.order.now;
   launch.counts.barriers += 1;
-  each_group(launch, block, [&](execution& e, group& g) {
-    const instruction& i = g.next();
-    if (i.mode != 0) {
-      // The count, or whether all or any voted: in that order of modes.
-      const u32 result = i.mode == 1 ? votes : ((i.mode == 2 ? votes == voters : votes != 0) ? 1 : 0);
-      e.each([&](unsigned lane) { e.set(i.to[0], lane, result); });
-      e.defined[i.to[0].index] |= e.active;
-    }
-    g.pc += 1, g.is = group::state::running;
-  });
+  for (const auto& [e, g] : groups) {
+    const instruction& i = g->next();
+    if (i.to_count != 0) e.set_predicate(i.to[0], any ? all_lanes : 0), e.define(i.to[0], all_lanes);
+    g->pc += 1, g->is = group::state::running;
+  }
 }
 
-std::vector<u32> order_of_blocks(launch_state& launch) {
-  std::vector<u32> order(launch.configuration.grid.count());
-  std::iota(order.begin(), order.end(), 0U);
-  if (launch.options.order == execution_order::reverse) std::reverse(order.begin(), order.end());
-  if (launch.options.order == execution_order::random) std::shuffle(order.begin(), order.end(), launch.random);
-  return order;
+/// Runs a block until it has ended or its budget is used up; returns whether it has ended.
+bool run_block(launch_state& launch, block_state& block, u64 budget) {
+  for (u64 used = 0; used < budget;) {
+    const u64 before = used;
+    bool done = true;
+    for (const u32 k : in_order(launch, block.warps.size())) {
+      warp& w = block.warps[k];
+      if (w.done()) continue;
+      used += run_warp(launch, block, w, slice(launch, 20'000, 2000));
+      done = done && w.done();
+      if (launch.warp_instructions > launch.options.instruction_limit && !w.done()) {
+        const execution e = execution_of(launch, block, w, w.groups.front());
+        report(e, w.groups.front().next(), first_lane(e.active), "a kernel that does not end",
+               " after " + std::to_string(launch.warp_instructions) + " instructions of warps");
+        launch.stopped = true;
+      }
+      if (launch.stopped) return true;
+    }
+    if (done) return true;
+    if (used == before) pass_barrier(launch, block);
+    if (launch.stopped) return true;
+  }
+  return false;
 }
 
 /// Blocks that take long share the machine with later ones, which they may wait for.
 void run_grid(launch_state& launch) {
-  const std::vector<u32> order = order_of_blocks(launch);
+  const std::vector<u32> order = in_order(launch, launch.configuration.grid.count());
   std::vector<std::unique_ptr<block_state>> free;
   std::deque<std::unique_ptr<block_state>> active;
   for (std::size_t next = 0; (next < order.size() || !active.empty()) && !launch.stopped;) {
@@ -189,10 +129,9 @@ void run_grid(launch_state& launch) {
       active.push_front(std::move(free.back()));
       free.pop_back();
     }
-    const u64 slice = launch.options.order == execution_order::random ? 500 + launch.random() % 50'000 : slice_of_block;
     std::unique_ptr<block_state> block = std::move(active.front());
     active.pop_front();
-    if (run_block(launch, *block, slice)) {
+    if (run_block(launch, *block, slice(launch, 200'000, 50'000))) {
       block->order->end();
       free.push_back(std::move(block));
     } else {
@@ -203,44 +142,22 @@ void run_grid(launch_state& launch) {
 
 }  // namespace
 
-bool run_block(launch_state& launch, block_state& block, u64 budget) {
-  u64 used = 0;
-  std::vector<warp*> order;
-  for (warp& w : block.warps) order.push_back(&w);
-  if (launch.options.order == execution_order::reverse) std::reverse(order.begin(), order.end());
-  while (used < budget) {
-    if (launch.options.order == execution_order::random) std::shuffle(order.begin(), order.end(), launch.random);
-    const u64 before = used;
-    bool done = true;
-    for (warp* const w : order) {
-      if (w->done()) continue;
-      const u64 slice = launch.options.order == execution_order::random ? 1 + launch.random() % 2000 : slice_of_warp;
-      used += run_warp(launch, block, *w, slice);
-      done = done && w->done();
-      if (launch.stopped) return true;
-      if (launch.warp_instructions > launch.options.instruction_limit) {
-        const execution e = at_group(launch, block, *w, w->groups.front());
-        report(e, w->groups.front().next(), static_cast<unsigned>(std::countr_zero(e.active)),
-               "a kernel that does not end",
-               " after " + std::to_string(launch.warp_instructions) + " instructions of warps");
-        launch.stopped = true;
-        return true;
-      }
-    }
-    if (done) return true;
-    if (used == before) pass_barrier(launch, block);
-    if (launch.stopped) return true;
-  }
-  return false;
-}
+const std::array<special_register, special_register_count> special_registers{{
+    {"%tid.x", [](auto&, auto&, u32 thread) { return thread; }},
+    {"%ntid.x", [](auto& launch, auto&, u32) { return launch.threads; }},
+    {"%ctaid.x", [](auto&, auto& block, u32) { return block.number; }},
+    {"%nctaid.x", [](auto& launch, auto&, u32) { return launch.configuration.grid.x; }},
+    {"%laneid", [](auto&, auto&, u32 thread) { return thread % warp_size; }},
+    {"%lanemask_le", [](auto&, auto&, u32 thread) { return (2U << thread % warp_size) - 1; }},
+    {"%lanemask_ge", [](auto&, auto&, u32 thread) { return all_lanes << thread % warp_size; }},
+}};
 
 void report(const execution& e, const instruction& i, unsigned lane, const std::string& what,
             const std::string& details) {
   launch_state& launch = *e.launch;
   if (!launch.reported.emplace(&i, what).second) return;
-  const u64 thread = u64{e.of->number} * warp_size + lane;
-  std::string text = "kernel " + launch.kernel.name + ", block " + text_of(e.block->index) + ", thread " +
-                     text_of(position(thread, launch.configuration.block)) + ": " + what + details + ", at '" +
+  std::string text = "kernel " + launch.kernel.name + ", block " + std::to_string(e.block->number) + ", thread " +
+                     std::to_string(e.of->number * warp_size + lane) + ": " + what + details + ", at '" +
                      std::string(i.text) + "'";
   if (e.in->code != &launch.kernel) text += " of " + e.in->code->name;
   if (launch.options.order == execution_order::reverse) text += " (reverse order)";
@@ -251,7 +168,7 @@ void report(const execution& e, const instruction& i, unsigned lane, const std::
 
 void report_undefined(const execution& e, const instruction& i, u32 lanes, const char* what) {
   if (!e.launch->options.find_undefined_values) return;
-  report(e, i, static_cast<unsigned>(std::countr_zero(lanes)), std::string("an undefined value decides ") + what);
+  report(e, i, first_lane(lanes), std::string("an undefined value decides ") + what);
 }
 
 counters& counters::operator+=(const counters& more) {
@@ -262,17 +179,14 @@ counters& counters::operator+=(const counters& more) {
   return *this;
 }
 
-u32 static_shared_bytes(const function& kernel) {
-  std::unordered_map<const variable*, u32> offsets;
-  return lay_out_shared(kernel, offsets);
-}
+u32 static_shared_bytes(const function& kernel) { return kernel.shared_bytes; }
 
 std::map<std::string, u64> gpu::executed_opcodes() const {
   std::map<std::string, u64> result;
   for (const auto& m : modules_)
     for (const auto& [name, f] : m->functions)
       for (std::size_t k = 0; k < f->executed.size(); ++k)
-        if (f->executed[k] != 0) result[std::string(opcode_of(f->code[k].text))] += f->executed[k];
+        if (f->executed[k] != 0) result[std::string(f->code[k].opcode)] += f->executed[k];
   return result;
 }
 
@@ -284,22 +198,22 @@ module& gpu::load(std::string ptx) {
 void gpu::launch(module& from, function& kernel, const launch_configuration& configuration,
                  const void* const* arguments) {
   decode(from, kernel);
-  launch_state launch(owner_, options, from, kernel, violations_);
-  launch.configuration = configuration;
-  const u64 threads = configuration.block.count();
-  if (!kernel.kernel || threads == 0 || threads > 1024 || configuration.grid.count() == 0 ||
-      configuration.grid.count() > ~0U / threads)
-    throw ptx_error("software GPU: " + kernel.name + " cannot be launched with " +
-                    std::to_string(configuration.grid.count()) + " blocks of " + std::to_string(threads) + " threads");
-  launch.threads = static_cast<u32>(threads);
-  for (const parameter& p : kernel.parameters)
-    launch.parameter_bytes = std::max(launch.parameter_bytes, p.offset + p.bytes);
-  launch.parameters.resize(launch.parameter_bytes / 8 + 1);
-  for (std::size_t k = 0; k < kernel.parameters.size(); ++k)
-    std::memcpy(reinterpret_cast<u8*>(launch.parameters.data()) + kernel.parameters[k].offset, arguments[k],
-                kernel.parameters[k].bytes);
-  launch.shared_bytes = lay_out_shared(kernel, launch.shared_offsets) + configuration.shared_bytes;
-  launch.counts.launches = 1;
+  const u64 threads = configuration.block.count(), blocks = configuration.grid.count();
+  if (!kernel.kernel || threads == 0 || threads > 1024 || blocks == 0 || threads != configuration.block.x ||
+      blocks != configuration.grid.x)
+    throw ptx_error("software GPU: " + kernel.name + " cannot be launched with " + std::to_string(blocks) +
+                    " blocks of " + std::to_string(threads) + " threads; grids and blocks have one dimension");
+  launch_state launch{owner_, options, from, kernel, configuration, violations_};
+  for (std::size_t k = 0; k < kernel.parameters.size(); ++k) {
+    const parameter& p = kernel.parameters[k];
+    launch.parameters.resize(p.offset + p.bytes);
+    std::memcpy(launch.parameters.data() + p.offset, arguments[k], p.bytes);
+  }
+  for (const auto& [constant, part] : kernel.launch_constants) {
+    u64 bits = 0;
+    std::memcpy(&bits, launch.parameters.data() + part.offset, part.bytes);
+    kernel.set_constant(constant, bits);
+  }
   run_grid(launch);
   last_ = launch.counts;
   touched_.clear();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -22,9 +23,17 @@ namespace devplace::test::software_gpu {
 inline constexpr unsigned warp_size = 32;
 inline constexpr u32 all_lanes = 0xffffffffU;
 
+constexpr u64 aligned(u64 x, u64 alignment) { return (x + alignment - 1) / alignment * alignment; }
+inline unsigned first_lane(u32 lanes) { return static_cast<unsigned>(std::countr_zero(lanes)); }
+/// Calls f(lane) for each lane of a mask.
+template <class F> void each_lane(u32 lanes, F f) {
+  for (; lanes != 0; lanes &= lanes - 1) f(first_lane(lanes));
+}
+
 struct execution;
 struct function;
 struct instruction;
+struct variable;
 using run_function = void (*)(execution&, const instruction&);
 
 /// A mistake in the text of a module, or an instruction that this machine lacks.
@@ -42,20 +51,16 @@ struct operand {
   u32 index = 0;  ///< number of the register; 0: no register, always defined
   plane base = plane::registers;
   u8 bytes = 0;  ///< 0: predicate
-  bool negated = false;
 };
 
-enum class space : u8 { generic, global, shared, local, param, constant };
-
-/// How an access to memory takes part in the order between threads.
-enum class ordering : u8 { weak, relaxed, acquire, release, acquire_release };
+enum class space : u8 { generic, global, shared, local, param };
+inline constexpr std::array<std::string_view, 5> spaces{"generic", "global", "shared", "local", "param"};
 
 /// How the executor handles an instruction.
-enum class action : u8 { run, branch, table_branch, call, ret, exit, trap, barrier, collective, unsupported };
+enum class action : u8 { run, branch, call, ret, exit, trap, barrier, collective, unsupported };
 
 struct call_site {
   function* callee = nullptr;
-  std::string name;
   std::vector<u32> arguments, results;  ///< offsets in the caller's parameter area
 };
 
@@ -65,59 +70,65 @@ struct instruction {
   const operand* from = nullptr;
   u8 to_count = 0, from_count = 0;
   action what = action::run;
-  bool guarded = false;
+  bool guarded = false, guard_negated = false;
   bool defines = false;     ///< `run` itself says which lanes of its results are defined
   bool whole_warp = false;  ///< of collectives and barriers: all lanes take part at the same instruction
-  bool ftz = false, sat = false, is_signed = false;
-  rounding round = rounding::nearest;
-  u8 mode = 0;              ///< variant of the operation, which its file defines
-  u8 bytes = 0, count = 1;  ///< of memory accesses: size of an element, elements
+  bool strong = false;      ///< of memory accesses: relaxed or volatile, not weak
+  u8 count = 1;             ///< of memory accesses: elements
   space where = space::generic;
-  ordering order = ordering::weak;
-  u32 target = 0;  ///< of branches: instruction; of calls and tables: index in the function
-  s64 displacement = 0;
+  u32 target = 0;  ///< of branches: instruction; of calls: index in the function
+  u64 displacement = 0;
   operand guard;
-  std::string_view text;
+  std::string_view text, opcode;
 };
 
-/// A variable whose address depends on the launch, the frame, or the lane: a hidden register holds it.
+/// A hidden register that holds an address, which depends on the launch, the frame, or the lane.
 struct addressed {
   operand holder;
-  space where = space::local;
-  u32 offset = 0;                  ///< in the lane's memory of the frame
-  const void* variable = nullptr;  ///< of shared memory: the module's variable
+  space where = space::local;    ///< the lane's memory of the frame; param: the kernel's parameters; or shared
+  u32 offset = 0;                ///< not of shared memory
+  const variable* of = nullptr;  ///< of shared memory
 };
 
 struct parameter {
   u32 offset = 0, bytes = 0;
 };
 
-/// A variable of a module in global, constant or shared memory.
+/// A variable of a module in global or shared memory.
 struct variable {
   space where = space::global;
   u64 bytes = 0, alignment = 1;
-  std::unique_ptr<u8[]> storage;  ///< of global and constant memory
+  std::unique_ptr<u8[]> storage;  ///< of global memory
   u64 address = 0;
-  std::string_view initial;
-  bool dynamic = false;  ///< extern shared memory, whose size the launch gives
+  bool dynamic = false;    ///< extern shared memory, whose size the launch gives
+  std::size_t number = 0;  ///< in the module
+};
+/// Puts memory whose size the launch gives last.
+struct dynamic_last {
+  bool operator()(const variable* a, const variable* b) const {
+    return std::pair(a->dynamic, a->number) < std::pair(b->dynamic, b->number);
+  }
 };
 
 struct function {
   std::string name;
-  std::string_view header, body;
+  std::string_view results_text, parameters_text, body;
   bool kernel = false, decoded = false;
   std::vector<instruction> code;
   std::vector<operand> operands;
-  std::vector<u64> constants;            ///< planes of immediate operands
-  std::vector<std::vector<u32>> tables;  ///< targets of brx
+  std::vector<u64> constants;  ///< planes of immediate operands and of a kernel's parameters
+  std::vector<std::pair<operand, parameter>> launch_constants;  ///< those of parameters
   std::vector<call_site> calls;
   std::vector<addressed> addresses;
   std::vector<parameter> parameters, results;
   u32 register_bytes = 0, register_count = 1;
-  u32 area_bytes = 0;    ///< parameters of the function and of its calls
-  u32 memory_bytes = 0;  ///< of a lane: area and local variables
-  std::vector<const variable*> shared;
+  u32 memory_bytes = 0;  ///< of a lane: parameters of the function and of its calls, and local variables
+  std::map<const variable*, u32, dynamic_last> shared;  ///< offsets of the shared memory, also of functions called
+  u32 shared_bytes = 0;
   std::vector<u64> executed;  ///< executions of each instruction, counted by threads
+
+  /// Writes a constant's lanes, or the mask of a predicate.
+  void set_constant(const operand& o, u64 bits);
 };
 
 struct module {
@@ -134,24 +145,31 @@ struct module {
 
 /// Indexes the functions and variables of a text of PTX.
 std::unique_ptr<module> load_module(std::string text);
+/// Adds a variable by its declaration.
+void add_variable(module& into, std::string_view text);
 
 /// Decodes a function and the ones that it calls. Instructions that this machine lacks stop only those who execute
 /// them.
 void decode(module& from, function& f);
 
-/// An operation that works on the lanes of its operands: how to run it, and the sizes of its operands.
+/// What instructions of one name have in common.
 struct operation {
   run_function run = nullptr;
-  u8 to_bytes = 0;
-  std::array<u8, 4> from_bytes{};
+  std::vector<u8> from_bytes;  ///< sizes of the sources, for immediates; of vectors, the element's
   bool defines = false;
+  u8 results = 1;
+  action what = action::run;
+  bool whole_warp = false;
 };
-/// By name and types, without modifiers of rounding: "add.f32", "setp.lt.u64", "cvt.f32.f16".
+/// By the opcode with types of bits as integers and without words that are fields of `instruction`, or .rn:
+/// "add.rz.f32", "setp.lt.u64", "and.u32", "ld.u32", "atom.add.u32".
 using operation_table = std::unordered_map<std::string, operation>;
 
 void add_integer_operations(operation_table& table);
 void add_floating_operations(operation_table& table);
 void add_comparisons(operation_table& table);
 void add_conversions(operation_table& table);
+void add_memory_operations(operation_table& table);
+void add_warp_operations(operation_table& table);
 
 }  // namespace devplace::test::software_gpu

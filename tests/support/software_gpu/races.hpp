@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <map>
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -19,17 +17,15 @@
 
 namespace devplace::test::software_gpu {
 
-/// The releases by atomics or relaxed stores to one address.
-struct sync_place {
-  struct release {
-    u32 thread, block;
-    u32 fence;    ///< time of the thread's fence
-    u32 barrier;  ///< time of the last barrier of its block before the fence
-    u32 time;
-  };
-  std::vector<release> releases;
-  std::unordered_map<u32, std::vector<std::size_t>> of_block;
+/// A release by an atomic or a relaxed store.
+struct release {
+  u32 thread;   ///< in its block
+  u32 fence;    ///< time of the thread's fence
+  u32 barrier;  ///< time of the last barrier of its block before the fence
+  u32 time;
 };
+/// The releases to one address, by block.
+using sync_place = std::unordered_multimap<u32, release>;
 
 /// The order that the threads of a block have made.
 struct block_order {
@@ -40,23 +36,28 @@ struct block_order {
     const sync_place* place;
     u32 thread, read, effective;  ///< times of the read and of the fence after it
   };
-  u32 number = 0, threads = 0;
+  u32 number = 0;
   u32 barrier = 0;  ///< time of the last barrier
   std::vector<fence> fences;
   std::vector<acquire> pending, acquired;
   /// For each warp and lane, until when the lane knows the accesses of the other lanes.
   std::vector<std::array<std::array<u32, warp_size>, warp_size>> known;
 
-  void begin(u32 block, u32 thread_count);
-  void end();  ///< keeps what others may have acquired from the block
+  void end() { fences = {}, pending = {}, known = {}; }  ///< keeps what others may have acquired from the block
   void warp_barrier(unsigned warp_number, u32 lanes, u32 now);
 };
+
+/// A thread, or the accesses of its whole block.
+struct thread_id {
+  u32 block = 0, thread = 0;
+  bool operator==(const thread_id&) const = default;
+};
+inline constexpr u32 whole_block = ~0U;
 
 /// A thread at an access.
 struct viewer {
   const block_order* block;
   u32 thread;  ///< in the block
-  u32 global() const { return block->number * block->threads + thread; }
 };
 
 /// The order of a launch: time, and the blocks that have begun.
@@ -67,19 +68,15 @@ class launch_order {
   block_order& begin(u32 block, u32 threads);
   void fence(block_order& block, u32 thread);
   /// An atomic or relaxed access to `place`, whose key is unique in the launch.
-  void synchronise(block_order& block, u32 thread, std::pair<u64, u64> place, bool reads, bool writes, ordering order);
-  /// Returns whether an access of a thread (counted in the grid) at a time is ordered before what `to` does now.
-  bool before(u32 thread, u32 time, const viewer& to) const;
-  /// The same for all accesses of a block until a time.
-  bool block_before(u32 block, u32 time, const viewer& to) const;
-  bool has_acquired(const viewer& to) const { return !to.block->acquired.empty(); }
+  void synchronise(block_order& block, u32 thread, std::pair<u64, u64> place, bool reads, bool writes);
+  /// Returns whether an access at a time is ordered before what `to` does now.
+  bool before(const thread_id& thread, u32 time, const viewer& to) const;
 
  private:
-  static constexpr u32 whole_block = ~0U;
-  bool acquired(u32 block, u32 thread, u32 time, const viewer& to) const;
+  bool acquired(const thread_id& thread, u32 time, const viewer& to) const;
   /// Places and the times until which they have been searched.
   using searched = std::unordered_map<const sync_place*, u32>;
-  bool released(const sync_place& place, u32 until, u32 block, u32 thread, u32 time, searched& seen) const;
+  bool released(const sync_place& place, u32 until, const thread_id& thread, u32 time, searched& seen) const;
 
   std::map<std::pair<u64, u64>, sync_place> places_;
   std::unordered_map<u32, block_order> blocks_;
@@ -90,7 +87,7 @@ class race_detector {
  public:
   struct conflict {
     const char* what = nullptr;  ///< nullptr: none
-    u32 thread = 0;              ///< counted in the grid
+    thread_id with{};
   };
   conflict access(const launch_order& order, const viewer& who, u64 address, u32 bytes, bool write, bool strong);
   /// Calls f(address, bytes, whether written) for the bytes that were accessed, by ascending address; neighbours in
@@ -112,26 +109,25 @@ class race_detector {
 
  private:
   enum class readers : u8 { none, thread, warp, block, grid };
-  static constexpr u32 nobody = ~0U;
   struct cell {
-    u32 writer = nobody, written = 0, reader = nobody, read = 0, lanes = 0;
+    thread_id writer{}, reader{};
+    u32 written = 0, read = 0, lanes = 0;  ///< times, and lanes of readers::warp
     readers scope = readers::none;
     bool strong_write = false, strong_reads = true;
   };
-  /// Cells of 4 bytes until a smaller access splits them.
+  /// Cells of the size of the smallest access.
   struct page {
-    bool split = false;
+    u64 unit = 0;
     std::vector<cell> cells;
   };
-  static constexpr u64 page_bytes = 256;
+  static constexpr u64 page_bytes = 1024;
 
-  page& page_of(u64 address);
+  page& page_of(u64 address, u64 unit);
   static bool readers_before(const launch_order& order, const cell& c, const viewer& who);
   static conflict access_cell(const launch_order& order, const viewer& who, cell& c, bool write, bool strong);
 
   std::unordered_map<u64, page> pages_;
-  u64 last_number_ = ~u64{0};
-  page* last_ = nullptr;
+  std::array<std::pair<u64, page*>, 16> recent_{};
 };
 
 }  // namespace devplace::test::software_gpu

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,6 +13,7 @@
 
 namespace devplace::test::software_gpu {
 
+/// Of a grid or block; a launch takes only those of one dimension.
 struct dimensions {
   u32 x = 1, y = 1, z = 1;
   u64 count() const { return u64{x} * y * z; }

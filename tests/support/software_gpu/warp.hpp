@@ -34,6 +34,7 @@ struct frame {
   u8* lane_memory(unsigned lane) {
     return reinterpret_cast<u8*>(memory.data()) + std::size_t{lane} * code->memory_bytes;
   }
+  u8* lane_written(unsigned lane) { return written.data() + std::size_t{lane} * code->memory_bytes; }
 };
 
 /// Lanes that execute together.
@@ -62,69 +63,41 @@ struct warp {
 
 struct block_state {
   u32 number = 0;
-  std::array<u32, 3> index{};
   std::vector<warp> warps;
   std::vector<u64> shared;
   std::vector<u8> shared_written;
-  u32 shared_bytes = 0;
   block_order* order = nullptr;
   race_detector shared_races;
 };
-
-/// The special registers, in the order of their planes.
-inline constexpr std::array<std::string_view, 27> special_registers{"%tid.x",
-                                                                    "%tid.y",
-                                                                    "%tid.z",
-                                                                    "%ntid.x",
-                                                                    "%ntid.y",
-                                                                    "%ntid.z",
-                                                                    "%ctaid.x",
-                                                                    "%ctaid.y",
-                                                                    "%ctaid.z",
-                                                                    "%nctaid.x",
-                                                                    "%nctaid.y",
-                                                                    "%nctaid.z",
-                                                                    "%laneid",
-                                                                    "%warpid",
-                                                                    "%nwarpid",
-                                                                    "%lanemask_eq",
-                                                                    "%lanemask_lt",
-                                                                    "%lanemask_le",
-                                                                    "%lanemask_gt",
-                                                                    "%lanemask_ge",
-                                                                    "WARP_SZ",
-                                                                    "%dynamic_smem_size",
-                                                                    "%total_smem_size",
-                                                                    "%clock",
-                                                                    "%clock64",
-                                                                    "%globaltimer",
-                                                                    "%smid"};
 
 struct launch_state {
   memory_owner& owner;
   const settings& options;
   module& from;
   function& kernel;
-  launch_configuration configuration;
-  u32 threads = 0;              ///< of a block
-  std::vector<u64> parameters;  ///< of the kernel
-  u32 parameter_bytes = 0;
-  std::unordered_map<const variable*, u32> shared_offsets;
-  u32 shared_bytes = 0;
+  const launch_configuration& configuration;
+  std::vector<std::string>& violations;
+  u32 threads = configuration.block.x;  ///< of a block
+  u32 shared_bytes = kernel.shared_bytes + configuration.shared_bytes;
+  std::vector<u8> parameters{};  ///< of the kernel
   u64 warp_instructions = 0;
   bool stopped = false;
-  counters counts;
-  launch_order order;
-  race_detector global_races;
-  std::mt19937 random;
-  std::vector<std::string>& violations;
-  std::set<std::pair<const void*, std::string>> reported;
+  counters counts{.launches = 1};
+  launch_order order{};
+  race_detector global_races{};
+  std::mt19937 random{options.seed};
+  std::set<std::pair<const void*, std::string>> reported{};
   std::array<memory_block, 4> recent_blocks{};
   std::size_t next_recent = 0;
-
-  launch_state(memory_owner& memory, const settings& o, module& m, function& k, std::vector<std::string>& v)
-      : owner(memory), options(o), from(m), kernel(k), random(o.seed), violations(v) {}
 };
+
+/// A register of u32 whose lanes are known when a block begins.
+struct special_register {
+  std::string_view name;
+  u32 (*value)(const launch_state& launch, const block_state& block, u32 thread);  ///< thread of the block
+};
+inline constexpr unsigned special_register_count = 7;
+extern const std::array<special_register, special_register_count> special_registers;
 
 /// Reports a violation of a lane, once for each instruction and kind.
 void report(const execution& e, const instruction& i, unsigned lane, const std::string& what,
@@ -135,18 +108,40 @@ void report_undefined(const execution& e, const instruction& i, u32 lanes, const
 
 /// Makes the frame of a function for the active lanes.
 frame* enter(execution& e, function& f, frame* caller);
-void leave(warp& w, frame* f);
+/// Removes lanes from a frame, which ends with the last of them; returns the caller.
+frame* leave(warp& w, frame& f, u32 lanes);
+
+/// Returns the execution of a group's next instruction.
+execution execution_of(launch_state& launch, block_state& block, warp& w, const group& g);
 
 /// Executes lanes of a warp until all wait or have ended, or the budget is used up; returns how much was used.
 u64 run_warp(launch_state& launch, block_state& block, warp& w, u64 budget);
-/// Runs a block until it has ended or its budget is used up; returns whether it has ended.
-bool run_block(launch_state& launch, block_state& block, u64 budget);
 
-/// Finds the operations of memory, and of lanes that wait for each other, by the words of their opcode; false if there
-/// is none. `decoder` reads the operands.
-class decoder;
-bool decode_memory_operation(decoder& d, instruction& i);
-bool decode_atomic_operation(decoder& d, instruction& i);
-bool decode_warp_operation(decoder& d, instruction& i);
+/// Where a lane's access goes.
+struct place {
+  u8* data = nullptr;     ///< nullptr: the access is wrong, and has been reported
+  u8* written = nullptr;  ///< whether each byte has a value, where known
+  space where = space::global;
+};
+enum class access : u8 { read, write, update };
+
+/// Checks an access of a lane for alignment, bounds and races, counts it, and returns its place.
+place locate(const execution& e, const instruction& i, unsigned lane, u64 address, u32 bytes, access kind);
+
+/// Calls f(lane, place) for each active lane, in the launch's order.
+template <class F> void each_place(execution& e, const instruction& i, u32 bytes, access kind, F f) {
+  if (const u32 unknown = e.active & ~e.defined[i.from[0].index]; unknown != 0)
+    report_undefined(e, i, unknown, "an address");
+  const lanes_of<u64> base(e, i.from[0]);
+  const execution_order order = e.launch->options.order;
+  const bool reverse =
+      order == execution_order::reverse || (order == execution_order::random && (e.launch->random() & 1) != 0);
+  for (u32 rest = e.active; rest != 0;) {
+    const unsigned lane = reverse ? static_cast<unsigned>(std::bit_width(rest)) - 1 : first_lane(rest);
+    rest &= ~(1U << lane);
+    f(lane, locate(e, i, lane, base[lane] + i.displacement, bytes, kind));
+  }
+  ++e.launch->order.now;
+}
 
 }  // namespace devplace::test::software_gpu
