@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "support/mock_cuda/runtime.hpp"
-#include "support/software_gpu/decoder.hpp"
 #include "support/software_gpu/fat_binary.hpp"
 
 namespace devplace::test::mock_cuda {
@@ -24,6 +23,7 @@ namespace {
 struct fat_binary {
   const void* wrapper;
   software_gpu::module* module = nullptr;
+  int architecture = 0;  ///< 90 for sm_90
 };
 
 struct kernel {
@@ -36,8 +36,9 @@ struct program {
   std::map<const void*, kernel> kernels;  ///< by the address of the host's stub
 };
 
+// Never destroyed: destructors of other static objects wait for work.
 program& this_program() {
-  static program one;
+  static program& one = *new program;
   return one;
 }
 
@@ -71,7 +72,11 @@ std::string kernel_name(const char* mangled) {
 /// Returns the decoded code of a kernel.
 std::pair<software_gpu::module*, software_gpu::function*> code_of(const kernel& k) {
   software_gpu::module*& m = k.from->module;
-  if (m == nullptr) m = &gpu_of_kernels().load(software_gpu::ptx_of_fat_binary(k.from->wrapper));
+  if (m == nullptr) {
+    const std::string ptx = software_gpu::ptx_of_fat_binary(k.from->wrapper), target = ".target sm_";
+    k.from->architecture = std::atoi(ptx.c_str() + ptx.find(target) + target.size());
+    m = &gpu_of_kernels().load(ptx);
+  }
   software_gpu::function* const f = m->find(k.mangled);
   if (f == nullptr) throw software_gpu::ptx_error("the PTX of a program does not contain the kernel " + k.name);
   decode(*m, *f);
@@ -137,9 +142,8 @@ cudaError_t launch_kernel(const char* call, const void* stub, dim3 grid, dim3 bl
 }  // namespace
 
 software_gpu::gpu& gpu_of_kernels() {
-  static device_memory memory;
   static software_gpu::gpu& one = *[] {
-    auto* const made = new software_gpu::gpu(memory);
+    auto* const made = new software_gpu::gpu(*new device_memory);
     made->options.seed = seed_of_execution();
     made->options.order = order_of_execution() == execution_order::forward   ? software_gpu::execution_order::forward
                           : order_of_execution() == execution_order::reverse ? software_gpu::execution_order::reverse
@@ -168,11 +172,9 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
   const auto known = mock::this_program().kernels.find(kernel);
   if (known == mock::this_program().kernels.end()) return mock::answer(cudaErrorInvalidDeviceFunction);
-  const auto [m, f] = mock::code_of(known->second);
-  const std::string target = ".target sm_";
+  const auto* const f = mock::code_of(known->second).second;
   *attributes = cudaFuncAttributes{};
-  attributes->ptxVersion = attributes->binaryVersion =
-      std::atoi(m->text.c_str() + m->text.find(target) + target.size());
+  attributes->ptxVersion = attributes->binaryVersion = known->second.from->architecture;
   attributes->maxThreadsPerBlock = 1024;
   attributes->numRegs = 32;
   attributes->sharedSizeBytes = static_shared_bytes(*f);

@@ -90,21 +90,24 @@ class race_detector {
     thread_id with{};
   };
   conflict access(const launch_order& order, const viewer& who, u64 address, u32 bytes, bool write, bool strong);
-  /// Calls f(address, bytes, whether written) for the bytes that were accessed, by ascending address; neighbours in
-  /// different pages are separate.
+  /// Calls f(address, bytes, whether written) for the bytes that were accessed, by ascending address: for each 256
+  /// bytes from the first accessed to the last.
   template <class F> void each_range(F f) const {
     std::map<u64, const page*> ordered;
     for (const auto& [number, p] : pages_) ordered.emplace(number, &p);
     for (const bool writes : {false, true})
-      for (const auto& [number, p] : ordered) {
-        const u64 size = page_bytes / p->cells.size();
-        const auto belongs = [&](const cell& c) { return writes ? c.writer != nobody : c.reader != nobody; };
-        const auto first = std::find_if(p->cells.begin(), p->cells.end(), belongs);
-        if (first == p->cells.end()) continue;
-        const auto last = std::find_if(p->cells.rbegin(), p->cells.rend(), belongs).base();
-        f(number * page_bytes + static_cast<u64>(first - p->cells.begin()) * size,
-          static_cast<u64>(last - first) * size, writes);
-      }
+      for (const auto& [number, p] : ordered)
+        for (u64 part = 0; part < page_bytes; part += 256) {
+          const auto begin = p->cells.begin() + static_cast<std::ptrdiff_t>(part / p->unit);
+          const auto end = begin + static_cast<std::ptrdiff_t>(256 / p->unit);
+          const auto is_accessed = [writes](const cell& c) { return (writes ? c.written : c.read) != 0; };
+          const auto first = std::find_if(begin, end, is_accessed);
+          if (first == end) continue;
+          auto last = end;
+          while (!is_accessed(*(last - 1))) --last;
+          f(number * page_bytes + static_cast<u64>(first - p->cells.begin()) * p->unit,
+            static_cast<u64>(last - first) * p->unit, writes);
+        }
   }
 
  private:
