@@ -68,7 +68,7 @@ TEST_CASE("the software GPU finds accesses out of bounds, misaligned, and after 
   check(
       {{"an access beyond the end of shared memory: 4 bytes at 1024 of 1024, at 'st.shared.u32 [s+1024], %r4'",
         "st.shared.u32 [s+1024], %r4;", "st.shared.u32 [%r1], %r4;"},
-       {"kernel test_kernel, block 3, thread 63: an access to memory of no live block: address ",
+       {"kernel test_kernel, block (3, 0, 0), thread (63, 0, 0): an access to memory of no live block: address ",
         "setp.eq.u32 %p3, %i, 255; @!%p3 ret; ld.global.u32 %r5, [%rd1+4];",
         "setp.eq.u32 %p3, %i, 255; @!%p3 ret; ld.global.u32 %r5, [%rd1];", 64, 4},
        {"a misaligned access: address", "ld.global.v2.u32 {%r5, %r6}, [%x+4];", "ld.global.v2.u32 {%r5, %r6}, [%x+8];"},

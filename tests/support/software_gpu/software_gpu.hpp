@@ -13,7 +13,6 @@
 
 namespace devplace::test::software_gpu {
 
-/// Of a grid or block; a launch takes only those of one dimension.
 struct dimensions {
   u32 x = 1, y = 1, z = 1;
   u64 count() const { return u64{x} * y * z; }
