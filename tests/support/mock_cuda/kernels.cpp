@@ -160,16 +160,19 @@ namespace mock = devplace::test::mock_cuda;
 extern "C" {
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* kernel, void** arguments) {
+  const mock::held_lock lock;
   return mock::launch_kernel("cudaLaunchKernelExC", kernel, configuration->gridDim, configuration->blockDim, arguments,
                              configuration->dynamicSmemBytes, configuration->stream);
 }
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                              cudaStream_t stream) {
+  const mock::held_lock lock;
   return mock::launch_kernel("cudaLaunchKernel", kernel, grid, block, arguments, shared_bytes, stream);
 }
 
 // CUB asks for what it needs to choose the size of its blocks.
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+  const mock::held_lock lock;
   const auto known = mock::this_program().kernels.find(kernel);
   if (known == mock::this_program().kernels.end()) return mock::answer(cudaErrorInvalidDeviceFunction);
   const auto* const f = mock::code_of(known->second).second;
@@ -183,11 +186,13 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int, std::size_t,
                                                                    unsigned) {
+  const mock::held_lock lock;
   *blocks = 2;
   return cudaSuccess;
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
                                                           std::size_t shared_bytes) {
+  const mock::held_lock lock;
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, threads, shared_bytes, 0);
 }
 

@@ -82,6 +82,7 @@ struct planned_failure {
 };
 
 struct runtime {
+  std::recursive_mutex mutex;
   int devices = 2;
   cudaError_t none_found = cudaErrorNoDevice;
   std::size_t memory = std::size_t{1} << 30;
@@ -135,6 +136,8 @@ thread_local cudaError_t last_error = cudaSuccess;
 }  // namespace
 
 thread_local int current = 0;
+
+held_lock::held_lock() : lock_(of_process().mutex) {}
 
 cudaError_t answer(cudaError_t code) {
   if (code != cudaSuccess) last_error = code;
@@ -346,6 +349,7 @@ void record_launch(const launch& l, const void* first_argument) {
     }
 }
 cudaError_t launch_of_library(const std::string& function, cudaStream_t stream, std::function<void()> work) {
+  const held_lock lock;
   const cudaError_t code = begin_on(function, stream);
   if (code != cudaSuccess) return code;
   of_process().launches.push_back({function, 0, 0, current, stream, {}});
@@ -356,6 +360,7 @@ cudaError_t launch_of_library(const std::string& function, cudaStream_t stream, 
   return code;
 }
 void library_uses(const char* function, cudaStream_t stream, const void* data, std::size_t bytes, bool writes) {
+  const held_lock lock;
   require_device_memory(function, data, bytes, current);
   use(function, stream, data, bytes, writes);
   if (writes && of_process().violations.empty()) mark_written(data, bytes);
@@ -394,6 +399,7 @@ namespace mock = devplace::test::mock_cuda;
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin("cudaGetDeviceCount", {}, mock::need::nothing);
   if (code != cudaSuccess) {
     *count = -1;
@@ -409,6 +415,7 @@ cudaError_t cudaGetDevice(int* device) {
 }
 
 cudaError_t cudaSetDevice(int device) {
+  const mock::held_lock lock;
   if (device < 0 || device >= mock::of_process().devices) return mock::answer(cudaErrorInvalidDevice);
   ++mock::of_process().device_changes;
   const cudaError_t code = mock::make_context(device);
@@ -431,6 +438,7 @@ cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** found, unsigned l
 
 // An error of a broken device is sticky: cudaGetLastError does not clear the record.
 cudaError_t cudaGetLastError() {
+  const mock::held_lock lock;
   const auto broken = mock::of_process().broken.find(mock::current);
   const bool sticky = broken != mock::of_process().broken.end() && broken->second == mock::last_error;
   return sticky ? mock::last_error : std::exchange(mock::last_error, cudaSuccess);
@@ -467,6 +475,7 @@ const char* cudaGetErrorString(cudaError_t code) {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin("cudaGetDeviceProperties", {}, mock::need::description);
   if (code != cudaSuccess) return code;
   *properties = cudaDeviceProp{};
@@ -479,6 +488,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  const mock::held_lock lock;
   switch (attribute) {
     case cudaDevAttrWarpSize:
       *value = 32;
@@ -505,16 +515,19 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* address, int size, int device) {
+  const mock::held_lock lock;
   std::snprintf(address, static_cast<std::size_t>(size), "0000:%02x:00.0", device + 1);
   return mock::begin("cudaDeviceGetPCIBusId", {}, mock::need::description);
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {
+  const mock::held_lock lock;
   *version = 12080;
   return mock::begin("cudaDriverGetVersion", {}, mock::need::description);
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin("cudaMemGetInfo");
   mock::runtime& r = mock::of_process();
   *total = *free = r.memory;
@@ -524,6 +537,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* created, unsigned flags) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin("cudaStreamCreateWithFlags");
   if (flags != cudaStreamNonBlocking) mock::violate("a stream that waits for the default stream");
   if (code == cudaSuccess) *created = reinterpret_cast<cudaStream_t>(new mock::on_device{mock::current});
@@ -531,12 +545,14 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* created, unsigned flags) {
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  const mock::held_lock lock;
   *least = 0;
   *greatest = -5;
   return mock::begin("cudaDeviceGetStreamPriorityRange");
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* created, unsigned flags, int priority) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin("cudaStreamCreateWithPriority");
   if (flags != cudaStreamNonBlocking) mock::violate("a stream that waits for the default stream");
   if (code == cudaSuccess) *created = reinterpret_cast<cudaStream_t>(new mock::on_device{mock::current, "", priority});
@@ -544,12 +560,14 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* created, unsigned flags, 
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  const mock::held_lock lock;
   mock::of_process().queues.finish_stream(stream);
   delete reinterpret_cast<mock::on_device*>(stream);
   return mock::begin("cudaStreamDestroy");
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  const mock::held_lock lock;
   mock::of_process().queues.finish_stream(stream);
   const cudaError_t code = mock::begin_on("cudaStreamSynchronize", stream);
   for (mock::event* e : mock::of_process().events)
@@ -559,6 +577,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin_on("cudaStreamQuery", stream);
   if (code != cudaSuccess) return code;
   if (!mock::of_process().done) return mock::answer(cudaErrorNotReady);
@@ -568,6 +587,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* created, const cudaMemPoolProps* properties) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin("cudaMemPoolCreate");
   if (properties->location.id != mock::current) mock::violate("a pool on another device");
   if (code == cudaSuccess) *created = reinterpret_cast<cudaMemPool_t>(new mock::on_device{properties->location.id});
@@ -575,15 +595,18 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* created, const cudaMemPoolProps* pr
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  const mock::held_lock lock;
   delete reinterpret_cast<mock::on_device*>(pool);
   return mock::begin("cudaMemPoolDestroy");
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
+  const mock::held_lock lock;
   return mock::begin("cudaMemPoolSetAttribute");
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* value) {
+  const mock::held_lock lock;
   std::uint64_t bytes = 0;
   for (const auto& [address, block] : mock::of_process().blocks) bytes += block.pool == pool ? block.bytes : 0;
   std::memcpy(value, &bytes, sizeof bytes);
@@ -591,6 +614,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* v
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
+  const mock::held_lock lock;
   mock::of_process().queues.finish_all();
   auto& blocks = mock::of_process().blocks;
   for (auto at = blocks.begin(); at != blocks.end();) {
@@ -605,12 +629,14 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
 }
 
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access, std::size_t) {
+  const mock::held_lock lock;
   return mock::begin("cudaMemPoolSetAccess", "pool of " +
                                                  std::to_string(reinterpret_cast<mock::on_device*>(pool)->device) +
                                                  " for " + std::to_string(access->location.id));
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin_on("cudaMallocFromPoolAsync", stream, mock::bytes_of(bytes));
   if (code != cudaSuccess) return code;
   mock::runtime& r = mock::of_process();
@@ -636,6 +662,7 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
 }
 
 cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
+  const mock::held_lock lock;
   const int device = reinterpret_cast<mock::on_device*>(stream)->device;
   const std::string& name = reinterpret_cast<mock::on_device*>(stream)->name;
   const cudaError_t code =
@@ -654,6 +681,7 @@ cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin_on("cudaMemsetAsync", stream, mock::bytes_of(bytes));
   mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::current);
   if (code == cudaSuccess) mock::use("cudaMemsetAsync", stream, to, bytes, true);
@@ -666,6 +694,7 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 }
 
 cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned flags) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin("cudaHostAlloc", mock::bytes_of(bytes));
   if (flags != cudaHostAllocPortable) mock::violate("cudaHostAlloc: memory for one device only");
   if (code != cudaSuccess) return code;
@@ -677,6 +706,7 @@ cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned flags) {
 }
 
 cudaError_t cudaFreeHost(void* data) {
+  const mock::held_lock lock;
   mock::of_process().queues.finish_all();
   if (const std::string problem = mock::of_process().order.give(nullptr, data); !problem.empty())
     mock::violate("cudaFreeHost: " + problem);
@@ -688,6 +718,7 @@ cudaError_t cudaFreeHost(void* data) {
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  const mock::held_lock lock;
   const cudaError_t code =
       mock::begin_on("cudaMemcpyAsync", stream, std::string(mock::direction(kind)) + ", " + mock::bytes_of(bytes));
   const auto x = reinterpret_cast<std::uintptr_t>(to), y = reinterpret_cast<std::uintptr_t>(from);
@@ -698,6 +729,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
                                 cudaStream_t stream) {
+  const mock::held_lock lock;
   const cudaError_t code =
       mock::begin_on("cudaMemcpyPeerAsync", stream, std::to_string(from_device) + " to " + std::to_string(to_device));
   if (code != cudaSuccess || bytes == 0) return code;
@@ -710,11 +742,13 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  const mock::held_lock lock;
   *can = device != peer && mock::of_process().peers ? 1 : 0;
   return mock::begin("cudaDeviceCanAccessPeer", {}, mock::need::description);
 }
 
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin("cudaMalloc", mock::bytes_of(bytes));
   if (code != cudaSuccess) return code;
   const std::size_t all = bytes + mock::exportable_page;
@@ -734,6 +768,7 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* data) {
+  const mock::held_lock lock;
   mock::runtime& r = mock::of_process();
   r.queues.finish_all();
   if (r.exportable.erase(data) == 0) {
@@ -749,6 +784,7 @@ cudaError_t cudaFree(void* data) {
 }
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* data) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin("cudaIpcGetMemHandle");
   if (code != cudaSuccess) return code;
   if (mock::of_process().exportable.count(data) == 0) {
@@ -762,6 +798,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* data) {
 }
 
 cudaError_t cudaIpcOpenMemHandle(void** data, cudaIpcMemHandle_t handle, unsigned flags) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin("cudaIpcOpenMemHandle");
   if (flags != cudaIpcMemLazyEnablePeerAccess) mock::violate("cudaIpcOpenMemHandle: the only flag is left out");
   if (code != cudaSuccess) return code;
@@ -785,6 +822,7 @@ cudaError_t cudaIpcOpenMemHandle(void** data, cudaIpcMemHandle_t handle, unsigne
 }
 
 cudaError_t cudaIpcCloseMemHandle(void* data) {
+  const mock::held_lock lock;
   mock::runtime& r = mock::of_process();
   r.queues.finish_all();
   if (r.opened.erase(data) == 0) {
@@ -798,6 +836,7 @@ cudaError_t cudaIpcCloseMemHandle(void* data) {
 }
 
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin("cudaIpcGetEventHandle");
   if (!reinterpret_cast<mock::event*>(event)->interprocess)
     mock::violate("cudaIpcGetEventHandle: the event was not created for other processes");
@@ -807,6 +846,7 @@ cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t even
 }
 
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin("cudaIpcOpenEventHandle");
   if (code != cudaSuccess) return code;
   mock::ipc_contents contents;
@@ -818,6 +858,7 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t hand
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* created, unsigned flags) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin("cudaEventCreateWithFlags");
   if (code != cudaSuccess) return code;
   if (flags != cudaEventDisableTiming && flags != (cudaEventDisableTiming | cudaEventInterprocess))
@@ -829,6 +870,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* created, unsigned flags) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
+  const mock::held_lock lock;
   const cudaError_t code = mock::begin_on("cudaEventRecord", stream);
   auto* e = reinterpret_cast<mock::event*>(handle);
   if (e->device != mock::current) mock::violate("cudaEventRecord: an event of another device");
@@ -843,6 +885,7 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigned) {
+  const mock::held_lock lock;
   if (!reinterpret_cast<mock::event*>(handle)->recorded)
     mock::violate("cudaStreamWaitEvent: the event was never recorded, so nothing is waited for");
   const cudaError_t code = mock::begin_on("cudaStreamWaitEvent", stream);
@@ -853,6 +896,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigne
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
+  const mock::held_lock lock;
   reinterpret_cast<mock::event*>(handle)->waited_for = true;
   mock::of_process().queues.finish_event(handle);
   const cudaError_t code = mock::begin("cudaEventSynchronize");
@@ -861,6 +905,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t handle) {
+  const mock::held_lock lock;
   const auto* e = reinterpret_cast<mock::event*>(handle);
   const cudaError_t code = mock::begin("cudaEventQuery");
   if (code != cudaSuccess) return code;
@@ -871,6 +916,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t handle) {
+  const mock::held_lock lock;
   auto* e = reinterpret_cast<mock::event*>(handle);
   mock::of_process().events.erase(e);
   mock::of_process().order.forget_event(e);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 
 #include "support/mock_cuda/mock_cuda.hpp"
@@ -12,6 +13,15 @@
 // What the sources of the mock of CUDA's runtime share.
 
 namespace devplace::test::mock_cuda {
+
+/// Locks the mock: every call holds the lock, because threads may call CUDA at the same time.
+class held_lock {
+ public:
+  held_lock();
+
+ private:
+  std::lock_guard<std::recursive_mutex> lock_;
+};
 
 /// The thread's current device; 0 in a new thread, without a context.
 extern thread_local int current;
