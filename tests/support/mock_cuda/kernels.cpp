@@ -22,7 +22,7 @@ namespace {
 /// The code of a program's source. Its PTX is loaded by the first launch.
 struct fat_binary {
   const void* wrapper;
-  software_gpu::module* module = nullptr;
+  software_gpu::ptx_module* module = nullptr;
   int architecture = 0;  ///< 90 for sm_90
 };
 
@@ -70,8 +70,8 @@ std::string kernel_name(const char* mangled) {
 }
 
 /// Returns the decoded code of a kernel.
-std::pair<software_gpu::module*, software_gpu::function*> code_of(const kernel& k) {
-  software_gpu::module*& m = k.from->module;
+std::pair<software_gpu::ptx_module*, software_gpu::function*> code_of(const kernel& k) {
+  software_gpu::ptx_module*& m = k.from->module;
   if (m == nullptr) {
     const std::string ptx = software_gpu::ptx_of_fat_binary(k.from->wrapper), target = ".target sm_";
     k.from->architecture = std::atoi(ptx.c_str() + ptx.find(target) + target.size());
@@ -145,9 +145,7 @@ software_gpu::gpu& gpu_of_kernels() {
   static software_gpu::gpu& one = *[] {
     auto* const made = new software_gpu::gpu(*new device_memory);
     made->options.seed = seed_of_execution();
-    made->options.order = order_of_execution() == execution_order::forward   ? software_gpu::execution_order::forward
-                          : order_of_execution() == execution_order::reverse ? software_gpu::execution_order::reverse
-                                                                             : software_gpu::execution_order::random;
+    made->options.order = order_of_execution();
     return made;
   }();
   return one;

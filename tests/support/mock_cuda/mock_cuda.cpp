@@ -878,7 +878,7 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
   e->waited_for = false;
   mock::of_process().order.record(e, stream);
   mock::of_process().queues.record(e, stream);
-  // Other processes cannot execute this stream's work.
+  // Another process may wait for the event, but cannot make this process execute what is queued.
   if (e->interprocess || mock::order_of_execution() != mock::execution_order::reverse)
     mock::of_process().queues.finish_stream(stream);
   return code;

@@ -9,8 +9,9 @@
 #include <string>
 
 #include "support/mock_cuda/mock_cuda.hpp"
+#include "support/software_gpu/software_gpu.hpp"
 
-// What the sources of the mock of CUDA's runtime share.
+// Functions of mock_cuda.cpp that kernels.cpp calls.
 
 namespace devplace::test::mock_cuda {
 
@@ -56,14 +57,11 @@ struct live_memory {
 };
 live_memory memory_at(std::uintptr_t address);
 
-/// The order in which streams and kernels execute.
-enum class execution_order {
-  forward,  ///< work when it is enqueued, blocks and threads by number
-  reverse,  ///< work when the host waits for it, blocks and threads from the last to the first
-  random,   ///< work when it is enqueued, blocks and threads shuffled
-};
-/// Returns the order, and the seed of execution_order::random, from DEVPLACE_TEST_CUDA_ORDER: forward (the default),
-/// reverse, or random:<seed>.
+using software_gpu::execution_order;
+
+/// Returns the order in which kernels execute blocks and threads, and the seed of execution_order::random, from
+/// DEVPLACE_TEST_CUDA_ORDER: forward (the default), reverse, or random:<seed>. In reverse order streams execute work
+/// when the host waits for it, otherwise when it is enqueued.
 execution_order order_of_execution();
 unsigned seed_of_execution();
 

@@ -27,7 +27,7 @@ const operation_table& operations() {
 
 class decoder {
  public:
-  decoder(module& from, function& into) : module_(from), function_(into) {}
+  decoder(ptx_module& from, function& into) : module_(from), function_(into) {}
   void decode() {
     scopes_.emplace_back();
     function_.results = declare_parameters(function_.results_text);
@@ -68,7 +68,7 @@ class decoder {
   }
 
  private:
-  /// What a name means: a register, or a variable.
+  /// The register or the variable that a name in PTX stands for.
   struct meaning {
     operand of_register;
     space where = space::generic;  ///< local, in the lane's memory of the frame; param, in the kernel's parameters
@@ -280,7 +280,7 @@ class decoder {
     return from_.size() == sources;
   }
 
-  module& module_;
+  ptx_module& module_;
   function& function_;
   std::vector<scope> scopes_;
   std::vector<operand> to_, from_;
@@ -292,7 +292,7 @@ class decoder {
 
 }  // namespace
 
-void decode(module& from, function& f) {
+void decode(ptx_module& from, function& f) {
   if (f.decoded) return;
   f.decoded = true;
   decoder(from, f).decode();

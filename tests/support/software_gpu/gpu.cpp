@@ -207,12 +207,12 @@ std::map<std::string, u64> gpu::executed_opcodes() const {
   return result;
 }
 
-module& gpu::load(std::string ptx) {
+ptx_module& gpu::load(std::string ptx) {
   modules_.push_back(load_module(std::move(ptx)));
   return *modules_.back();
 }
 
-void gpu::launch(module& from, function& kernel, const launch_configuration& configuration,
+void gpu::launch(ptx_module& from, function& kernel, const launch_configuration& configuration,
                  const void* const* arguments) {
   decode(from, kernel);
   const u64 threads = configuration.block.count(), blocks = configuration.grid.count();

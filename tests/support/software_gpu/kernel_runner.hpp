@@ -63,7 +63,7 @@ class kernel_runner {
         "mov.u32 %tid, %tid.x; mov.u32 %t0, %ctaid.x; mov.u32 %t1, %ntid.x;\n"
         "mad.lo.s32 %i, %t0, %t1, %tid;\n" +
         body + "\nret;\n}\n";
-    module& m = device.load(text);
+    ptx_module& m = device.load(text);
     const u64 addresses[] = {reinterpret_cast<u64>(x), reinterpret_cast<u64>(y)};
     const void* const arguments[] = {&addresses[0], &addresses[1]};
     device.clear_violations();

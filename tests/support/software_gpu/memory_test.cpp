@@ -72,7 +72,7 @@ TEST_CASE("the software GPU gives each thread local memory, also by generic addr
 
 TEST_CASE("the software GPU passes each launch its parameters, also by address", "[software_gpu]") {
   kernel_runner runner;
-  module& m = runner.device.load(R"(.version 8.0
+  ptx_module& m = runner.device.load(R"(.version 8.0
     .target sm_80
     .visible .entry k(.param .u64 out, .param .align 8 .b8 p[16]) {
       .reg .b64 %rd<3>; .reg .b32 %r<5>; ld.param.u64 %rd1, [out]; mov.b64 %rd2, p;

@@ -51,7 +51,7 @@ std::string_view take_list(std::string_view& text) {
   return list;
 }
 
-void add_function(module& into, std::string_view header, std::string_view body) {
+void add_function(ptx_module& into, std::string_view header, std::string_view body) {
   auto f = std::make_unique<function>();
   f->kernel = contains(header, ".entry ");
   header = trimmed(header.substr(header.find(f->kernel ? ".entry " : ".func ") + 6));
@@ -64,7 +64,7 @@ void add_function(module& into, std::string_view header, std::string_view body) 
 
 }  // namespace
 
-void add_variable(module& into, std::string_view text) {
+void add_variable(ptx_module& into, std::string_view text) {
   const std::size_t equals = std::min(text.find('='), text.size());
   const declaration d = declared(text.substr(0, equals));
   auto v = std::make_unique<variable>();
@@ -93,8 +93,8 @@ void function::set_constant(const operand& o, u64 bits) {
   for (std::size_t lane = 0; lane < warp_size; ++lane) std::memcpy(to + lane * o.bytes, &bits, o.bytes);
 }
 
-std::unique_ptr<module> load_module(std::string text) {
-  auto result = std::make_unique<module>();
+std::unique_ptr<ptx_module> load_module(std::string text) {
+  auto result = std::make_unique<ptx_module>();
   result->text = statements_of(text.substr(0, text.find('\0')));
   std::string_view rest = result->text;
   for (std::size_t at; (at = rest.find_first_not_of(' ')) != std::string_view::npos;) {

@@ -131,7 +131,7 @@ struct function {
   void set_constant(const operand& o, u64 bits);
 };
 
-struct module {
+struct ptx_module {
   std::string text;
   std::unordered_map<std::string_view, std::unique_ptr<function>> functions;
   std::unordered_map<std::string_view, std::unique_ptr<variable>> variables;
@@ -144,15 +144,15 @@ struct module {
 };
 
 /// Indexes the functions and variables of a text of PTX.
-std::unique_ptr<module> load_module(std::string text);
+std::unique_ptr<ptx_module> load_module(std::string text);
 /// Adds a variable by its declaration.
-void add_variable(module& into, std::string_view text);
+void add_variable(ptx_module& into, std::string_view text);
 
 /// Decodes a function and the ones that it calls. Instructions that this machine lacks stop only those who execute
 /// them.
-void decode(module& from, function& f);
+void decode(ptx_module& from, function& f);
 
-/// What instructions of one name have in common.
+/// How to decode and execute the instructions of one name, an entry of operation_table.
 struct operation {
   run_function run = nullptr;
   std::vector<u8> from_bytes;  ///< sizes of the sources, for immediates; of vectors, the element's

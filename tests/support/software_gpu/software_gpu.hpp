@@ -73,9 +73,10 @@ class gpu {
   settings options;
 
   /// Loads a module of PTX.
-  module& load(std::string ptx);
+  ptx_module& load(std::string ptx);
   /// Executes a kernel; throws ptx_error for one that cannot be executed at all. Each of `arguments` points to a value.
-  void launch(module& from, function& kernel, const launch_configuration& configuration, const void* const* arguments);
+  void launch(ptx_module& from, function& kernel, const launch_configuration& configuration,
+              const void* const* arguments);
 
   const std::vector<std::string>& violations() const { return violations_; }
   void clear_violations() { violations_.clear(); }
@@ -89,7 +90,7 @@ class gpu {
 
  private:
   memory_owner& owner_;
-  std::vector<std::unique_ptr<module>> modules_;
+  std::vector<std::unique_ptr<ptx_module>> modules_;
   std::vector<std::string> violations_;
   counters last_;
   std::vector<touched_range> touched_;

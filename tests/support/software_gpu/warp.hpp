@@ -74,7 +74,7 @@ struct block_state {
 struct launch_state {
   memory_owner& owner;
   const settings& options;
-  module& from;
+  ptx_module& from;
   function& kernel;
   const launch_configuration& configuration;
   std::vector<std::string>& violations;
