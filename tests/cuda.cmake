@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # Compiled by nvcc: tests/<area>/.../<thing>_cuda_test.{cpp,cu}, <thing>_mock_cuda_test.cpp (always with the mock of CUDA's
-# runtime), every public header, and the examples. Without a device all of them run on the GPU in software. Label cuda,
-# target devplace_cuda_tests.
+# runtime), every public header, and the examples. Without a device, tests and examples run on the GPU in software. Label
+# cuda, target devplace_cuda_tests.
 if(NOT TARGET devplace::cuda)
   message(FATAL_ERROR "${devplace_cuda_NOT_FOUND_MESSAGE}")
 endif()
@@ -15,6 +15,14 @@ function(devplace_compile_for_devices name)
   set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
   target_link_libraries(${name} PRIVATE devplace::cuda)
   set_target_properties(${name} PROPERTIES CUDA_PTX_COMPILATION ON)
+  add_dependencies(devplace_cuda_tests ${name})
+endfunction()
+
+# Compiles a program's kernels to PTX that the GPU in software can read, whatever GPU this machine has, and links the mock
+# of CUDA's runtime.
+function(devplace_run_in_software name)
+  set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES 90-virtual CUDA_RUNTIME_LIBRARY None)
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20;--no-compress>)
   add_dependencies(devplace_cuda_tests ${name})
 endfunction()
 
@@ -69,13 +77,11 @@ ${united_calls}  return 1;
   set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/examples_as_cuda.cpp PROPERTIES LANGUAGE CUDA)
   target_link_libraries(examples_as_cuda PRIVATE devplace_test_settings devplace::mock_cuda devplace::kernels_in_software
                                                  devplace::software_gpu)
-  target_compile_options(examples_as_cuda PRIVATE -std=c++20)
-  set_target_properties(examples_as_cuda PROPERTIES CUDA_RUNTIME_LIBRARY None)
+  devplace_run_in_software(examples_as_cuda)
   target_include_directories(examples_as_cuda PRIVATE ${PROJECT_SOURCE_DIR}/examples)
   target_compile_definitions(
     examples_as_cuda PRIVATE DEVPLACE_EXAMPLE_DATA="${PROJECT_SOURCE_DIR}/examples/data"
                              DEVPLACE_EXAMPLE_TEXT="${PROJECT_SOURCE_DIR}/include")
-  add_dependencies(devplace_cuda_tests examples_as_cuda)
   # Sizes that the GPU in software executes in seconds. Only compiled: transformer, which takes minutes.
   set(example_data "'${PROJECT_SOURCE_DIR}/examples/data'")
   set(tiny_mnist "'${CMAKE_CURRENT_BINARY_DIR}/as_cuda/mnist'")
@@ -121,16 +127,13 @@ ${united_bodies}")
   endforeach()
 endif()
 
-# Tests that link the mock of CUDA's runtime; their kernels run on the GPU in software.
 function(devplace_add_mock_cuda_test name)
   set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
   devplace_add_test(${name} LABEL cuda COMPONENTS mock_cuda kernels_in_software software_gpu SOURCES ${ARGN})
-  target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20>)
-  set_target_properties(${name} PROPERTIES CUDA_RUNTIME_LIBRARY None)
+  devplace_run_in_software(${name})
   if(name STREQUAL "test_train_mock_cuda" AND TARGET devplace::zlib)
     target_link_libraries(${name} PRIVATE devplace::zlib) # MNIST is published as .gz files
   endif()
-  add_dependencies(devplace_cuda_tests ${name})
 endfunction()
 
 function(devplace_add_cuda_test name)
