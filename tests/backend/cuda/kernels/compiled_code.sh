@@ -9,7 +9,7 @@
 # - optimizers, elementwise operations, reductions along contiguous memory, random numbers, dropout, scaled bytes, and
 #   the kernels before and after products use 16-byte accesses;
 # - softmax, log_softmax and cross-entropy of rows above 1,024 elements begin four 16-byte loads before they use the
-#   first one's elements, in both passes over a row (if nvdisasm is there);
+#   first one's elements, in both passes over a row;
 # - no kernel uses more registers than registers.txt records. RECORD=1 rewrites that file.
 # The PTX of the first architecture serves all, because kernels do not depend on it; RECORD=1 compares it with the
 # others'.
@@ -179,8 +179,11 @@ short_kernels 4 15 'relu_gradient_sourceI[^L]*Lj8'
 
 # Counts in each kernel how often four loads precede the first use of what they load, without a branch between.
 nvdisasm=$(dirname "$nvcc")/nvdisasm
-[ -x "$nvdisasm" ] || nvdisasm=$(command -v nvdisasm) || echo "The order of loads is not examined, for want of nvdisasm."
-for architecture in ${nvdisasm:+$architectures}; do
+if ! [ -x "$nvdisasm" ] && ! nvdisasm=$(command -v nvdisasm); then
+  echo "There is no nvdisasm, which shows the order of loads. Run scripts/test cuda, which installs nvdisasm, or put it on PATH."
+  exit 1
+fi
+for architecture in $architectures; do
   "$nvdisasm" -c "$work/$architecture.cubin" | awk '
     function end_of_group() { groups += loads >= 4; loads = 0; split("", loaded) }
     function end_of_kernel() {
