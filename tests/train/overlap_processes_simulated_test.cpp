@@ -210,9 +210,10 @@ TEST_CASE("a bucket is reduced before the backward pass ends, by progress betwee
     current = &both;
     train();
     current = nullptr;
-    // When both processes reach layer 3, both have started the last layer's bucket and collect its summands afterwards.
-    // When both reach layer 2, both have distributed their parts, and the bucket is reduced.
-    if (both.ended.size() != 3 || both.ended[0] > 1 || both.ended[1] < 1 || both.ended[2] != 2)
+    // When both processes reach layer 3, both have started the last layer's bucket and collect its summands at the next
+    // progress at the latest. When both reach layer 2, both distribute their parts, which arrive at the next progress
+    // at the latest. If the processes run side by side, both calls may end earlier.
+    if (both.ended.size() != 3 || both.ended[1] < 1 || both.ended[2] != 2)
       throw std::logic_error("the bucket was not reduced in time.");
     if (via->ended - both.before != 4) throw std::logic_error("two buckets were not reduced by four calls.");
     // The monitor sees which calls begin, and that the process waits only in the last call.
