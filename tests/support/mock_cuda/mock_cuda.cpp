@@ -18,6 +18,7 @@
 #include <set>
 #include <utility>
 
+#include "support/mock_cuda/captures.hpp"
 #include "support/mock_cuda/runtime.hpp"
 #include "support/mock_cuda/stream_queues.hpp"
 #include "support/mock_cuda/work_order.hpp"
@@ -100,6 +101,8 @@ struct runtime {
   std::set<void*> opened;      ///< memory of other processes that this process has open
   work_order order;
   stream_queues queues;
+  mock_cuda::captures captures;
+  const void* launching = nullptr;  ///< the stream of the graph that is being launched
   std::set<event*> events;
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
@@ -163,6 +166,13 @@ cudaError_t make_context(int device) {
 /// The part of a device that a call uses: nothing, the properties, or the context, which the call creates if needed.
 enum class need { nothing, description, context };
 
+/// Calls that make the captures of the calling thread invalid. CUDA could capture the first four.
+const std::set<std::string> not_captured{"cudaEventRecord",  "cudaStreamWaitEvent",  "cudaMallocFromPoolAsync",
+                                         "cudaFreeAsync",    "cudaMalloc",           "cudaFree",
+                                         "cudaHostAlloc",    "cudaFreeHost",         "cudaStreamSynchronize",
+                                         "cudaStreamQuery",  "cudaEventSynchronize", "cudaEventQuery",
+                                         "cudaMemPoolTrimTo"};
+
 /// Records a call and returns its planned failure, or cudaSuccess.
 cudaError_t begin(const std::string& function, const std::string& arguments = {}, need needs = need::context) {
   runtime& r = of_process();
@@ -174,6 +184,7 @@ cudaError_t begin(const std::string& function, const std::string& arguments = {}
     if (--planned->second.times == 0) r.failures.erase(planned);
     return answer(code);
   }
+  if (not_captured.count(function) != 0 && r.captures.invalidate()) return answer(cudaErrorStreamCaptureUnsupported);
   const auto broken = r.broken.find(current);
   if (needs != need::nothing && broken != r.broken.end()) {
     r.failed_kernels.erase(current);
@@ -216,6 +227,14 @@ void use(const char* call, cudaStream_t stream, const void* data, std::size_t by
   };
   runtime& r = of_process();
   if (!lies_in(r.blocks) && !lies_in(r.pinned)) return;
+  if (graph_work* const graph = r.captures.of(stream)) {
+    graph->steps.push_back([=](const void* launched_in) {
+      if (memory_at(address).bytes == 0) violate(std::string(call) + ": a graph uses memory that was given back");
+      use(call, static_cast<cudaStream_t>(const_cast<void*>(launched_in)), data, bytes, writes);
+    });
+    return;
+  }
+  if (r.launching != nullptr) stream = static_cast<cudaStream_t>(const_cast<void*>(r.launching));
   const std::string problem = r.order.use(stream, data, bytes, writes);
   if (!problem.empty()) violate(std::string(call) + ": " + problem);
 }
@@ -248,6 +267,17 @@ unsigned seed_of_execution() {
 }
 
 void enqueue(cudaStream_t stream, std::function<void()> work) {
+  if (graph_work* const graph = of_process().captures.of(stream)) {
+    graph->steps.push_back([work = std::move(work)](const void* launched_in) {
+      if (!of_process().violations.empty()) return;
+      of_process().queues.push(launched_in, [work, launched_in] {
+        of_process().launching = launched_in;
+        work();
+        of_process().launching = nullptr;
+      });
+    });
+    return;
+  }
   of_process().queues.push(stream, std::move(work));
   if (order_of_execution() != execution_order::reverse) of_process().queues.finish_stream(stream);
 }
@@ -282,6 +312,9 @@ const char* direction(cudaMemcpyKind kind) {
 /// Enqueues a copy of bytes. CUDA reads ordinary host memory before the call returns, and has written such memory then.
 void move_bytes(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
   if (!of_process().violations.empty()) return;
+  if (of_process().captures.of(stream) != nullptr && (memory_at(reinterpret_cast<std::uintptr_t>(from)).bytes == 0 ||
+                                                      memory_at(reinterpret_cast<std::uintptr_t>(to)).bytes == 0))
+    return violate("a captured copy from or to ordinary host memory, which each launch of the graph would access");
   const bool reads_at_once = memory_at(reinterpret_cast<std::uintptr_t>(from)).bytes == 0;
   std::shared_ptr<char[]> staged;
   if (reads_at_once && order_of_execution() == execution_order::reverse) {
@@ -339,21 +372,42 @@ void clear_calls() {
   of_process().launches.clear();
 }
 const std::vector<launch>& launches() { return of_process().launches; }
+std::size_t launching_calls() {
+  std::set<std::string> names{"cudaLaunchKernelExC",    "cudaLaunchKernel",     "cudaGraphLaunch",
+                              "cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphInstantiate",
+                              "cudaGraphDestroy"};
+  for (const launch& l : launches()) names.insert(l.name);  // functions of libraries, besides kernels
+  std::size_t found = 0;
+  for (const std::string& call : calls()) {
+    const std::string name = call.substr(0, call.find(' '));
+    found += names.count(name);
+    if (name == "cudaStreamBeginCapture") found += 2;  // its stream is created and destroyed
+  }
+  return found;
+}
 void keep_arguments(const std::string& kernel, std::size_t bytes) { of_process().kept_arguments[kernel] = bytes; }
-void record_launch(const launch& l, const void* first_argument) {
-  of_process().launches.push_back(l);
+void record_launch(launch l, const void* first_argument) {
   for (const auto& [name, bytes] : of_process().kept_arguments)
     if (l.name.find(name) != std::string::npos) {
       const auto* const first = static_cast<const unsigned char*>(first_argument);
-      of_process().launches.back().argument.assign(first, first + bytes);
+      l.argument.assign(first, first + bytes);
     }
+  if (graph_work* const graph = of_process().captures.of(l.stream))
+    graph->steps.push_back([l](const void* launched_in) {
+      of_process().launches.push_back(l);
+      of_process().launches.back().stream = static_cast<cudaStream_t>(const_cast<void*>(launched_in));
+    });
+  else
+    of_process().launches.push_back(std::move(l));
 }
 cudaError_t launch_of_library(const std::string& function, cudaStream_t stream, std::function<void()> work) {
   const held_lock lock;
   const cudaError_t code = begin_on(function, stream);
   if (code != cudaSuccess) return code;
-  of_process().launches.push_back({function, 0, 0, current, stream, {}});
-  if (work == nullptr)
+  record_launch({function, 0, 0, current, stream, {}}, nullptr);
+  if (work == nullptr && of_process().captures.of(stream) != nullptr)
+    violate(function + ": the mock cannot capture this call");
+  else if (work == nullptr)
     of_process().queues.finish_stream(stream);
   else
     enqueue(stream, std::move(work));
@@ -363,7 +417,7 @@ void library_uses(const char* function, cudaStream_t stream, const void* data, s
   const held_lock lock;
   require_device_memory(function, data, bytes, current);
   use(function, stream, data, bytes, writes);
-  if (writes && of_process().violations.empty()) mark_written(data, bytes);
+  if (writes && of_process().violations.empty()) enqueue(stream, [data, bytes] { mark_written(data, bytes); });
 }
 int priority_of(cudaStream_t stream) { return reinterpret_cast<on_device*>(stream)->priority; }
 void fail(const std::string& function, cudaError_t code, int nth, int times) {
@@ -584,6 +638,57 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   mock::of_process().queues.finish_stream(stream);
   mock::of_process().order.host_waits_for_stream(stream);
   return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  const mock::held_lock lock;
+  const cudaError_t code = mock::begin_on("cudaStreamBeginCapture", stream);
+  if (code == cudaSuccess) mock::of_process().captures.begin(stream, mock::current);
+  return code;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  const mock::held_lock lock;
+  auto made = mock::of_process().captures.end(stream);
+  const cudaError_t code = mock::begin_on("cudaStreamEndCapture", stream);
+  if (code != cudaSuccess) return code;
+  if (made == nullptr) return mock::answer(cudaErrorIllegalState);
+  if (made->invalid) return mock::answer(cudaErrorStreamCaptureInvalidated);
+  *graph = reinterpret_cast<cudaGraph_t>(made.release());
+  return code;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
+  const mock::held_lock lock;
+  const cudaError_t code = mock::begin("cudaGraphInstantiate");
+  if (code == cudaSuccess)
+    *executable =
+        reinterpret_cast<cudaGraphExec_t>(new mock::graph_work(*reinterpret_cast<const mock::graph_work*>(graph)));
+  return code;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  const mock::held_lock lock;
+  const auto& graph = *reinterpret_cast<const mock::graph_work*>(executable);
+  const cudaError_t code = mock::begin_on("cudaGraphLaunch", stream);
+  if (graph.device != mock::current) mock::violate("cudaGraphLaunch: a graph of another device");
+  if (code != cudaSuccess) return code;
+  for (const auto& step : graph.steps) step(stream);
+  if (mock::order_of_execution() != mock::execution_order::reverse) mock::of_process().queues.finish_stream(stream);
+  return code;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  const mock::held_lock lock;
+  delete reinterpret_cast<mock::graph_work*>(graph);
+  return mock::begin("cudaGraphDestroy");
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  const mock::held_lock lock;
+  mock::of_process().queues.finish_all();
+  delete reinterpret_cast<mock::graph_work*>(executable);
+  return mock::begin("cudaGraphExecDestroy");
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* created, const cudaMemPoolProps* properties) {

@@ -49,6 +49,9 @@ struct launch {
 /// Returns the launches since the start or the last clear_calls(); calls() contains them, too.
 const std::vector<launch>& launches();
 
+/// Returns the number of calls() that launch kernels, libraries' work or graphs, or that capture a graph.
+std::size_t launching_calls();
+
 /// Makes all further launches of kernels whose name contains `kernel` record their first argument, of `bytes` bytes.
 void keep_arguments(const std::string& kernel, std::size_t bytes);
 

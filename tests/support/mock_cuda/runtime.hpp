@@ -44,7 +44,7 @@ void fail_kernel(int device, const std::string& what);
 void enqueue(cudaStream_t stream, std::function<void()> work);
 
 /// Adds a kernel to the launches and keeps the start of its first argument if the test requested that.
-void record_launch(const launch& l, const void* first_argument);
+void record_launch(launch l, const void* first_argument);
 
 /// Records that a stream's work accesses bytes; a violation if a conflicting access is unordered.
 void use(const char* call, cudaStream_t stream, const void* data, std::size_t bytes, bool writes);

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The mock captures work of a stream as CUDA does, and refuses what CUDA refuses during a capture.
+
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+
+#include "support/catch.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
+
+namespace mock = devplace::test::mock_cuda;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// A stream, and memory of the device with an 8-byte number.
+struct device_number {
+  cudaStream_t stream = nullptr;
+  void* data = nullptr;
+
+  device_number() {
+    REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+    REQUIRE(cudaMalloc(&data, 8) == cudaSuccess);
+    set(1);
+  }
+  ~device_number() { cudaStreamDestroy(stream); }
+  void set(int byte) const { CHECK(cudaMemsetAsync(data, byte, 8, stream) == cudaSuccess); }
+  int byte() const {
+    unsigned char bytes[8];
+    CHECK(cudaMemcpyAsync(bytes, data, 8, cudaMemcpyDeviceToHost, stream) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(stream) == cudaSuccess);
+    return bytes[0];
+  }
+  /// Captures calls, and returns the result of the capture.
+  template <class F> cudaError_t capture(const F& f, cudaGraphExec_t* made) const {
+    cudaGraph_t graph = nullptr;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    f();
+    const cudaError_t code = cudaStreamEndCapture(stream, &graph);
+    if (code != cudaSuccess) return code;
+    CHECK(cudaGraphInstantiate(made, graph, 0) == cudaSuccess);
+    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+    return code;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("captured work is executed by each launch of the graph, and not before", "[support]") {
+  const device_number x;
+  cudaGraphExec_t graph = nullptr;
+  REQUIRE(x.capture([&] { x.set(7); }, &graph) == cudaSuccess);
+  CHECK(x.byte() == 1);
+  for (int i = 0; i != 2; ++i) {
+    CHECK(cudaGraphLaunch(graph, x.stream) == cudaSuccess);
+    CHECK(x.byte() == 7);
+    x.set(1);
+    CHECK(x.byte() == 1);
+  }
+  CHECK(cudaGraphExecDestroy(graph) == cudaSuccess);
+  CHECK(mock::violations().empty());
+}
+
+TEST_CASE("a wait or an allocation during a capture makes the capture invalid", "[support]") {
+  const device_number x;
+  cudaGraphExec_t graph = nullptr;
+  CHECK(x.capture([&] { CHECK(cudaStreamSynchronize(x.stream) == cudaErrorStreamCaptureUnsupported); }, &graph) ==
+        cudaErrorStreamCaptureInvalidated);
+  void* more = nullptr;
+  CHECK(x.capture([&] { CHECK(cudaMalloc(&more, 8) == cudaErrorStreamCaptureUnsupported); }, &graph) ==
+        cudaErrorStreamCaptureInvalidated);
+  CHECK(cudaGetLastError() == cudaErrorStreamCaptureInvalidated);
+  CHECK(x.byte() == 1);
+  CHECK(mock::violations().empty());
+}
+
+TEST_CASE("detected: a graph that reads ordinary host memory", "[support]") {
+  const device_number x;
+  cudaGraphExec_t graph = nullptr;
+  const double host = 1;
+  static_cast<void>(x.capture(
+      [&] { CHECK(cudaMemcpyAsync(x.data, &host, 8, cudaMemcpyHostToDevice, x.stream) == cudaSuccess); }, &graph));
+  REQUIRE(mock::violations().size() == 1);
+  CHECK_THAT(mock::violations()[0], ContainsSubstring("ordinary host memory"));
+}
+
+TEST_CASE("detected: a graph that uses memory after the free", "[support]") {
+  const device_number x;
+  cudaGraphExec_t graph = nullptr;
+  REQUIRE(x.capture([&] { x.set(7); }, &graph) == cudaSuccess);
+  CHECK(x.byte() == 1);
+  CHECK(cudaFree(x.data) == cudaSuccess);
+  CHECK(mock::violations().empty());
+  static_cast<void>(cudaGraphLaunch(graph, x.stream));
+  REQUIRE(mock::violations().size() == 1);
+  CHECK_THAT(mock::violations()[0], ContainsSubstring("memory that was given back"));
+}
