@@ -191,6 +191,10 @@ inline void sum_columns(dp::view<float, dp::extents<3>, dp::on<dp::cpu>> y,
   dp::sum_into(y, x, dp::axis<0>{});
 }
 
+#include <devplace/ops/repeated_work.hpp>
+
+static_assert(std::is_same_v<dp::detail::repeated_launches<dp::backend::cpu>, dp::detail::single_launches>);
+
 #include <devplace/ops/scale_bytes.hpp>
 
 inline void scale(dp::view<float, dp::extents<2, 3>, dp::on<dp::cpu>> y,
@@ -226,6 +230,10 @@ using matrix = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>;
 inline float spread(const matrix& x) {
   return dp::norm(x)() + dp::variance(x)() + dp::standard_deviation(x)() + dp::logsumexp(x, dp::axis<0>{})(0);
 }
+
+#include <devplace/ops/step_launches.hpp>
+
+static_assert(dp::step_launches{}.graphs == 0);
 
 #include <devplace/ops/take_along.hpp>
 

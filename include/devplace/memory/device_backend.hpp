@@ -41,6 +41,7 @@ concept device_backend =
       // Streams.
       { implementation<B, op::streams>::create(ordinal) } -> std::same_as<detail::stream_handle>;
       { implementation<B, op::streams>::own(ordinal) } -> std::same_as<detail::stream_handle>;
+      { implementation<B, op::streams>::native(state) } -> std::same_as<void*>;
       implementation<B, op::streams>::synchronize(ordinal, state);
       { implementation<B, op::streams>::ready(ordinal, state) } -> std::same_as<bool>;
       // Events and failures. `wait` and `drain` block the host.

@@ -33,7 +33,7 @@ template <class ProbabilityRatio = std::ratio<1, 2>> struct dropout {
  private:
   template <class Call> static void apply(const Call& c, const auto& to, const auto& from) {
     dropout_into(to, from, c.mode == mode::train ? detail::number_of<probability> : 0.0,
-                 dropout_key{c.key.seed, c.key.layer, c.key.step}, c.key.first_sample);
+                 dropout_key{c.key.seed, c.key.layer, c.key.step, c.key.step_on_place}, c.key.first_sample);
   }
 };
 

@@ -212,7 +212,7 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
     using T = typename Call::accumulator_type;
     devplace::detail::attention_dropout<T> result;
     if (options::probability == 0 || c.mode != mode::train) return result;
-    result.key = devplace::detail::random_sequence(c.key.seed, c.key.step).key_in_block(c.key.layer);
+    result.key = devplace::detail::make_layer_key(c.key.seed, c.key.layer, c.key.step, c.key.step_on_place);
     result.first_sample = c.key.first_sample;
     result.threshold = static_cast<std::uint64_t>(options::probability * 0x1p32);
     result.scale = static_cast<T>(1 / (1 - options::probability));

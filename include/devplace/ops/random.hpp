@@ -119,9 +119,10 @@ namespace devplace {
 
 /// Determines, together with an element's position, whether a dropout keeps the element.
 struct dropout_key {
-  std::uint64_t seed = 0;   ///< seed of the random numbers
-  std::uint64_t layer = 0;  ///< distinguishes the dropouts of a network
-  std::uint64_t step = 0;   ///< number of the training step
+  std::uint64_t seed = 0;                        ///< seed of the random numbers
+  std::uint64_t layer = 0;                       ///< distinguishes the dropouts of a network
+  std::uint64_t step = 0;                        ///< number of the training step
+  const std::uint64_t* step_on_place = nullptr;  ///< this number on the place; if given, `step` is not read
 };
 
 }  // namespace devplace
@@ -155,7 +156,7 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
     return detail::copy_within<typename to_view::backend_type>(to.ordinal(), detail::raw_data(to),
                                                                detail::raw_data(from), to.size() * sizeof(value_type));
   // Mixes layer and step into the key, because the counter holds sample and column.
-  const detail::philox_key mixed = detail::random_sequence(key.seed, key.step).key_in_block(key.layer);
+  const detail::layer_key mixed = detail::make_layer_key(key.seed, key.layer, key.step, key.step_on_place);
   const double kept = 1 - probability;
   detail::for_each_index<typename to_view::backend_type>(
       to.ordinal(), to.size(), detail::random_grain,

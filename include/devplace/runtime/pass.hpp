@@ -18,10 +18,11 @@ enum class mode : unsigned char { train, predict };
 /// The key of random layers. The random numbers depend only on the key and on an element's position in the whole batch,
 /// not on the device or thread.
 struct random_key {
-  std::uint64_t seed = 0;          ///< the model's seed
-  std::uint64_t step = 0;          ///< number of the training pass
-  std::uint64_t layer = 0;         ///< the layer's position in the network, depth first
-  std::uint64_t first_sample = 0;  ///< index, in the whole batch, of the first sample of this pass
+  std::uint64_t seed = 0;                        ///< the model's seed
+  std::uint64_t step = 0;                        ///< number of the training pass
+  std::uint64_t layer = 0;                       ///< the layer's position in the network, depth first
+  std::uint64_t first_sample = 0;                ///< index, in the whole batch, of the first sample of this pass
+  const std::uint64_t* step_on_place = nullptr;  ///< the number of the pass on a GPU, for launches with equal arguments
 };
 
 /// Offsets of parameters are multiples of this number of elements: 64 bytes of float. A parameter, its working copy and

@@ -194,6 +194,15 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
       return runtime::rejected<loss_type>();
   }
 
+  /// On GPUs, a step whose launches have the arguments of an earlier step becomes one graph, which is captured when the
+  /// arguments repeat for the first time: with equal addresses and sizes of batches, as the loader provides them in
+  /// turn. Results have the same bits. A layer that copies to the host, waits or allocates divides the graph, as
+  /// last_launches() reports. launch_as_graphs(false) launches each kernel on its own.
+  ///@{
+  DEVPLACE_CONFIGURED void launch_as_graphs(bool enabled) { training::launches_.enable(enabled); }
+  DEVPLACE_CONFIGURED step_launches last_launches() const { return training::launches_.last(); }
+  ///@}
+
   /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch
   /// with a remainder of batches. Returns whether there were such gradients.
   DEVPLACE_CONFIGURED bool flush() {

@@ -32,7 +32,7 @@ namespace {
 
 void pretend_to_launch(int ordinal, const char* name) {
   const dp::detail::cuda_scope scope(ordinal);
-  dp::detail::after_launch(scope, ordinal, name);
+  scope.after_launch(name);
 }
 
 /// Pretends that a kernel on cuda<0> never ends, with a timeout of one second.

@@ -23,7 +23,7 @@ template <class T> struct scale_kernel {};
 
 void pretend_to_launch(int ordinal) {
   const dp::detail::cuda_scope device(ordinal);
-  dp::detail::after_launch(device, ordinal, dp::detail::kernel_name<scale_kernel<float>>());
+  device.after_launch(dp::detail::kernel_name<scale_kernel<float>>());
 }
 
 std::size_t waits() {

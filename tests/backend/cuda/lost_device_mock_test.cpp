@@ -34,7 +34,7 @@ auto counted() { return support::counted<float>(dp::extents<4>{}); }
 
 void pretend_to_launch(int ordinal, const char* name) {
   const dp::detail::cuda_scope scope(ordinal);
-  dp::detail::after_launch(scope, ordinal, name);
+  scope.after_launch(name);
 }
 
 /// Makes cuda<0> fail and returns the text of the error that every later use of it throws.

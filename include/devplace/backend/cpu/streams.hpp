@@ -11,6 +11,7 @@ template <> struct implementation<backend::cpu, op::streams> {
   static detail::stream_handle create(int) { return {}; }
   static detail::stream_handle create_without_memory(int) { return {}; }
   static detail::stream_handle own(int) { return {}; }
+  static void* native(void*) { return nullptr; }
   static void synchronize(int, void*) {}
   static bool ready(int, void*) { return true; }
 };

@@ -23,7 +23,7 @@ template <class Call> void run_cub(const cuda_scope& device, int ordinal, const 
   checked_call(nullptr, bytes);
   const memory_block temporary = allocate<backend::cuda>(ordinal, bytes == 0 ? 1 : bytes, memory_purpose::workspace);
   checked_call(temporary.data(), bytes);
-  after_launch(device, ordinal, name);
+  device.after_launch(name);
 }
 
 }  // namespace devplace::detail

@@ -30,7 +30,7 @@ inline void* cudnn_workspace(int ordinal, const cuda_scope& scope, std::size_t b
                                                   : cuda_workspace<cuda_cudnn_workspace>(ordinal, scope);
 }
 
-/// A place's cuDNN handle and plans. Guarded by unfolding_mutex_of(), because the engines use the workspace of patches.
+/// A place's cuDNN handle and plans. Guarded by sequence_mutex_of(), because the engines use the workspace of patches.
 struct cudnn_cache {
   static constexpr std::size_t capacity = 512;
 
@@ -82,7 +82,7 @@ inline bool run_plan(int ordinal, const cuda_scope& device, cudnn_cache& cache, 
     plan.plan = {};  // do not try again, although cuDNN had offered the engine
     return false;
   }
-  after_launch(device, ordinal, name);
+  device.after_launch(name);
   return true;
 }
 

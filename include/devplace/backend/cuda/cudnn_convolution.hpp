@@ -30,7 +30,7 @@ bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shap
                             {alignment_of(x), alignment_of(weight), alignment_of(y)}};
   const cudnn_caller caller(ordinal, key);
   const cuda_scope device(ordinal);
-  const std::lock_guard lock(unfolding_mutex_of(ordinal));
+  const std::lock_guard lock(sequence_mutex_of(ordinal));
   cudnn_cache& cache = cudnn_cache_of(ordinal);
   cudnn_plan& plan = cache.plan_of(cache.plans, key, ordinal);
   if (!plan.plan) return false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 #include <devplace/backend/cuda/planning.hpp>
 #include <devplace/backend/cuda/queue.hpp>
@@ -26,6 +27,29 @@ __global__ void __launch_bounds__(Kernel::threads, least_blocks<Kernel>()) simt_
   kernel(thread);
 }
 
+/// The arguments of a launch.
+template <class Kernel> struct kernel_call {
+  const void* function;
+  unsigned blocks, threads;
+  alignas(16) Kernel kernel;
+};
+
+/// Launches any kernel_call.
+inline void launch_kernel(const void* arguments, int ordinal, cudaStream_t stream) {
+  struct first_members {
+    const void* function;
+    unsigned blocks, threads;
+  } call;
+  static_assert(sizeof call == 16);
+  std::memcpy(&call, arguments, sizeof call);
+  void* kernel[] = {const_cast<std::byte*>(static_cast<const std::byte*>(arguments)) + sizeof call};
+  cudaLaunchConfig_t configuration{};
+  configuration.gridDim = dim3(call.blocks);
+  configuration.blockDim = dim3(call.threads);
+  configuration.stream = stream;
+  check_cuda(cudaLaunchKernelExC(&configuration, call.function, kernel), "cudaLaunchKernelEx", ordinal);
+}
+
 /// Launches kernels on the current stream of the place `ordinal`, with at most 2^20 blocks of Kernel::threads: kernels
 /// loop over their work with the grid size as stride.
 struct kernel_launch {
@@ -34,13 +58,10 @@ struct kernel_launch {
   template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
     if (only_plans()) return;
     constexpr std::size_t most_blocks = std::size_t{1} << 20;
-    const cuda_scope device(ordinal);
-    cudaLaunchConfig_t configuration{};
-    configuration.gridDim = dim3(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks));
-    configuration.blockDim = dim3(Kernel::threads);
-    configuration.stream = device.stream();
-    check_cuda(cudaLaunchKernelEx(&configuration, simt_kernel<Kernel>, kernel), "cudaLaunchKernelEx", ordinal);
-    after_launch(device, ordinal, kernel_name<Kernel>());
+    const kernel_call<Kernel> call{reinterpret_cast<const void*>(&simt_kernel<Kernel>),
+                                   static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), Kernel::threads,
+                                   kernel};
+    cuda_scope(ordinal).enqueue(launch_kernel, kernel_name<Kernel>(), call);
   }
 };
 

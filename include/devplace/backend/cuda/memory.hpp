@@ -106,6 +106,7 @@ template <> struct implementation<backend::cuda, op::memory> {
                                             {cudaMemcpyDeviceToHost, "cudaMemcpyAsync to the host"},
                                             {cudaMemcpyDeviceToDevice, "cudaMemcpyAsync"}};
     const native_kind native = kinds[static_cast<std::size_t>(kind)];
+    if (kind == copy_kind::within) return device.enqueue(copy_within, native.call, within_call{to, from, bytes});
     detail::check_cuda(cudaMemcpyAsync(to, from, bytes, native.kind, device.stream()), native.call, ordinal);
   }
   /// Copies over NVLink or PCIe if the devices have peer access; otherwise CUDA stages through its own pinned memory.
@@ -140,6 +141,16 @@ template <> struct implementation<backend::cuda, op::memory> {
   }
 
  private:
+  struct within_call {
+    void* to;
+    const void* from;
+    std::size_t bytes;
+  };
+  static void copy_within(const void* arguments, int ordinal, cudaStream_t stream) {
+    const auto& call = *static_cast<const within_call*>(arguments);
+    detail::check_cuda(cudaMemcpyAsync(call.to, call.from, call.bytes, cudaMemcpyDeviceToDevice, stream),
+                       "cudaMemcpyAsync", ordinal);
+  }
   static std::size_t reserved(cudaMemPool_t pool) {
     std::uint64_t bytes = 0;
     detail::ignore_cuda(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &bytes));
@@ -167,6 +178,10 @@ template <> struct implementation<backend::cuda, op::memory> {
     detail::count_release(counters, block.bytes, block.purpose);
     counters.idle.fetch_add(block.bytes, std::memory_order_relaxed);
     if (detail::cuda_device_lost(block.ordinal)) return;
+    try {
+      detail::launch_collected();  // launches that use the memory
+    } catch (...) {
+    }
     const int visible = detail::device_map::of_process().visible(block.ordinal);
     const detail::quiet_cuda_device_guard device(visible);
     const detail::cuda_queue& queue = detail::cuda_queue_of(block.ordinal, visible);

@@ -42,7 +42,7 @@ void sum_columns(int ordinal, std::size_t rows, std::size_t columns, bool aligne
   constexpr unsigned wide = widest_access<T>;
   const cuda_scope device(ordinal);
   auto* const workspace = static_cast<Sum*>(cuda_workspace<cuda_product_workspace>(ordinal, device));
-  const std::lock_guard lock(product_cache_of(ordinal).mutex);
+  const std::lock_guard lock(sequence_mutex_of(ordinal));
   const auto with = [&](const auto& source) {
     launch_column_sums(source, rows, columns, result, workspace, cuda_product_workspace::bytes, launch);
   };

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -19,13 +20,11 @@
 namespace devplace::detail {
 
 /// The cuBLASLt handle of one place and its plans of products. Plans are kept because every step computes the same few
-/// products. A call holds the mutex because it modifies the plan (the epilogue's vector). Operations of several kernels
-/// that share a stream's workspace also hold the mutex, so that no other thread enqueues kernels in between.
+/// products. Guarded by sequence_mutex_of(), because a call modifies the plan (the epilogue's vector).
 struct product_cache {
   /// For comparison: a network of 20 linear layers has 60 products per batch size.
   static constexpr std::size_t capacity = 512;
 
-  std::mutex mutex;
   cublasLtHandle_t handle = nullptr;
   std::map<product_key, product_plan> plans;
   std::uint64_t uses = 0;
@@ -60,6 +59,37 @@ inline void require_library_strides(const product_key& key) {
       "store it transposed."));
 }
 
+/// The arguments of a product: C = alpha op(A) op(B) + beta C.
+struct product_call {
+  product_key key;
+  const void *a, *b, *vector;
+  void *c, *workspace;
+  double alpha, beta;  ///< in their first bytes numbers of the compute type
+
+  template <class T, class C>
+  product_call(const product_key& k, const gemm_arguments<T, C>& g, const void* v, void* room)
+      : key(k), a(g.a), b(g.b), vector(v), c(g.c), workspace(room), alpha(0), beta(0) {
+    std::memcpy(&alpha, &g.alpha, sizeof g.alpha);
+    std::memcpy(&beta, &g.beta, sizeof g.beta);
+  }
+
+  /// Enqueues the product, which has a plan; the thread holds the mutex.
+  cublasStatus_t enqueue(product_cache& cache, product_plan& plan, int ordinal, cudaStream_t stream) const {
+    set_product_vector(plan, vector, ordinal, key);
+    return cublasLtMatmul(cache.handle, plan.operation.get(), &alpha, b, plan.first.get(), a, plan.second.get(), &beta,
+                          c, plan.result.get(), c, plan.result.get(), &plan.algorithm, workspace,
+                          cuda_product_workspace::bytes, stream);
+  }
+};
+
+/// Enqueues a product_call whose plan cuBLASLt has executed before.
+inline void multiply_again(const void* arguments, int ordinal, cudaStream_t stream) {
+  const auto& call = *static_cast<const product_call*>(arguments);
+  product_cache& cache = product_cache_of(ordinal);
+  const cublasStatus_t status = call.enqueue(cache, cache.plan_of(call.key, call.vector, ordinal), ordinal, stream);
+  check_cublaslt(status, "cublasLtMatmul", ordinal, call.key);
+}
+
 /// Computes C = alpha op(A) op(B) + beta C by cuBLASLt, in one call for all products of a batch, for any alpha and
 /// beta. The epilogue's vector is `vector`; the products' bias and activation are ignored. Enqueues on the place's
 /// current stream. Returns false, with nothing enqueued, if cuBLASLt has no algorithm for the products.
@@ -72,22 +102,25 @@ bool multiply_by_library(int ordinal, const gemm_batch<T, C>& batch, library_epi
   const cuda_scope device(ordinal);
   void* const workspace = cuda_workspace<cuda_product_workspace>(ordinal, device);
   product_cache& cache = product_cache_of(ordinal);
-  const std::lock_guard lock(cache.mutex);
+  const std::lock_guard lock(sequence_mutex_of(ordinal));
   product_plan& plan = cache.plan_of(key, vector, ordinal);
   if (plan.status != CUBLAS_STATUS_SUCCESS) return false;
   if (only_plans()) return true;
-  set_product_vector(plan, vector, ordinal, key);
-  const cublasStatus_t status =
-      cublasLtMatmul(cache.handle, plan.operation.get(), &g.alpha, g.b, plan.first.get(), g.a, plan.second.get(),
-                     &g.beta, g.c, plan.result.get(), g.c, plan.result.get(), &plan.algorithm, workspace,
-                     cuda_product_workspace::bytes, device.stream());
+  const char* const name = "a product of cuBLASLt";
+  const product_call call(key, g, vector, workspace);
+  if (plan.computes && collecting_launches() != nullptr) {
+    device.enqueue(multiply_again, name, call);
+    return true;
+  }
+  const cublasStatus_t status = call.enqueue(cache, plan, ordinal, device.stream());
   if (status == CUBLAS_STATUS_NOT_SUPPORTED) [[unlikely]] {  // although the heuristic had returned the algorithm
     plan.status = status;
     report_product(plan, key, ordinal);
     return false;
   }
   check_cublaslt(status, "cublasLtMatmul", ordinal, key);
-  after_launch(device, ordinal, "a product of cuBLASLt");
+  plan.computes = true;
+  device.after_launch(name);
   return true;
 }
 

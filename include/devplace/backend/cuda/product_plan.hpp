@@ -68,6 +68,7 @@ struct product_plan {
   cublaslt_layout result;  ///< layout of C and D: cuBLASLt requires one descriptor for an in-place product
   cublasLtMatmulAlgo_t algorithm{};
   cublasStatus_t status = CUBLAS_STATUS_NOT_SUPPORTED;  ///< success if cuBLASLt computes the product
+  bool computes = false;                                ///< whether cuBLASLt has enqueued a product
   int rejected = 0;              ///< number of algorithms that need more workspace or lower the operands' precision
   const void* vector = nullptr;  ///< the vector that `operation` refers to
   std::uint64_t last_use = 0;    ///< the cache's clock at the last use

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include <devplace/backend/cuda/repeated_launches.hpp>
 #include <devplace/backend/cuda/runtime.hpp>
 #include <devplace/backend/cuda/stream_pool.hpp>
 #include <devplace/backend/cuda/wait.hpp>
@@ -98,13 +99,35 @@ class cuda_scope {
 
   /// Returns the device's number among CUDA's visible devices.
   int visible() const { return device_.visible(); }
-  cudaStream_t stream() const { return stream_; }
+  /// Returns the stream for a call of CUDA, after all work that this thread has enqueued.
+  cudaStream_t stream() const {
+    launch_collected();
+    return stream_;
+  }
+  /// Returns the stream as an identity.
+  cudaStream_t stream_id() const { return stream_; }
   cudaMemPool_t pool() const { return queue_.pool; }
 
-  void wait() const { wait_for_cuda_stream(stream_, ordinal_); }
+  /// Enqueues work by `call(&arguments, ordinal, stream)`, or lets a trainer's step enqueue the work later. `name` is
+  /// for error messages. With DEVPLACE_SYNC_LAUNCH=1 waits for the work, so that its errors are reported here.
+  template <class Arguments>
+  void enqueue(call_sequence::function call, const char* name, const Arguments& arguments) const {
+    if (cuda_repeated_launches* const collector = collecting_launches())
+      return collector->add(ordinal_, stream_, call, name, arguments);
+    call(&arguments, ordinal_, stream_);
+    after_launch(name);
+  }
+  /// Records the name of enqueued work for later error messages.
+  void after_launch(const char* name) const {
+    last_launch(ordinal_).store(name, std::memory_order_relaxed);
+    if (sync_launches()) wait();
+  }
+
+  void wait() const { wait_for_cuda_stream(stream(), ordinal_); }
 
   /// Waits for the work enqueued so far on all streams of the place.
   void wait_for_all_streams() const {
+    launch_collected();
     wait_for_cuda_stream(queue_.stream, ordinal_);
     const cuda_stream_pool& others = cuda_stream_pool::on_device(ordinal_);
     std::size_t index = 0;
@@ -138,13 +161,6 @@ inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
     ignore_cuda(cudaStreamSynchronize(earlier));
   }
   if (reached != nullptr) ignore_cuda(cudaEventDestroy(reached));
-}
-
-/// Records a launched kernel's name for later error messages; call it after a launch on a place's stream. With
-/// DEVPLACE_SYNC_LAUNCH=1 waits for the kernel, so that its errors are reported here.
-inline void after_launch(const cuda_scope& scope, int ordinal, const char* name) {
-  last_launch(ordinal).store(name, std::memory_order_relaxed);
-  if (sync_launches()) scope.wait();
 }
 
 /// Waits for a stream at exit until the clock reaches `end`. Marks a device that is still busy as lost only if the

@@ -71,12 +71,14 @@ template <class T> struct dropout_kernel {
   template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     const std::size_t thread = std::size_t{t.block_index()} * threads + t.thread_index();
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
+    dropout_body<T> with_key = body;
+    with_key.key = body.key.resolved();
     for (std::size_t i = thread; i < groups(); i += stride) {
       const std::size_t row = i / groups_of_row(), column = i % groups_of_row() * group;
       std::uint32_t words[group];
       DEVPLACE_DEVICE_UNROLL
       for (unsigned k = 0; k < group; k += of_block) {
-        const philox_block block = body.words(row, (column + k) / of_block);
+        const philox_block block = with_key.words(row, (column + k) / of_block);
         DEVPLACE_DEVICE_UNROLL
         for (unsigned j = 0; j < of_block; ++j) words[k + j] = block.word[j];
       }

@@ -21,8 +21,14 @@ template <> struct implementation<backend::cuda, op::streams> {
     const detail::cuda_device_guard device(ordinal);
     return {detail::cuda_queue_of(ordinal, device.visible()).stream, {ordinal, nullptr}};
   }
+  /// Returns the stream for the program's own work.
+  static void* native(void* state) {
+    detail::launch_collected();
+    return state;
+  }
   static void synchronize(int ordinal, void* native) {
     const detail::cuda_device_guard device(ordinal);
+    detail::launch_collected();
     detail::wait_for_cuda_stream(native_stream(native), ordinal);
   }
   static bool ready(int ordinal, void* native) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -28,12 +27,6 @@ struct cuda_unfolding_workspace {
   static constexpr std::size_t bytes = std::size_t{32} << 20;
   static constexpr std::size_t zeroed = 0;
 };
-
-/// Returns the mutex that keeps other threads from enqueueing kernels between a range's kernels.
-inline std::mutex& unfolding_mutex_of(int ordinal) {
-  static auto& mutexes = *new std::array<std::mutex, counted_ordinals>;
-  return mutexes[static_cast<std::size_t>(ordinal)];
-}
 
 /// The workspace, divided for a range of pixels.
 template <class Unfolded, class Matrix> struct unfolding {
@@ -60,7 +53,7 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
     fit -= fit % 8;  // rows of the matrices then begin at aligned addresses
   const cuda_scope device(ordinal);
   auto* const workspace = static_cast<std::byte*>(cuda_workspace<cuda_unfolding_workspace>(ordinal, device));
-  const std::lock_guard lock(unfolding_mutex_of(ordinal));
+  const std::lock_guard lock(sequence_mutex_of(ordinal));
   for (std::size_t begin = 0; begin < all; begin += fit) {
     const std::size_t count = std::min(fit, all - begin), first = begin % pixels;
     const std::size_t unfolded = s.groups * s.depth() * count * sizeof(Unfolded);

@@ -35,7 +35,7 @@ struct cuda_reduction_workspace {
 /// at the stream's first use and aligned to 256 bytes; its first `Use::zeroed` bytes are zero. Each stream has its own
 /// workspace, because operations on two streams may run concurrently; operations on one stream overwrite the workspace
 /// in turn. An operation of several kernels must keep other threads from enqueueing kernels between them
-/// (product_cache). Never freed, because CUDA may shut down before static objects are destroyed.
+/// (sequence_mutex_of). Never freed, because CUDA may shut down before static objects are destroyed.
 template <class Use> void* cuda_workspace(int ordinal, const cuda_scope& scope) {
   struct place_workspaces {
     std::mutex mutex;
@@ -44,13 +44,13 @@ template <class Use> void* cuda_workspace(int ordinal, const cuda_scope& scope) 
   static auto& places = *new std::array<place_workspaces, counted_ordinals>;
   place_workspaces& own = places[static_cast<std::size_t>(ordinal)];
   const std::lock_guard lock(own.mutex);
-  const auto found = own.blocks.find(scope.stream());
+  const auto found = own.blocks.find(scope.stream_id());
   if (found != own.blocks.end()) return found->second.data();
   memory_block block =
       implementation<backend::cuda, op::memory>::allocate(ordinal, Use::bytes, memory_purpose::workspace);
   if constexpr (Use::zeroed != 0)
     check_cuda(cudaMemsetAsync(block.data(), 0, Use::zeroed, scope.stream()), "cudaMemsetAsync", ordinal);
-  return own.blocks.emplace(scope.stream(), std::move(block)).first->second.data();
+  return own.blocks.emplace(scope.stream_id(), std::move(block)).first->second.data();
 }
 
 }  // namespace devplace::detail

@@ -20,6 +20,7 @@ template <> struct implementation<backend::cuda, op::streams> {
     });
   }
   static detail::stream_handle own(int ordinal) { return create(ordinal); }
+  static void* native(void* state) { return state; }
   static void synchronize(int ordinal, void*) { detail::simulated_devices::at(ordinal).wait(); }
   static bool ready(int ordinal, void*) { return detail::simulated_devices::at(ordinal).idle(); }
 

@@ -37,14 +37,20 @@ struct attention_shape {
 
 /// Dropout of attention probabilities: selects the probabilities to set to 0, and stores the factor for the others.
 template <class T> struct attention_dropout {
-  philox_key key{};
+  layer_key key{};
   std::uint64_t first_sample = 0;  ///< index, in the whole batch, of sample 0
   std::uint64_t threshold = 0;     ///< a random 32-bit word below the threshold drops a probability; 0: no dropout
   T scale = 1;
 
+  /// Returns a copy with the key's value, for a kernel's thread.
+  DEVPLACE_HD constexpr attention_dropout resolved() const {
+    return drops() ? attention_dropout{key.resolved(), first_sample, threshold, scale} : *this;
+  }
   DEVPLACE_HD constexpr bool drops() const { return threshold != 0; }
   /// The random numbers of a sample.
-  DEVPLACE_HD constexpr random_sequence of_sample(std::size_t sample) const { return {key, first_sample + sample}; }
+  DEVPLACE_HD constexpr random_sequence of_sample(std::size_t sample) const {
+    return {key.value, first_sample + sample};
+  }
   /// The block of random words for a query's keys 0 to 3; the next block is for keys 4 to 7, and so on.
   DEVPLACE_HD static constexpr std::uint64_t first_block(const attention_shape& s, std::size_t head,
                                                          std::size_t query) {

@@ -64,7 +64,7 @@ struct random_sequence {
   }
 
   /// Makes a key of the words of block i, for sequences that depend on seed, stream and i.
-  constexpr philox_key key_in_block(std::uint64_t i) const {
+  DEVPLACE_HD constexpr philox_key key_in_block(std::uint64_t i) const {
     const philox_block mixed = block(i);
     return {{mixed.word[0], mixed.word[1]}};
   }
@@ -81,6 +81,26 @@ struct random_sequence {
     philox(word, key);
   }
 };
+
+/// The key of a layer's random numbers in one pass.
+struct layer_key {
+  philox_key value{};                            ///< unless `step` is given
+  const std::uint64_t* step_on_place = nullptr;  ///< the number of the step, so that all steps have equal arguments
+  std::uint64_t seed = 0, layer = 0;
+
+  /// Returns the key with its value, for a kernel's thread.
+  DEVPLACE_HD constexpr layer_key resolved() const {
+    if (step_on_place == nullptr) return *this;
+    return {random_sequence(seed, *step_on_place).key_in_block(layer)};
+  }
+};
+
+/// Returns the key of a layer in the step `step`, or in the step whose number lies on the place.
+constexpr layer_key make_layer_key(std::uint64_t seed, std::uint64_t layer, std::uint64_t step,
+                                   const std::uint64_t* step_on_place) {
+  if (step_on_place != nullptr) return {{}, step_on_place, seed, layer};
+  return {random_sequence(seed, step).key_in_block(layer)};
+}
 
 /// Copies the words from random_sequence::blocks in the order of the sequence.
 template <std::size_t Lanes>

@@ -202,7 +202,7 @@ template <class T> struct dropout_body {
   const T* source;
   std::size_t columns;
   std::uint64_t first_sample;
-  philox_key key;
+  layer_key key;
   std::uint64_t threshold;  // a random 32-bit word below the threshold drops an element
   computed_t<T> scale;
 
@@ -239,7 +239,7 @@ template <class T> struct dropout_body {
   }
 
  private:
-  DEVPLACE_HD constexpr random_sequence of_sample(std::size_t row) const { return {key, first_sample + row}; }
+  DEVPLACE_HD constexpr random_sequence of_sample(std::size_t row) const { return {key.value, first_sample + row}; }
 };
 
 }  // namespace devplace::detail

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <devplace/ops/for_each.hpp>
+#include <devplace/ops/repeated_work.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/runtime/update.hpp>
 
@@ -34,9 +35,12 @@ template <class Rule> struct sent_steps {
 /// Sends a place its record unless the record there is up to date.
 template <class Backend, class Rule, class T>
 void send_steps(const Rule& rule, const step_arguments<T>& a, runtime::step_record<Rule, T>* record, void* sent) {
-  if (!(*static_cast<const sent_steps<Rule>*>(sent) == sent_steps<Rule>{rule, a.step}))
+  if (!(*static_cast<const sent_steps<Rule>*>(sent) == sent_steps<Rule>{rule, a.step})) {
+    // Only the update reads the record, so that the launches of steps with different rates are equal.
+    [[maybe_unused]] const typename devplace::detail::repeated_launches<Backend>::ahead of_step{};
     devplace::detail::for_each_index<Backend>(
         a.ordinal, 1, 1, begin_steps<Rule, T>{record, rule, a.step, a.skip != nullptr || a.weights != nullptr});
+  }
   new (sent) sent_steps<Rule>{rule, a.step + 1};
 }
 

@@ -66,6 +66,8 @@ template <class Net, class P, class Backend, class State, class Connection, std:
   }
   /// Computes gradients from the gradients of the losses; writes or adds them as runtime::run_backward does.
   template <class T> void backward(const std::array<step_memory<T>, Places>& memory, bool add) {
+    if constexpr (counts_passes<Backend>)
+      for (auto& p : passes_) ++p.key.step_on_place;
     in_phases([&](std::size_t k) {
       const runtime::pass<P>& p = passes_[k];
       const runtime::replica<typename run::roles::storage>& r = state_.replicas[k];

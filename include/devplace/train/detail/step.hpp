@@ -15,6 +15,7 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/matmul.hpp>
+#include <devplace/ops/repeated_work.hpp>
 #include <devplace/ops/workspaces.hpp>
 #include <devplace/optim/clip_norm.hpp>
 #include <devplace/place/placement.hpp>
@@ -39,9 +40,11 @@ template <class Gradient, class Sum> struct loss_functor {
   double* totals;
   double* pending;
   bool counts;
+  std::uint64_t* passes;  ///< the number of the next pass, followed by the number for backward; null if not counted
   DEVPLACE_HD void operator()(std::size_t i) const {
     tail(i);
     mark(i);
+    if (passes != nullptr) passes[1] = passes[0]++;
     for (int k = 0; k < 2; ++k) {
       if (counts) totals[k] += pending[k];
       pending[k] = (tail.add ? pending[k] : 0) + static_cast<double>(tail.sums[k]);
@@ -54,19 +57,31 @@ struct no_region {};
 template <class Backend>
 using awake_team = std::conditional_t<std::is_same_v<Backend, backend::cpu>, team_region, no_region>;
 
+/// Whether the numbers of passes lie on the places.
+template <class Backend> inline constexpr bool counts_passes = devplace::detail::provided<Backend, op::repeated_work>;
+
+struct store_pass_functor {
+  std::uint64_t* passes;
+  std::uint64_t number;
+  DEVPLACE_HD void operator()(std::size_t) const { *passes = number; }
+};
+
 template <class T> struct step_memory {
   devplace::detail::memory_block workspace;
   devplace::detail::memory_block scalars;
   devplace::detail::memory_block clipping;
-  std::optional<std::size_t> rows;  ///< the workspace's capacity in samples
-  bool counts = false;              ///< whether an update has used the batches of pending()
-  step_mark<T> mark;                ///< mark of the current step
+  std::optional<std::size_t> rows;         ///< the workspace's capacity in samples
+  bool counts = false;                     ///< whether an update has used the batches of pending()
+  std::optional<std::uint64_t> next_pass;  ///< number on the place of the next pass; empty if unknown
+  step_mark<T> mark;                       ///< mark of the current step
 
   /// Two sums over the batches of all updates, followed by two sums over the pending batches.
   double* totals() const { return static_cast<double*>(scalars.data()); }
   double* pending() const { return totals() + 2; }
   /// Memory of a checksum that compares replicas and processes.
   std::uint64_t* checksum() const { return static_cast<std::uint64_t*>(scalars.data()) + 4; }
+  /// The number of the next pass, and the number for the running backward pass.
+  std::uint64_t* passes() const { return checksum() + 1; }
   T* clip() const { return static_cast<T*>(scalars.data()) + devplace::detail::alignment / sizeof(T); }
   /// The loss scale, behind the two results of clipping.
   runtime::loss_scale* scale() const {
@@ -249,8 +264,21 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
   devplace::detail::for_each_index<Backend>(
       r.ordinal, 1, 1,
       loss_functor<typename roles::gradient, accumulator>{run::tail(r, r.loss_sums(), add), memory.mark,
-                                                          memory.totals(), memory.pending(), memory.counts});
+                                                          memory.totals(), memory.pending(), memory.counts,
+                                                          counts_passes<Backend> ? memory.passes() : nullptr});
   memory.counts = false;
+}
+
+/// Returns a pass's key, with the number of the pass on the place if the backend counts there. Sets this number unless
+/// it follows from the pass before.
+template <class Backend, class T> nn::random_key key_on_place(step_memory<T>& memory, int ordinal, nn::random_key key) {
+  if constexpr (counts_passes<Backend>) {
+    if (memory.next_pass != key.step)
+      devplace::detail::for_each_index<Backend>(ordinal, 1, 1, store_pass_functor{memory.passes(), key.step});
+    memory.next_pass.reset();  // until the pass is launched
+    key.step_on_place = memory.passes();
+  }
+  return key;
 }
 
 /// Runs forward, loss and backward of one replica on its part of the batch. `add`: accumulates the gradients and sums.
@@ -262,9 +290,10 @@ void forward_and_backward(const typename runtime::engine<Net, P, Backend>::repli
                           const typename runtime::engine<Net, P, Backend>::input_element* x, const Targets& targets,
                           const nn::random_key& key, bool add, const runtime::after_layer& after, std::size_t divisor) {
   using run = runtime::engine<Net, P, Backend>;
-  const auto p = run::make_pass(r, memory.workspace.data(), rows, nn::mode::train, key);
+  auto p = run::make_pass(r, memory.workspace.data(), rows, nn::mode::train, key);
   if (rows != 0) run::forward(p, x);
   compute_loss<Net, P, Backend>(p, r, memory, loss, targets, add, divisor);
+  if constexpr (counts_passes<Backend>) ++p.key.step_on_place;
   runtime::run_backward<Net, P, Backend>(p, r, x, output_gradient_of<Net, P>(memory, rows), add, nullptr, &after);
 }
 

@@ -15,6 +15,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/ops/repeated_work.hpp>
 #include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/bucket_reduction.hpp>
@@ -130,6 +131,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
 
   using model_type = model<Net, Where, P>;
   using loss_type = step_loss<typename roles::storage, Where>;
+  using launches_type = devplace::detail::repeated_launches<backend_type>;
   using optimizer_type = devplace::optimizer<Rule, model_type, typename connection_type::updaters>;
 
   DEVPLACE_CONFIGURED training(model_type& m, const Loss& loss, const Rule& rule, const auto& policy)
@@ -172,13 +174,15 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
         scaling_.divisor = scaling_.divisor_for(targets, reduction_);
     runtime::renew_working_copies<backend_type>(state);
     const bool add = accumulation_.batches != 0;
+    typename launches_type::scope launches(launches_);
     if constexpr (connection_type::joins_passes) {
       joint_passes<Net, P, backend_type, state_type, connection_type, places> passes(state, connection_,
                                                                                      samples.extent(0));
       runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
         const auto part = local_batch<input>(samples, targets, k);
         detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, part.rows);
-        passes.add(k, memory_[k], part.rows, part.x.data(), runtime::key_of_part(key, samples, k));
+        passes.add(k, memory_[k], part.rows, part.x.data(),
+                   key_on_place<backend_type>(memory_[k], replica(k).ordinal, runtime::key_of_part(key, samples, k)));
       });
       passes.forward();
       runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
@@ -191,12 +195,22 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
         const auto part = local_batch<input>(samples, targets, k);
         detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, part.rows);
         auto advance = [&](const void* complete) { reduction_of_buckets.advance(k, complete); };
-        forward_and_backward<Net, P, backend_type>(replica(k), memory_[k], *losses_[k], part.rows, part.x.data(),
-                                                   part.y, runtime::key_of_part(key, samples, k), add,
-                                                   runtime::after_layer(advance), scaling_.divisor);
+        forward_and_backward<Net, P, backend_type>(
+            replica(k), memory_[k], *losses_[k], part.rows, part.x.data(), part.y,
+            key_on_place<backend_type>(memory_[k], replica(k).ordinal, runtime::key_of_part(key, samples, k)), add,
+            runtime::after_layer(advance), scaling_.divisor);
+        if (places > 1) launches.finish();  // while exceptions name the replica
       });
     }
-    if (++accumulation_.batches == Batches) update(state, reduction_of_buckets);
+    const bool updates = ++accumulation_.batches == Batches;
+    if (updates) update(state, reduction_of_buckets);
+    try {
+      launches.finish();
+    } catch (...) {
+      if (updates) state.unusable.store(runtime::partial_update_text, std::memory_order_release);
+      throw;
+    }
+    for (auto& memory : memory_) memory.next_pass = key.step + 1;
     guard.done();
     return {state_, reduction_, Batches == 1 ? 1 : places};
   }
@@ -237,6 +251,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
   gradient_norm<Net, primary_place_t<Where>, scales> norm_;
   loss_scaler<scales> scaling_;
   accumulation accumulation_;
+  launches_type launches_;
   parallel::fingerprint options_;               ///< options that do not change
   const parallel::batch_note* note_ = nullptr;  ///< note of the current batch; null if no loader made it
   bool compared_ = false;                       ///< whether the replicas were compared, at the first step

@@ -155,6 +155,7 @@ struct attention_results_kernel : attention_kernel<attention_results_kernel<T, C
     const T* const q = g.queries + s.first_query(sequence);
     const T *const k = q + s.row(), *const v = k + s.row();
     const std::size_t stride = 3 * s.row();
+    const attention_dropout<T> dropout = g.dropout.resolved();
     typename tile_type::sums y;
     T maxima[rows], denominators[rows], p[rows];
     DEVPLACE_DEVICE_UNROLL
@@ -176,7 +177,7 @@ struct attention_results_kernel : attention_kernel<attention_results_kernel<T, C
         maxima[r] = max;
         DEVPLACE_DEVICE_UNROLL
         for (unsigned c = 0; c < Columns; ++c) y.values[r][c] *= correction;
-        p[r] = tile.drop(g.dropout, sequence, query, key, e);
+        p[r] = tile.drop(dropout, sequence, query, key, e);
       }
       tile.add(y, p, v, stride, at);
     }

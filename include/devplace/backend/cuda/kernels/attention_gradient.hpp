@@ -22,6 +22,7 @@ template <class T, unsigned Columns, class Thread> struct attention_gradient_til
   const T* v;
   const T* dy;
   std::size_t stride;  // distance between rows of q, k and v
+  attention_dropout<T> dropout;
 
   DEVPLACE_DEVICE attention_gradient_tile(Thread& t, const attention_gradient_arguments<T>& arguments,
                                           std::size_t index)
@@ -32,7 +33,8 @@ template <class T, unsigned Columns, class Thread> struct attention_gradient_til
         k(q + g.shape.row()),
         v(k + g.shape.row()),
         dy(g.dresults + g.shape.first_result(index)),
-        stride(3 * g.shape.row()) {}
+        stride(3 * g.shape.row()),
+        dropout(g.dropout.resolved()) {}
 
   /// Replaces `p`, the product of a query and a key, by the probability after dropout. Replaces `dp`, the product of
   /// the result's gradient and the value, by the gradient of that query-key product.
@@ -41,9 +43,9 @@ template <class T, unsigned Columns, class Thread> struct attention_gradient_til
     const bool counts = query < s.length && key < s.length && (!s.causal || key <= query);
     const std::size_t row = sequence * s.length + query;
     const T probability = counts ? fast_exp<T>(p * g.scale - g.log_sums[row]) : T{0};
-    const T gradient = this->drop(g.dropout, sequence, query, key, dp);
+    const T gradient = this->drop(dropout, sequence, query, key, dp);
     dp = counts ? g.scale * probability * (gradient - g.products[row]) : T{0};
-    p = this->drop(g.dropout, sequence, query, key, probability);
+    p = this->drop(dropout, sequence, query, key, probability);
   }
 };
 

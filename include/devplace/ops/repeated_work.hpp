@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/ops/step_launches.hpp>
+#include <devplace/place/backend.hpp>
+
+namespace devplace {
+
+namespace op {
+
+/// Provides a type `launches` in place of `run`. While a `launches::scope` exists, this thread's launches on the
+/// backend's devices are collected; a sequence of launches that repeats earlier launches with equal arguments becomes
+/// one graph. While a `launches::ahead` exists, launches precede the collected ones. Not implemented by backends whose
+/// launches cost little (CPU, simulated devices).
+struct repeated_work {};
+
+}  // namespace op
+
+namespace detail {
+
+/// Replaces the types of op::repeated_work.
+struct single_launches {
+  struct scope {
+    explicit scope(single_launches&) {}
+    void finish() {}
+  };
+  struct ahead {};
+  void enable(bool) {}
+  step_launches last() const { return {}; }
+};
+
+template <class Backend> struct repeated_work_of {
+  using type = single_launches;
+};
+template <class Backend>
+  requires provided<Backend, op::repeated_work>
+struct repeated_work_of<Backend> {
+  using type = typename implementation<Backend, op::repeated_work>::launches;
+};
+
+/// The graphs of a trainer.
+template <class Backend> using repeated_launches = typename repeated_work_of<Backend>::type;
+
+}  // namespace detail
+}  // namespace devplace
+
+#include DEVPLACE_BACKENDS(repeated_work)

@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// A step whose launches repeat becomes one CUDA graph, with the bits of steps without graphs.
+
+#include <devplace/train/trainer.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <devplace/data/loader.hpp>
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/optim/scheduled.hpp>
+#include <devplace/optim/schedules.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/parallel/to_batch.hpp>
+#include <devplace/tensor/copy.hpp>
+
+#include "support/catch.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
+#include "support/replicas.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace mock = devplace::test::mock_cuda;
+using device = dp::on<dp::cuda<0>>;
+
+namespace {
+
+using net = nn::sequential<nn::linear<6, 16>, nn::relu, nn::linear<16, 3>>;
+
+/// Returns the number of calls of CUDA whose name begins with `start`.
+std::size_t calls_of(const std::string& start) {
+  return static_cast<std::size_t>(std::count_if(mock::calls().begin(), mock::calls().end(),
+                                                [&](const std::string& call) { return call.starts_with(start); }));
+}
+
+template <class Where> auto samples(std::size_t rows) {
+  return dp::to_batch<Where>(dp::test::integer_samples<float, 6>(rows));
+}
+template <class Where> auto labels(std::size_t rows) { return dp::to_batch<Where>(dp::test::square_labels(rows, 3)); }
+
+/// A model with its trainer, and an equal one without graphs.
+template <class Net, class Where, class P, class Rule, std::size_t Batches = 1> struct compared {
+  using model_type = dp::model<Net, Where, P>;
+
+  model_type model{dp::seed{4}}, other{dp::seed{4}};
+  dp::trainer<model_type, nn::cross_entropy, Rule, dp::collective::all_reduce<>, dp::accumulate<Batches>> step, single;
+
+  explicit compared(const Rule& rule = {})
+      : step(model, nn::cross_entropy{}, rule), single(other, nn::cross_entropy{}, rule) {
+    single.launch_as_graphs(false);
+  }
+  /// Makes a step with both, and returns how the first was launched.
+  template <class X, class Y> dp::step_launches operator()(const X& x, const Y& y) {
+    step(x, y);
+    single(x, y);
+    CHECK(single.last_launches().graphs == 0);
+    CHECK(dp::test::parameters_of(model) == dp::test::parameters_of(other));
+    return step.last_launches();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a step becomes one graph when the launches repeat, for each buffer of batches", "[train]") {
+  compared<net, device, float, dp::optim::adam> steps;
+  const auto x0 = samples<device>(8), x1 = samples<device>(8);
+  const auto y0 = labels<device>(8), y1 = labels<device>(8);
+  for (int i = 0; i != 8; ++i) {
+    INFO("step " << i);
+    const auto& x = i % 2 == 0 ? x0 : x1;
+    const auto& y = i % 2 == 0 ? y0 : y1;
+    const std::size_t captures = calls_of("cudaStreamBeginCapture");
+    const dp::step_launches how = steps(x, y);
+    CHECK(calls_of("cudaStreamBeginCapture") - captures == (i == 3 || i == 4 ? 1 : 0));
+    CHECK(how.graphs == (i < 3 ? 0 : 1));
+    CHECK((how.single == 0) == (i >= 3));
+    CHECK(how.in_graphs == (i < 3 ? 0 : 11));
+    CHECK((i < 3 || how.interrupted_after == nullptr));
+  }
+  mock::clear_calls();
+  auto& step = steps.step;
+  step(x0, y0);
+  const dp::step_launches how = step.last_launches();
+  CHECK(how.graphs == 1);      // launches of graphs,
+  CHECK(how.in_graphs == 11);  // of kernels, products and copies together,
+  CHECK(how.single == 0);      // and launches one by one
+  CHECK(mock::calls() == std::vector<std::string>{"cudaGraphLaunch device 0"});
+  CHECK(mock::launches().size() == 11);
+  CHECK(mock::violations().empty());
+}
+
+TEST_CASE("a trainer works without graphs where CUDA cannot capture", "[train]") {
+  const std::string call = GENERATE("cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphInstantiate");
+  compared<net, device, float, dp::optim::adam> steps;
+  const auto x = samples<device>(8);
+  const auto y = labels<device>(8);
+  mock::fail(call, cudaErrorNotSupported);
+  for (int i = 0; i != 5; ++i) CHECK(steps(x, y).graphs == 0);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK(mock::violations().empty());
+}
+
+TEST_CASE("accumulation, clipping, dropout and a rate that changes in each step become graphs", "[train]") {
+  using dropping = nn::sequential<nn::linear<6, 16>, nn::relu, nn::dropout<>, nn::linear<16, 3>>;
+  using rule = dp::optim::scheduled<dp::optim::sgd, dp::optim::linear>;
+  compared<dropping, device, float, rule, 3> steps(rule{{.learning_rate = 0.1, .momentum = 0.9}, {.steps = 100}});
+  steps.step.clip({.max_norm = 0.5});
+  steps.single.clip({.max_norm = 0.5});
+  const auto x = samples<device>(8);
+  const auto y = labels<device>(8);
+  for (int i = 0; i != 15; ++i) {
+    INFO("step " << i);
+    const dp::step_launches how = steps(x, y);
+    if (i < 9) continue;
+    CHECK(how.graphs == 1);
+    CHECK(how.single == 0);
+    CHECK(how.interrupted_after == nullptr);
+  }
+}
+
+TEST_CASE("steps that mixed<half> skips are graphs", "[train]") {
+  compared<net, device, dp::mixed<dp::half>, dp::optim::adam> steps;
+  const auto x = samples<device>(8);
+  auto host = dp::test::integer_samples<float, 6>(8);
+  host(3, 2) = std::numeric_limits<float>::infinity();
+  const auto overflows = dp::to_batch<device>(host);
+  const auto y = labels<device>(8);
+  for (int i = 0; i != 9; ++i) {
+    INFO("step " << i);
+    CHECK(steps(i % 3 == 2 ? overflows : x, y).graphs == (i >= 3 ? 1 : 0));
+  }
+  CHECK(steps.step.scaler().skipped_steps == 3);
+  CHECK(steps.step.scaler().scale == steps.single.scaler().scale);
+}
+
+namespace graphs_test {
+
+/// A layer that reads its output on the host.
+struct reading {
+  template <class In> using output = In;
+  static void forward(const auto& c) {
+    c.output = c.input * 1;
+    dp::to<dp::on<dp::cpu>>(c.output);
+  }
+  static void backward(const auto& c) { c.input_gradient = c.output_gradient * 1; }
+};
+
+/// A layer with memory of its own.
+struct allocating {
+  template <class In> using output = In;
+  template <class Call> static void forward(const Call& c) {
+    using backend = typename Call::backend_type;
+    using value = typename Call::value_type;
+    const auto memory = dp::detail::allocate<backend>(c.ordinal(), c.input.size() * sizeof(value));
+    const auto twice = dp::detail::view_at<backend>(c.ordinal(), static_cast<value*>(memory.data()), c.input.extents());
+    twice = c.input * 2;
+    c.output = twice / 2;
+  }
+  static void backward(const auto& c) { c.input_gradient = c.output_gradient * 1; }
+};
+
+}  // namespace graphs_test
+
+TEST_CASE("layers that wait for the device or allocate divide the graph of a step", "[train]") {
+  compared<
+      nn::sequential<nn::linear<6, 16>, nn::relu, graphs_test::reading, graphs_test::allocating, nn::linear<16, 3>>,
+      device, float, dp::optim::adam>
+      steps;
+  const auto x = samples<device>(8);
+  const auto y = labels<device>(8);
+  for (int i = 0; i != 4; ++i) {
+    const dp::step_launches how = steps(x, y);
+    REQUIRE(how.interrupted_after != nullptr);
+    CHECK((how.graphs >= 2) == (i > 1));
+  }
+  CHECK_THAT(steps.step.last_launches().interrupted_after, Catch::Matchers::Contains("assign"));
+}
+
+TEST_CASE("each place of a model has graphs", "[train]") {
+  using places = dp::replicated<0, 1>;
+  compared<net, places, float, dp::optim::adam> steps;
+  const auto x = samples<places>(8);
+  const auto y = labels<places>(8);
+  for (int i = 0; i != 5; ++i) CHECK((steps(x, y).graphs >= 2) == (i > 1));
+}
