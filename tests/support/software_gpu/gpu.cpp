@@ -239,7 +239,7 @@ void gpu::launch(ptx_module& from, function& kernel, const launch_configuration&
     else
       touched_.push_back({begin, bytes, writes});
   });
-  of_kernel_[kernel.name] += last_;
+  all_ += last_;
 }
 
 }  // namespace devplace::test::software_gpu

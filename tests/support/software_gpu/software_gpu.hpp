@@ -57,7 +57,7 @@ struct touched_range {
   bool writes;
 };
 
-/// What a launch, or all launches of a kernel, executed; threads are counted, not warps.
+/// What a launch, or all launches, executed; threads are counted, not warps.
 struct counters {
   u64 launches = 0, instructions = 0;
   u64 global_reads = 0, global_read_bytes = 0, global_writes = 0, global_write_bytes = 0, atomics = 0;
@@ -84,7 +84,7 @@ class gpu {
   /// Returns the memory that the last launch accessed; nothing unless options.find_races. A range may have gaps of less
   /// than 256 bytes.
   const std::vector<touched_range>& touched_memory() const { return touched_; }
-  const counters& of_kernel(const std::string& name) { return of_kernel_[name]; }
+  const counters& all_launches() const { return all_; }
   /// Returns how often threads executed each opcode, over all launches.
   std::map<std::string, u64> executed_opcodes() const;
 
@@ -94,7 +94,7 @@ class gpu {
   std::vector<std::string> violations_;
   counters last_;
   std::vector<touched_range> touched_;
-  std::map<std::string, counters> of_kernel_;
+  counters all_;
 };
 
 /// Returns the static shared memory of a decoded kernel, and of the functions that it calls.
