@@ -16,6 +16,7 @@
 #include "support/catch.hpp"
 #include "support/convolution_loops.hpp"
 #include "support/mock_cuda/kernel_launch.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
 #include "support/mock_cudnn/mock_cudnn.hpp"
 
 namespace dp = devplace;

@@ -69,7 +69,8 @@ template <class Kernel> std::size_t run_kernel(std::size_t blocks, const Kernel&
   const cudaError_t code = cudaStreamSynchronize(device.stream());
   std::string problems;
   for (std::size_t k = known; k < violations_of_kernels().size(); ++k) problems += violations_of_kernels()[k] + '\n';
-  if (code != cudaSuccess || !problems.empty()) throw std::runtime_error(problems + cudaGetErrorName(code));
+  if (code != cudaSuccess || !problems.empty())
+    throw std::runtime_error(problems.empty() ? cudaGetErrorName(code) : problems);
   UNSCOPED_INFO("random order of execution, seed " << seed);
   return gpu_of_kernels().last_launch().global_read_bytes;
 }

@@ -34,7 +34,7 @@ template <class T, class Extents> struct room {
   std::size_t offset;
 
   room(const Extents& e, std::size_t first, std::uint32_t seed)
-      : elements(e.size() + first + 1), extents(e), offset(first) {
+      : elements(e.size() + first), extents(e), offset(first) {
     const auto values = mock::logits(elements.size(), seed);
     for (std::size_t i = 0; i < values.size(); ++i)
       elements[i] = static_cast<T>(std::is_integral_v<T> ? 8 + values[i] : values[i]);

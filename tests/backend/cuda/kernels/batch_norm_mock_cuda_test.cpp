@@ -22,10 +22,9 @@ TEST_CASE("batch_norm of 16-bit elements takes 8 at a time and equals a loop, fo
     for (const std::size_t shift : {0u, 3u}) {
       INFO(s.channels << " channels of " << s.extent << " positions, from element " << shift << " on");
       const std::size_t n = s.size();
-      mock::device_vector<dp::detail::pack<bf16, 8>> room(4 * (n / 8 + 2));
-      bf16* const x = reinterpret_cast<bf16*>(room.data()) + shift;
-      bf16 *const dy = x + room.size() * 2, *const found = dy + room.size() * 2,
-                  *const expected = found + room.size() * 2;
+      std::vector<mock::device_vector<bf16>> rooms(4, mock::device_vector<bf16>(shift + n));
+      bf16 *const x = rooms[0].data() + shift, *const dy = rooms[1].data() + shift,
+                  *const found = rooms[2].data() + shift, *const expected = rooms[3].data() + shift;
       for (std::size_t i = 0; i < n; ++i) {
         x[i] = bf16(static_cast<float>(i * 7919 % 23) / 3);
         dy[i] = bf16(static_cast<float>(i * 31 % 17) - 8);

@@ -52,13 +52,18 @@ template <bool Centred> void compare() {
 
 /// Layer normalization and its gradient for rows of bf16, `offset` elements after addresses aligned for wide accesses.
 struct short_rows {
-  static constexpr std::size_t rows = 3, room = 4096;
-  mock::device_vector<dp::bf16> storage;
+  static constexpr std::size_t rows = 3;
+  std::vector<mock::device_vector<dp::bf16>> rooms;
   dp::bf16 *x, *dy, *y, *dx;
   values terms;
 
   short_rows(std::size_t n, std::size_t offset, bool by_kernel)
-      : storage(4 * room + 8), x(storage.data() + offset), dy(x + room), y(dy + room), dx(y + room), terms(rows * n) {
+      : rooms(4, mock::device_vector<dp::bf16>(offset + rows * n)),
+        x(rooms[0].data() + offset),
+        dy(rooms[1].data() + offset),
+        y(rooms[2].data() + offset),
+        dx(rooms[3].data() + offset),
+        terms(rows * n) {
     const values numbers = mock::logits(2 * rows * n + 2 * n);
     for (std::size_t i = 0; i < rows * n; ++i) {
       x[i] = dp::bf16(numbers[i]);

@@ -22,17 +22,17 @@ using dp::bf16;
 
 namespace {
 
-/// 16-bit elements that begin `shift` elements after a multiple of 16 bytes.
+/// 16-bit elements from `shift` elements after a multiple of 16 bytes to the end of memory.
 struct elements {
-  mock::device_vector<dp::detail::pack<bf16, 8>> room;
+  mock::device_vector<bf16> room;
   std::size_t size, shift;
 
-  explicit elements(std::size_t n, std::size_t from = 0) : room(n / 8 + 2), size(n), shift(from) {
+  explicit elements(std::size_t n, std::size_t from = 0) : room(from + n), size(n), shift(from) {
     for (std::size_t i = 0; i < n; ++i)
       data()[i] = i % 53 == 7 ? std::numeric_limits<bf16>::quiet_NaN()
                               : bf16(static_cast<float>(i * 7919 % 11) / 3 - 1);  // with equal adjacent elements
   }
-  bf16* data() { return reinterpret_cast<bf16*>(room.data()) + shift; }
+  bf16* data() { return room.data() + shift; }
   /// Returns the bits, which are equal for all NaNs.
   std::vector<std::uint16_t> bits() {
     std::vector<std::uint16_t> result;

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <devplace/backend/cuda/kernels/channel_sums.hpp>
+#include <devplace/backend/cuda/channel_sums.cuh>
 #include <devplace/backend/cuda/kernels/convolution.hpp>
 #include <devplace/ops/batch_norm.hpp>
 #include <devplace/ops/detail/reducers.hpp>
@@ -33,21 +33,20 @@ template <class Reducer> void reduce(const shape& s, const bf16* data, const Red
   mock::run_reduction(dp::detail::reduction_plan<source, Reducer>{s[0], s[1], s[2], {data}, reducer});
 }
 
-/// Memory aligned to 16 bytes, and the elements from each of its first addresses on.
+/// Elements from one of the first addresses of aligned memory to its end.
 class shifted {
  public:
   static constexpr std::size_t shifts = 8;
 
-  explicit shifted(const mock::device_vector<bf16>& x) : x_(x), room_(x.size() / 8 + 2) {}
+  explicit shifted(const mock::device_vector<bf16>& x) : x_(x) {}
   const bf16* at(std::size_t shift) {
-    auto* const to = reinterpret_cast<bf16*>(room_.data()) + shift;
-    std::copy(x_.begin(), x_.end(), to);
-    return to;
+    room_ = mock::device_vector<bf16>(shift + x_.size());
+    std::copy(x_.begin(), x_.end(), room_.data() + shift);
+    return room_.data() + shift;
   }
 
  private:
-  mock::device_vector<bf16> x_;
-  mock::device_vector<dp::detail::pack<bf16, 8>> room_;
+  mock::device_vector<bf16> x_, room_;
 };
 
 mock::device_vector<bf16> small_integers(std::size_t n) {

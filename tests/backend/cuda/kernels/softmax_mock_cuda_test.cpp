@@ -59,14 +59,12 @@ double error(const values& result, const exact& expected, double scale) {
 
 /// Small integers and memory for results, `offset` elements after addresses that are aligned for wide accesses.
 template <class T> struct operands {
-  mock::device_vector<T> storage;  // aligned like every allocation
+  std::vector<mock::device_vector<T>> rooms;
   T *x, *zeros, *y, *dx;
 
-  operands(std::size_t count, std::size_t offset) : storage(4 * count + 64), x(storage.data() + offset) {
-    const std::size_t room = (count + 15) / 16 * 16;
-    zeros = x + room;
-    y = zeros + room;
-    dx = y + room;
+  operands(std::size_t count, std::size_t offset) : rooms(4, mock::device_vector<T>(offset + count)) {
+    x = rooms[0].data() + offset, zeros = rooms[1].data() + offset;
+    y = rooms[2].data() + offset, dx = rooms[3].data() + offset;
     for (std::size_t i = 0; i < count; ++i) x[i] = static_cast<T>(static_cast<int>(i * 7919 % 17) - 8);
   }
   static bool same_bits(const T* a, const T* b, std::size_t count) { return std::memcmp(a, b, count * sizeof(T)) == 0; }
