@@ -178,7 +178,7 @@ template <class Backend> void check_line(const char* name, const floats& line, b
 }
 
 /// Checks lengths just below and above the number that a thread, a warp and a block of a GPU reduce; fewer cases for
-/// the longest, which is slow in the emulator.
+/// the longest, which is slow on the GPU in software.
 template <class Backend> void check_reductions() {
   for (const std::size_t n : {7u, 300u, 4500u})
     for (const bool as_row : {true, false}) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -88,8 +89,8 @@ struct attention_loops {
 };
 
 /// The results of an implementation for these inputs in T.
-template <class T> struct attention_results {
-  std::vector<T> queries, dresults, results, log_sums, dqueries, products;
+template <class T, class Allocator = std::allocator<T>> struct attention_results {
+  std::vector<T, Allocator> queries, dresults, results, log_sums, dqueries, products;
   detail::attention_arguments<T> forward;
   detail::attention_gradient_arguments<T> backward;
 
@@ -110,7 +111,7 @@ template <class T> struct attention_results {
 
   /// Requires that all elements agree and that those behind the arrays are unchanged.
   void require_agreement(const attention_loops& with, double tolerance) const {
-    const auto require = [&](const std::vector<T>& found, const std::vector<double>& expected) {
+    const auto require = [&](const auto& found, const std::vector<double>& expected) {
       for (std::size_t i = 0; i < expected.size(); ++i)
         REQUIRE(std::abs(static_cast<double>(found[i]) - expected[i]) <=
                 tolerance * std::max(1.0, std::abs(expected[i])));

@@ -17,7 +17,7 @@
 #else
   /// Marks functions that both kernels and the host call.
   #define DEVPLACE_HD
-  /// Marks the bodies of kernels; the host calls them only in the tests' emulation of a GPU.
+  /// Marks the bodies of kernels.
   #define DEVPLACE_DEVICE
   /// Unrolls the next loop of a kernel's body, so that arrays that the loop indexes stay in registers.
   #define DEVPLACE_DEVICE_UNROLL

@@ -34,6 +34,7 @@ struct kernel {
 struct program {
   std::deque<fat_binary> binaries;
   std::map<const void*, kernel> kernels;  ///< by the address of the host's stub
+  std::vector<std::string> violations;
 };
 
 // Never destroyed: destructors of other static objects wait for work.
@@ -91,6 +92,7 @@ void execute(const kernel& k, int device, cudaStream_t stream, const software_gp
     const auto [m, f] = code_of(k);
     gpu.launch(*m, *f, shape, arguments.data());
   } catch (const software_gpu::ptx_error& problem) {
+    this_program().violations.push_back(problem.what());
     violate(problem.what());
   }
   // The order of accesses is known only where work executes in the order of the calls.
@@ -100,6 +102,7 @@ void execute(const kernel& k, int device, cudaStream_t stream, const software_gp
   for (std::string problem : gpu.violations()) {
     if (const std::size_t at = problem.find(k.mangled); at != std::string::npos)
       problem.replace(at, k.mangled.size(), k.name);
+    this_program().violations.push_back(problem);
     if (problem.find("of no live block") != std::string::npos)
       fail_kernel(device, problem);
     else
@@ -150,6 +153,8 @@ software_gpu::gpu& gpu_of_kernels() {
   }();
   return one;
 }
+
+const std::vector<std::string>& violations_of_kernels() { return this_program().violations; }
 
 }  // namespace devplace::test::mock_cuda
 

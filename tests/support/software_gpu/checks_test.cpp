@@ -143,21 +143,27 @@ TEST_CASE("the software GPU finds races in global memory, and understands what t
 }
 
 TEST_CASE("the software GPU finds undefined values that decide something", "[software_gpu]") {
-  check({{"a read of shared memory that nothing was written to",
-          "@%p1 st.shared.u32 [s], %r4; bar.sync 0; ld.shared.u32 %r5, [%r1];",
-          "@%p1 st.shared.u32 [s], %r4; bar.sync 0; ld.shared.u32 %r5, [s];"},
-         {"an undefined value decides a branch or guard, at '@%p3 bra $end'",
-          "add.u32 %r6, %r5, 1; setp.eq.u32 %p3, %r6, 3; @%p3 bra $end; mov.b32 %r5, 2; $end:",
-          "add.u32 %r6, %r5, 1; mov.b32 %r6, 2; setp.eq.u32 %p3, %r6, 3; @%p3 bra $end; mov.b32 %r5, 2; $end:"},
-         {"an undefined value decides an address", "add.u64 %rd4, %x, %rd5; ld.global.u32 %r5, [%rd4];",
-          "mov.u64 %rd4, %rd5;"},
-         {"an undefined value decides what is written to global memory",
-          ".local .align 4 .b8 own[8]; mov.u64 %rd4, own; ld.local.u32 %r5, [%rd4]; st.global.u32 [%rd2], %r5;",
-          ".local .align 4 .b8 own[8]; mov.u64 %rd4, own; st.local.u8 [%rd4], %r4; ld.local.u32 %r5, [%rd4]; "
-          "st.global.u32 [%rd2], %r5;"},
-         {"an undefined value decides a branch or guard", "@%p2 mov.b32 %r5, 1; setp.eq.u32 %p3, %r5, 3; @%p3 trap;",
-          "@%p2 mov.b32 %r5, 1; setp.eq.u32 %p3, %r5, 3; and.pred %p4, %p3, %p2; selp.u32 %r6, %r5, 2, %p2; "
-          "setp.eq.u32 %p3, %r6, 3; @%p3 trap;"}});
+  check(
+      {{"a read of shared memory that nothing was written to",
+        "@%p1 st.shared.u32 [s], %r4; bar.sync 0; ld.shared.u32 %r5, [%r1];",
+        "@%p1 st.shared.u32 [s], %r4; bar.sync 0; ld.shared.u32 %r5, [s];"},
+       {"an undefined value decides a branch or guard, at '@%p3 bra $end'",
+        "add.u32 %r6, %r5, 1; setp.eq.u32 %p3, %r6, 3; @%p3 bra $end; mov.b32 %r5, 2; $end:",
+        "add.u32 %r6, %r5, 1; mov.b32 %r6, 2; setp.eq.u32 %p3, %r6, 3; @%p3 bra $end; mov.b32 %r5, 2; $end:"},
+       {"an undefined value decides an address", "add.u64 %rd4, %x, %rd5; ld.global.u32 %r5, [%rd4];",
+        "mov.u64 %rd4, %rd5;"},
+       {"an undefined value decides what is written to global memory",
+        ".local .align 4 .b8 own[8]; mov.u64 %rd4, own; ld.local.u32 %r5, [%rd4]; st.global.u32 [%rd2], %r5;",
+        ".local .align 4 .b8 own[8]; mov.u64 %rd4, own; st.local.u8 [%rd4], %r4; ld.local.u32 %r5, [%rd4]; "
+        "st.global.u32 [%rd2], %r5;"},
+       {"an undefined value decides a branch or guard",
+        "prmt.b32 %r6, %r5, %r7, 0x5410; setp.eq.u32 %p3, %r6, 3; @%p3 trap;",
+        "prmt.b32 %r6, %r5, %r4, 0x5410; setp.eq.u32 %p3, %r6, 3; @%p3 trap;"},  // with padding
+       {"an undefined value decides a branch or guard", "mov.b32 %r6, {%h1, %h2}; setp.eq.u32 %p3, %r6, 3; @%p3 trap;",
+        "cvt.u16.u32 %h2, %r4; mov.b32 %r6, {%h1, %h2}; setp.eq.u32 %p3, %r6, 3; @%p3 trap;"},
+       {"an undefined value decides a branch or guard", "@%p2 mov.b32 %r5, 1; setp.eq.u32 %p3, %r5, 3; @%p3 trap;",
+        "@%p2 mov.b32 %r5, 1; setp.eq.u32 %p3, %r5, 3; and.pred %p4, %p3, %p2; selp.u32 %r6, %r5, 2, %p2; "
+        "setp.eq.u32 %p3, %r6, 3; @%p3 trap;"}});
   // Global memory whose owner knows which bytes have values.
   kernel_runner runner;
   runner.shape.block.x = 1;

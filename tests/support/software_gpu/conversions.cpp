@@ -73,8 +73,8 @@ void add_conversions(operation_table& table) {
   add_roundings<float>(table), add_roundings<double>(table);
   add_from<float, half>(table), add_from<half, float>(table);
   add_moves<u8, s8, u16, s16, u32, s32, u64, s64, float, double>(table);
-  table["join.u32"] = {&elementwise<joined<u32, u16>, u32, u16, u16>, {2, 2}};
-  table["join.u64"] = {&elementwise<joined<u64, u32>, u64, u32, u32>, {4, 4}};
+  table["join.u32"] = {&join_parts<joined<u32, u16>, u32, u16, u16>, {2, 2}, true};
+  table["join.u64"] = {&join_parts<joined<u64, u32>, u64, u32, u32>, {4, 4}, true};
   table["take_apart.u32"] = {&take_apart<u32, u16>, {4}}, table["take_apart.u64"] = {&take_apart<u64, u32>, {8}};
 }
 

@@ -117,7 +117,8 @@ void add_integer_operations(operation_table& table) {
   add_unary<s16, s32, s64>(table, "neg", []<class T>(T a) { return minus(T{0}, a); });
   add_unary<s16, s32, s64>(table, "abs", []<class T>(T a) { return a < 0 ? minus(T{0}, a) : a; });
   add_bits<u16, u32, u64>(table);
-  add_unary<u32>(table, "brev", reversed), add_ternary<u32>(table, "prmt", permuted);
+  add_unary<u32>(table, "brev", reversed);
+  table["prmt.u32"] = {&join_parts<std::remove_const_t<decltype(permuted)>, u32, u32, u32, u32>, {4, 4, 4}, true};
   add_binary<u32>(table, "bmsk.clamp", bit_mask);
   add_carries(table, "add", "", [](u64 a, u64 b, u64, u64 carry) { return a + b + carry; });
   add_carries(table, "sub", "", [](u64 a, u64 b, u64, u64 carry) { return a - b - carry; });

@@ -126,6 +126,14 @@ template <class F, class D, class... S> void elementwise(execution& e, const ins
   }(std::index_sequence_for<S...>{});
   store_lanes(e, i.to[0], results);
 }
+/// Joins two parts by F. Structures are copied with their padding: one part with a value is enough.
+template <class F, class D, class... S> void join_parts(execution& e, const instruction& i) {
+  elementwise<F, D, S...>(e, i);
+  u32 known = i.from[0].index == 0 && i.from[1].index == 0 ? all_lanes : 0;
+  for (const u8 k : {u8{0}, u8{1}})
+    if (i.from[k].index != 0) known |= e.defined[i.from[k].index];  // not an immediate
+  e.define(i.to[0], known);
+}
 template <class T> constexpr const char* name_of() {
   if constexpr (std::is_same_v<T, half>) return ".f16";
   if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? ".f32" : ".f64";

@@ -23,6 +23,7 @@ template <class Kernel> constexpr unsigned least_blocks() {
 /// The only __global__ function: every kernel is a body together with its arguments (backend/cuda/kernels).
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::threads, least_blocks<Kernel>()) simt_kernel(const Kernel kernel) {
+  static_assert(Kernel::threads % 32 == 0);
   simt_thread thread;
   kernel(thread);
 }

@@ -19,9 +19,8 @@ template <class T> class shared_array {
   T* data_;
 };
 
-/// A GPU thread as seen by the bodies in backend/cuda/kernels. The tests' emulator has a class with the same members
-/// plus checks. Kernels use shared memory, barriers, shuffles and vector accesses only through these members. Grids and
-/// blocks are one-dimensional, and blocks consist of whole warps.
+/// A GPU thread as seen by the bodies in backend/cuda/kernels. Kernels use shared memory, barriers, shuffles and vector
+/// accesses only through these members. Grids and blocks are one-dimensional, and blocks consist of whole warps.
 class simt_thread {
  public:
   __device__ unsigned thread_index() const { return threadIdx.x; }

@@ -15,81 +15,9 @@
 #include <devplace/ops/batch_norm_over_places.hpp>
 
 #include "support/catch.hpp"
-#include "support/simt/emulator.hpp"
 
 namespace dp = devplace;
-namespace simt = devplace::test::simt;
 using dp::detail::channel_shape;
-
-namespace {
-
-/// Sums of integers and of their products with the channel's number, both exact in any order.
-struct integer_terms {
-  using value_type = double;
-  const float* x;
-  double* result;
-
-  struct summand {
-    const float* x;
-    double channel;
-    DEVPLACE_HD dp::detail::pair_of<double> operator()(std::size_t i) const {
-      const auto value = static_cast<double>(x[i]);
-      return {value, value * channel};
-    }
-  };
-  DEVPLACE_HD summand of_channel(std::size_t c) const { return {x, static_cast<double>(c + 1)}; }
-  DEVPLACE_HD static constexpr double neutral() { return 0; }
-  DEVPLACE_HD static constexpr void combine(double& a, double b) { a += b; }
-  DEVPLACE_HD void store(std::size_t c, const dp::detail::pair_of<double>& sums) const {
-    result[2 * c] = sums.first;
-    result[2 * c + 1] = sums.second;
-  }
-};
-
-template <bool Neighbours, class Terms> void launch_channel_sums(const channel_shape& shape, const Terms& terms) {
-  static std::vector<unsigned> tickets(dp::detail::most_partial_blocks);
-  static std::vector<double> room(2 * dp::detail::most_partial_blocks * dp::detail::most_block_columns);
-  dp::detail::with_reduce_kernel<!Neighbours>(dp::detail::channel_reduction<Neighbours>(shape, terms), [](auto kernel) {
-    kernel.tickets = tickets.data();
-    kernel.partials = reinterpret_cast<decltype(kernel.partials)>(room.data());
-    simt::launch(static_cast<unsigned>(std::min<std::size_t>(6, kernel.layout.blocks())), kernel, 1);
-  });
-}
-
-}  // namespace
-
-TEST_CASE("the kernel's and the CPU's sums over channels equal a loop's, for any shape", "[cuda]") {
-  for (const auto& [samples, channels, extent] : {channel_shape{1, 1, 1},
-                                                  {5, 3, 1},
-                                                  {2, 70, 1},
-                                                  {700, 5, 1},
-                                                  {0, 3, 1},
-                                                  {0, 2, 7},
-                                                  {3, 2, 5},
-                                                  {4, 1, 64},
-                                                  {9, 17, 3},
-                                                  {2, 3, 1100},
-                                                  {40'000, 2, 1},
-                                                  {3, 1, 30'000}}) {
-    INFO(samples << " samples, " << channels << " channels, " << extent << " positions");
-    const channel_shape shape{samples, channels, extent};
-    std::vector<float> x(std::max<std::size_t>(1, shape.size()));
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 23) - 11;
-    std::vector<double> expected(2 * channels), found(2 * channels, -1), on_cpu(2 * channels, -1);
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-      const std::size_t c = i / extent % channels;
-      expected[2 * c] += static_cast<double>(x[i]);
-      expected[2 * c + 1] += static_cast<double>(x[i]) * static_cast<double>(c + 1);
-    }
-    if (extent == 1)
-      launch_channel_sums<true>(shape, integer_terms{x.data(), found.data()});
-    else
-      launch_channel_sums<false>(shape, integer_terms{x.data(), found.data()});
-    CHECK(found == expected);
-    dp::detail::sum_channels<dp::backend::cpu>(0, shape, integer_terms{x.data(), on_cpu.data()});
-    CHECK(on_cpu == expected);
-  }
-}
 
 TEST_CASE("element by element, as on a GPU, batch_norm's functors give the bits of the CPU's loops", "[cuda]") {
   for (const std::size_t extent : {1u, 6u}) {

@@ -15,9 +15,9 @@
 
 #include "support/catch.hpp"
 #include "support/convolution_loops.hpp"
+#include "support/mock_cuda/kernel_launch.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"
 #include "support/mock_cudnn/mock_cudnn.hpp"
-#include "support/simt/emulator.hpp"
 
 namespace dp = devplace;
 namespace mock = devplace::test::mock_cudnn;
@@ -25,9 +25,10 @@ using dp::detail::convolution_shape;
 
 namespace {
 
-struct emulated_after_cudnn {
+/// Runs kernels in fewer blocks than on a GPU.
+struct few_blocks {
   template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
-    dp::test::simt::launch(static_cast<unsigned>(blocks < 3 ? blocks : 3), kernel, 1);
+    dp::test::mock_cuda::run_kernel(std::min<std::size_t>(blocks, 3), kernel);
   }
 };
 
@@ -38,10 +39,15 @@ template <class T> struct integers_for_cudnn {
 
   integers_for_cudnn(std::size_t n, std::size_t seed)
       : block(dp::detail::allocate<dp::backend::cuda>(0, (n + 1) * sizeof(T))), size(n) {
-    for (std::size_t i = 0; i <= n; ++i) data()[i] = T(static_cast<float>((i * 37 + seed * 11 + i / 7) % 9) - 4);
+    std::vector<T> values(n + 1);
+    for (std::size_t i = 0; i <= n; ++i) values[i] = T(static_cast<float>((i * 37 + seed * 11 + i / 7) % 9) - 4);
+    dp::detail::copy_in<dp::backend::cuda>(0, data(), values.data(), (n + 1) * sizeof(T));
   }
   T* data() const { return static_cast<T*>(block.data()); }
-  std::vector<dp::detail::computed_t<T>> values() const { return {data(), data() + size + 1}; }
+  std::vector<dp::detail::computed_t<T>> values() const {
+    dp::synchronize<dp::cuda<0>>();
+    return {data(), data() + size + 1};
+  }
 };
 
 /// A convolution with a bias and a relu, its gradients, and the results of the loops, whose sums are exact. 16-bit
@@ -85,17 +91,17 @@ template <class T> struct cudnn_problem {
     return convolve_by_cudnn(0,
                              dp::detail::convolution_arguments<T>{s, x.data(), weight.data(), bias.data(), y.data(),
                                                                   dp::detail::epilogue::relu, math},
-                             emulated_after_cudnn{});
+                             few_blocks{});
   }
   bool input_gradient() const {
     return convolve_by_cudnn(
         0, dp::detail::convolution_input_gradient_arguments<T>{s, dy.data(), weight.data(), into_x.data(), dx.data()},
-        emulated_after_cudnn{});
+        few_blocks{});
   }
   bool weight_gradient(sum beta = 2) const {
     return convolve_by_cudnn(
         0, dp::detail::convolution_weight_gradient_arguments<T>{s, dy.data(), x.data(), dw.data(), beta, nullptr},
-        emulated_after_cudnn{});
+        few_blocks{});
   }
   bool is_right() const { return y.values() == expected_y && dx.values() == expected_dx && dw.values() == expected_dw; }
 };
@@ -348,7 +354,7 @@ TEST_CASE("descriptors of addresses and plans that are no longer used are replac
   const auto run = [&](std::size_t at) {
     return convolve_by_cudnn(
         0, dp::detail::convolution_arguments<float>{shape, data.data(), data.data(), nullptr, data.data() + 64 * at},
-        emulated_after_cudnn{});
+        few_blocks{});
   };
   REQUIRE(run(1));
   const std::size_t of_plan = mock::live_descriptors() - 1;

@@ -3,23 +3,23 @@
 
 #include <devplace/backend/cuda/unfolded_convolution.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include "support/catch.hpp"
 #include "support/convolution_loops.hpp"
-#include "support/mock_cuda/mock_cuda.hpp"
-#include "support/simt/emulator.hpp"
+#include "support/mock_cuda/kernel_launch.hpp"
 
 namespace dp = devplace;
 using dp::detail::convolution_shape;
 
 namespace {
 
-/// Runs kernels in the emulator, with fewer blocks than on a GPU.
-struct emulated {
+/// Runs kernels in fewer blocks than on a GPU.
+struct few_blocks {
   template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
-    dp::test::simt::launch(static_cast<unsigned>(blocks < 3 ? blocks : 3), kernel, 1);
+    dp::test::mock_cuda::run_kernel(std::min<std::size_t>(blocks, 3), kernel);
   }
 };
 
@@ -30,11 +30,16 @@ template <class T = float> struct device_array {
 
   device_array(std::size_t n, std::size_t seed)
       : block(dp::detail::allocate<dp::backend::cuda>(0, (n + 1) * sizeof(T))), size(n) {
+    std::vector<T> values(n + 1);
     for (std::size_t i = 0; i <= n; ++i)
-      data()[i] = static_cast<T>(static_cast<float>((i * 37 + seed * 11 + i / 7) % 9) - 4);
+      values[i] = static_cast<T>(static_cast<float>((i * 37 + seed * 11 + i / 7) % 9) - 4);
+    dp::detail::copy_in<dp::backend::cuda>(0, data(), values.data(), (n + 1) * sizeof(T));
   }
   T* data() const { return static_cast<T*>(block.data()); }
-  std::vector<float> values() const { return {data(), data() + size + 1}; }
+  std::vector<float> values() const {
+    dp::synchronize<dp::cuda<0>>();
+    return {data(), data() + size + 1};
+  }
 };
 
 }  // namespace
@@ -43,7 +48,9 @@ template <class T = float> struct device_array {
 TEMPLATE_TEST_CASE("convolutions on CUDA devices are right for every shape, however few patches fit", "[backend]",
                    float, dp::half) {
   using T = TestType;
-  for (const convolution_shape& s : dp::test::shapes_for<T>(dp::test::convolution_shapes())) {
+  const auto shapes = dp::test::convolution_shapes();
+  for (std::size_t k = sizeof(T) == 2 ? 1 : 0; k < shapes.size(); k += 2) {  // the types share the shapes
+    const convolution_shape& s = shapes[k];
     const std::size_t outputs = s.groups * s.outputs, channels = s.groups * s.channels;
     const device_array<T> x(s.samples * channels * s.plane(), 1), weight(s.weights(), 2), bias(outputs, 3),
         dy(s.samples * outputs * s.pixels(), 4), into_x(channels, 5);
@@ -73,13 +80,13 @@ TEMPLATE_TEST_CASE("convolutions on CUDA devices are right for every shape, howe
       dp::detail::convolve(0,
                            dp::detail::convolution_arguments<T>{s, x.data(), weight.data(), bias.data(), y.data(),
                                                                 dp::detail::epilogue::relu},
-                           emulated{}, bytes);
+                           few_blocks{}, bytes);
       dp::detail::convolve_back(
           0, dp::detail::convolution_input_gradient_arguments<T>{s, dy.data(), weight.data(), into_x.data(), dx.data()},
-          emulated{}, bytes);
+          few_blocks{}, bytes);
       dp::detail::convolve_weight(
           0, dp::detail::convolution_weight_gradient_arguments<T>{s, dy.data(), x.data(), dw.data(), 2, nullptr},
-          emulated{}, bytes);
+          few_blocks{}, bytes);
       CHECK(y.values() == expected_y);
       CHECK(dx.values() == expected_dx);
       CHECK(dw.values() == expected_dw);
@@ -93,7 +100,7 @@ TEST_CASE("a convolution without samples clears nothing and launches nothing", "
   const device_array<> y(4, 1);
   const auto before = y.values();
   dp::detail::convolve(0, dp::detail::convolution_arguments<float>{s, y.data(), y.data(), nullptr, y.data()},
-                       emulated{});
+                       few_blocks{});
   CHECK(y.values() == before);
 }
 
@@ -102,6 +109,6 @@ TEST_CASE("patches that do not fit into the workspace are refused", "[backend]")
   const device_array<> y(4, 1);
   CHECK_THROWS_WITH(
       dp::detail::convolve(0, dp::detail::convolution_arguments<float>{s, y.data(), y.data(), nullptr, y.data()},
-                           emulated{}, 100),
+                           few_blocks{}, 100),
       Catch::Contains("patches of 144 elements") && Catch::Contains("Divide its channels"));
 }

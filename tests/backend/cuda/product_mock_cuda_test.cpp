@@ -18,17 +18,14 @@
 
 #include <devplace/backend/cuda/product_gradients.hpp>
 
-#include "support/allocation_counter.hpp"
 #include "support/catch.hpp"
-#include "support/element_types.hpp"
+#include "support/mock_cuda/kernel_launch.hpp"
 #include "support/mock_cuda/mock_cublaslt.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"
-#include "support/sanitizers.hpp"
-#include "support/simt/emulator.hpp"
 #include "support/written_by.hpp"
 
 namespace dp = devplace;
-namespace cuda = devplace::test::mock_cuda;
+namespace mock = devplace::test::mock_cuda;
 namespace lt = devplace::test::mock_cublaslt;
 using dp::detail::gemm_arguments;
 
@@ -38,22 +35,29 @@ namespace {
 template <class T> struct device_array {
   dp::detail::memory_block block;
   std::size_t size;
+  int device;
 
   explicit device_array(std::size_t n, int ordinal = 0)
-      : block(dp::detail::allocate<dp::backend::cuda>(ordinal, n * sizeof(T))), size(n) {
-    for (std::size_t i = 0; i < n; ++i) data()[i] = static_cast<T>(static_cast<double>(i * 37 % 17) / 8 - 1);
+      : block(dp::detail::allocate<dp::backend::cuda>(ordinal, n * sizeof(T))), size(n), device(ordinal) {
+    std::vector<T> values(n);
+    for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<T>(static_cast<double>(i * 37 % 17) / 8 - 1);
+    dp::detail::copy_in<dp::backend::cuda>(ordinal, data(), values.data(), n * sizeof(T));
   }
-  T* data() const { return static_cast<T*>(block.data()); }
+  /// Waits for the device, so that the host can read results.
+  T* data() const {
+    dp::detail::synchronize<dp::backend::cuda>(device);
+    return static_cast<T*>(block.data());
+  }
   std::vector<T> values() const { return {data(), data() + size}; }
 };
 
-/// Runs kernels in the emulator and records their names.
-struct emulated {
+/// Runs kernels and records their names.
+struct recorded {
   std::vector<std::string>* names = nullptr;
 
   template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
     if (names != nullptr) names->push_back(dp::detail::kernel_name<Kernel>());
-    dp::test::simt::launch(static_cast<unsigned>(blocks), kernel, 1);
+    mock::run_kernel(blocks, kernel);
   }
 };
 
@@ -72,7 +76,7 @@ template <class T> double reference(const gemm_arguments<T>& g, const std::vecto
 /// outside of C changes.
 template <class T> double largest_error(const gemm_arguments<T>& g, const device_array<T>& c) {
   const std::vector<T> before = c.values();
-  dp::detail::multiply(0, g, emulated{});
+  dp::detail::multiply(0, g, recorded{});
   double largest = 0;
   for (std::size_t i = 0; i < before.size(); ++i) {
     const bool inside = i / g.ldc < g.m && i % g.ldc < g.n;
@@ -105,8 +109,8 @@ std::size_t calls_of(const char* function) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("products on CUDA devices are right for every combination of arguments", "[backend]",
-                   FLOATING_TYPES) {
+TEMPLATE_TEST_CASE("products on CUDA devices are right for every combination of arguments", "[backend]", float,
+                   double) {
   using T = TestType;
   const device_array<T> a(14 * 14), b(14 * 14), bias(8);
   const auto scale =
@@ -128,10 +132,10 @@ TEMPLATE_TEST_CASE("products on CUDA devices are right for every combination of 
   }
   CHECK(largest <= (sizeof(T) == 4 ? 2e-5 : 1e-13));
   CHECK(lt::violations() == std::vector<std::string>{});
-  CHECK(cuda::violations() == std::vector<std::string>{});
+  CHECK(mock::violations() == std::vector<std::string>{});
 }
 
-TEMPLATE_TEST_CASE("many products on a CUDA device are one call of cuBLASLt", "[backend]", FLOATING_TYPES) {
+TEMPLATE_TEST_CASE("many products on a CUDA device are one call of cuBLASLt", "[backend]", float, double) {
   using T = TestType;
   constexpr std::size_t count = 3;
   const device_array<T> a(300), b(300), bias(8);
@@ -153,7 +157,7 @@ TEMPLATE_TEST_CASE("many products on a CUDA device are one call of cuBLASLt", "[
     batch.stride_c = (bits & 32) != 0 ? g.m * g.ldc : 60;
     const std::vector<T> before = c.values();
     const std::size_t calls = lt::products().size();
-    dp::detail::multiply(0, batch, emulated{});
+    dp::detail::multiply(0, batch, recorded{});
     std::vector<double> expected(before.begin(), before.end());
     for (std::size_t which = 0; which < count; ++which)
       for (std::size_t i = 0; i < g.m; ++i)
@@ -173,20 +177,20 @@ TEMPLATE_TEST_CASE("many products on a CUDA device are one call of cuBLASLt", "[
     if (by_library) CHECK(lt::products().back().batch == count);
   }
   CHECK(lt::violations() == std::vector<std::string>{});
-  CHECK(cuda::violations() == std::vector<std::string>{});
+  CHECK(mock::violations() == std::vector<std::string>{});
 }
 
 TEST_CASE("with beta 0 C is not read, and an empty product calls no cuBLASLt", "[backend]") {
   small_product<float> p;
   std::fill_n(p.c.data(), p.c.size, std::numeric_limits<float>::quiet_NaN());
-  dp::detail::multiply(0, p.g, emulated{});
+  dp::detail::multiply(0, p.g, recorded{});
   for (const float x : p.c.values()) REQUIRE(x == x);
   lt::clear_calls();
   std::vector<std::string> kernels;
   p.g.m = 0;
-  dp::detail::multiply(0, p.g, emulated{&kernels});
+  dp::detail::multiply(0, p.g, recorded{&kernels});
   p.g.m = 6, p.g.n = 0;
-  dp::detail::multiply(0, p.g, emulated{&kernels});
+  dp::detail::multiply(0, p.g, recorded{&kernels});
   CHECK(kernels.empty());
   CHECK(lt::calls().empty());
 }
@@ -201,7 +205,7 @@ TEST_CASE("relu keeps NaN, -0 and infinity, with and without a product", "[backe
   std::copy(values.begin(), values.end(), p.c.data());
   p.g.m = 1, p.g.k = 0, p.g.beta = 1;
   p.g.epilogue = dp::detail::epilogue::relu;
-  dp::detail::multiply(0, p.g, emulated{});
+  dp::detail::multiply(0, p.g, recorded{});
   const std::vector<float> y = p.c.values();
   CHECK(std::isnan(y[0]));
   CHECK(std::signbit(y[1]));
@@ -217,7 +221,7 @@ TEST_CASE("relu keeps NaN, -0 and infinity, with and without a product", "[backe
   gemm_arguments<float> g;
   g.m = 2, g.n = 8, g.k = 8, g.a = x.data(), g.lda = 8, g.b = eye.data(), g.ldb = 8, g.c = z.data(), g.ldc = 8;
   g.bias = p.bias.data(), g.epilogue = dp::detail::epilogue::relu;
-  dp::detail::multiply(0, g, emulated{});
+  dp::detail::multiply(0, g, recorded{});
   CHECK(std::isnan(z.data()[0]));
   CHECK(z.data()[8] >= 0);
 }
@@ -225,7 +229,7 @@ TEST_CASE("relu keeps NaN, -0 and infinity, with and without a product", "[backe
 TEST_CASE("a product's descriptors are made once, and its algorithm is queried once", "[backend]") {
   small_product<float> p;
   p.g.bias = p.bias.data();
-  dp::detail::multiply(0, p.g, emulated{});
+  dp::detail::multiply(0, p.g, recorded{});
   CHECK(lt::calls() == std::vector<std::string>{"cublasLtCreate",
                                                 "cublasLtMatmulDescCreate",
                                                 "cublasLtMatmulDescSetAttribute",
@@ -247,19 +251,11 @@ TEST_CASE("a product's descriptors are made once, and its algorithm is queried o
                                                 "cublasLtMatmulPreferenceDestroy",
                                                 "cublasLtMatmul"});
   lt::clear_calls();
-  cuda::clear_calls();
-  dp::detail::multiply(0, p.g, emulated{});
+  mock::clear_calls();
+  dp::detail::multiply(0, p.g, recorded{});
   CHECK(lt::calls() == std::vector<std::string>{"cublasLtMatmul"});
-  CHECK(cuda::calls() == std::vector<std::string>{"cublasLtMatmul device 0"});
+  CHECK(mock::calls() == std::vector<std::string>{"cublasLtMatmul device 0"});
   CHECK(lt::live_descriptors() == 4);
-
-  const auto key =
-      dp::detail::make_product_key(dp::detail::gemm_batch<float>{p.g}, dp::detail::library_epilogue::bias, p.g.bias);
-  dp::detail::product_cache& cache = dp::detail::product_cache_of(0);
-  const long before = support::allocations;
-  cache.plan_of(key, p.g.bias, 0);
-  CHECK(support::allocations == before);
-  CHECK(cache.plans.size() == 1);
 }
 
 TEST_CASE("an epilogue's vector is passed to cuBLASLt only when it changes", "[backend]") {
@@ -267,7 +263,7 @@ TEST_CASE("an epilogue's vector is passed to cuBLASLt only when it changes", "[b
   const device_array<float> other(8);
   std::fill_n(other.data(), 8, 100.0f);
   p.g.bias = p.bias.data();
-  dp::detail::multiply(0, p.g, emulated{});
+  dp::detail::multiply(0, p.g, recorded{});
   p.g.bias = other.data();
   lt::clear_calls();
   CHECK(largest_error(p.g, p.c) < 1e-4);
@@ -278,7 +274,7 @@ TEST_CASE("a row-major product is cuBLASLt's product of the transposes", "[backe
   small_product<float> p;
   const device_array<float> weight(8 * 5);
   p.g.b = weight.data(), p.g.ldb = 5, p.g.transpose_b = true, p.g.bias = p.bias.data();
-  dp::detail::multiply(0, p.g, emulated{});
+  dp::detail::multiply(0, p.g, recorded{});
   const lt::product forward = lt::products().at(0);
   CHECK(forward.m == 8);
   CHECK(forward.n == 6);
@@ -299,7 +295,7 @@ TEST_CASE("relu after a product is a separate kernel, because cuBLASLt's turns N
   std::vector<std::string> kernels;
   p.g.epilogue = dp::detail::epilogue::relu;
   p.g.bias = p.bias.data();
-  dp::detail::multiply(0, p.g, emulated{&kernels});
+  dp::detail::multiply(0, p.g, recorded{&kernels});
   CHECK(lt::products().at(0).epilogue == CUBLASLT_EPILOGUE_DEFAULT);
   REQUIRE(kernels.size() == 1);
   CHECK(kernels[0].find("finish_kernel<float, 4") != std::string::npos);
@@ -310,7 +306,7 @@ TEST_CASE("without a cuBLASLt epilogue or algorithm, devplace's kernels are used
   std::vector<std::string> kernels;
   p.g.bias = p.bias.data();
   lt::refuse(CUBLASLT_EPILOGUE_BIAS);
-  dp::detail::multiply(0, p.g, emulated{&kernels});
+  dp::detail::multiply(0, p.g, recorded{&kernels});
   REQUIRE(kernels.size() == 1);
   CHECK(kernels[0].find("finish_kernel") != std::string::npos);
   CHECK(lt::products().size() == 1);
@@ -319,8 +315,8 @@ TEST_CASE("without a cuBLASLt epilogue or algorithm, devplace's kernels are used
   kernels.clear();
   lt::refuse(CUBLASLT_EPILOGUE_DEFAULT);
   p.g.ldc = 9, p.g.m = 5;
-  dp::detail::multiply(0, p.g, emulated{&kernels});
-  dp::detail::multiply(0, p.g, emulated{&kernels});
+  dp::detail::multiply(0, p.g, recorded{&kernels});
+  dp::detail::multiply(0, p.g, recorded{&kernels});
   REQUIRE(kernels.size() == 2);
   CHECK(kernels[0].find("any_product_kernel") != std::string::npos);
   CHECK(calls_of("cublasLtMatmulAlgoGetHeuristic") == 2);  // one with and one without the bias
@@ -340,7 +336,7 @@ TEST_CASE("products with one row, column or summand do not use cuBLASLt", "[back
   small_product<float> p;
   const auto sizes = GENERATE(shape{1, 8, 5}, shape{6, 1, 5}, shape{6, 8, 1}, shape{1, 1, 1});
   p.g.m = sizes.m, p.g.n = sizes.n, p.g.k = sizes.k;
-  dp::detail::multiply(0, p.g, emulated{});
+  dp::detail::multiply(0, p.g, recorded{});
   CHECK(lt::calls() == std::vector<std::string>{});
 }
 
@@ -397,7 +393,7 @@ TEST_CASE("an algorithm with lower operand precision than requested is skipped",
   CHECK(calls_of("cublasLtMatmulAlgoCapGetAttribute") == 3);
   CHECK(lt::products().at(0).flags == in_float);
   p.g.math = dp::detail::product_math::tf32;
-  dp::detail::multiply(0, p.g, emulated{});
+  dp::detail::multiply(0, p.g, recorded{});
   CHECK(lt::products().at(1).flags == in_tf32);
 }
 
@@ -405,7 +401,7 @@ TEST_CASE("if all cuBLASLt algorithms have lower precision than requested, devpl
   small_product<float> p;
   std::vector<std::string> kernels;
   lt::offer({in_tf32});
-  dp::detail::multiply(0, p.g, emulated{&kernels});
+  dp::detail::multiply(0, p.g, recorded{&kernels});
   CHECK(lt::products().empty());
   CHECK(kernels.size() == 1);
 }
@@ -427,7 +423,7 @@ TEST_CASE("the first product that cuBLASLt does not compute is named on stderr, 
   const auto three_products = [&] {
     for (const std::size_t columns : {8u, 7u, 7u}) {
       p.g.n = columns;
-      dp::detail::multiply(0, p.g, emulated{});
+      dp::detail::multiply(0, p.g, recorded{});
     }
   };
   lt::offer({in_tf32, in_bfloat});
@@ -441,7 +437,7 @@ TEST_CASE("the first product that cuBLASLt does not compute is named on stderr, 
     three_products();
     lt::offer({});
     p.g.m = 5;
-    dp::detail::multiply(0, p.g, emulated{});
+    dp::detail::multiply(0, p.g, recorded{});
   });
   CHECK(std::count(all.begin(), all.end(), '\n') == 3);
   CHECK_THAT(all, ContainsSubstring("not by cuBLASLt: the product 6x8") &&
@@ -470,12 +466,12 @@ TEST_CASE("an error of cuBLASLt's query or product that devplace's kernel makes 
 
 TEST_CASE("each logical device has its own cuBLASLt handle and a workspace of 32 MiB", "[backend]") {
   small_product<float> p;
-  dp::detail::multiply(0, p.g, emulated{});
+  dp::detail::multiply(0, p.g, recorded{});
   const auto before = dp::detail::counters(dp::backend::cuda{}, 1).allocated.load();
   const device_array<float> a(30, 1), b(40, 1), c(48, 1);
   p.g.a = a.data(), p.g.b = b.data(), p.g.c = c.data();
-  dp::detail::multiply(1, p.g, emulated{});
-  dp::detail::multiply(1, p.g, emulated{});
+  dp::detail::multiply(1, p.g, recorded{});
+  dp::detail::multiply(1, p.g, recorded{});
   CHECK(dp::detail::counters(dp::backend::cuda{}, 1).allocated.load() - before ==
         (std::size_t{32} << 20) + (30 + 40 + 48) * sizeof(float));
   CHECK(lt::live_handles() == 2);
@@ -484,27 +480,7 @@ TEST_CASE("each logical device has its own cuBLASLt handle and a workspace of 32
   CHECK(lt::products()[0].stream != lt::products()[1].stream);
   CHECK(lt::products()[1].workspace == lt::products()[2].workspace);
   CHECK(lt::products()[1].algorithm == lt::products()[2].algorithm);
-  CHECK(cuda::violations() == std::vector<std::string>{});
-}
-
-TEST_CASE("the cache of product plans evicts the least recently used one", "[backend]") {
-  dp::detail::product_cache& cache = dp::detail::product_cache_of(0);
-  const device_array<float> a(64), b(64), c(64);
-  gemm_arguments<float> g;
-  g.m = g.k = 2, g.n = 2, g.a = a.data(), g.b = b.data(), g.c = c.data(), g.lda = g.ldb = 2;
-  for (std::size_t i = 0; i < cache.capacity + 3; ++i) {
-    g.ldc = 2 + i;
-    cache.plan_of(dp::detail::make_product_key<float>(dp::detail::gemm_batch<float>{g},
-                                                      dp::detail::library_epilogue::none, nullptr),
-                  nullptr, 0);
-    g.ldc = 2;  // the first plan remains recently used
-    cache.plan_of(dp::detail::make_product_key<float>(dp::detail::gemm_batch<float>{g},
-                                                      dp::detail::library_epilogue::none, nullptr),
-                  nullptr, 0);
-  }
-  CHECK(cache.plans.size() == cache.capacity);
-  CHECK(calls_of("cublasLtMatmulAlgoGetHeuristic") == cache.capacity + 3);
-  CHECK(lt::live_descriptors() == 4 * cache.capacity);
+  CHECK(mock::violations() == std::vector<std::string>{});
 }
 
 TEST_CASE("errors of cuBLASLt name the call, the place, the product and a remedy", "[backend]") {
@@ -514,7 +490,7 @@ TEST_CASE("errors of cuBLASLt name the call, the place, the product and a remedy
       "the product 6x8 = 6x5 by 5x8 (transposed) (float; stored rows are 5, 5 "
       "and 8 elements apart)");
   lt::fail("cublasLtMatmul", CUBLAS_STATUS_EXECUTION_FAILED);
-  CHECK_THROWS_WITH(dp::detail::multiply(0, p.g, emulated{}),
+  CHECK_THROWS_WITH(dp::detail::multiply(0, p.g, recorded{}),
                     Catch::Matchers::StartsWith("devplace: cublasLtMatmul on cuda:0 failed for ") && with_product &&
                         Catch::Matchers::ContainsSubstring("the function failed to launch on the GPU (13)") &&
                         Catch::Matchers::ContainsSubstring("CUBLASLT_LOG_LEVEL=2"));
@@ -529,9 +505,9 @@ TEST_CASE("errors of cuBLASLt name the call, the place, the product and a remedy
     p.g.n = --columns;
     const std::size_t descriptors = lt::live_descriptors();
     lt::fail(call, CUBLAS_STATUS_ALLOC_FAILED);
-    CHECK_THROWS_AS(dp::detail::multiply(0, p.g, emulated{}), dp::out_of_memory);
+    CHECK_THROWS_AS(dp::detail::multiply(0, p.g, recorded{}), dp::out_of_memory);
     lt::fail(call, CUBLAS_STATUS_INTERNAL_ERROR);
-    CHECK_THROWS_WITH(dp::detail::multiply(0, p.g, emulated{}),
+    CHECK_THROWS_WITH(dp::detail::multiply(0, p.g, recorded{}),
                       Catch::Matchers::StartsWith("devplace: " + std::string(call) + " on cuda:0 failed for "));
     CHECK(lt::live_descriptors() == descriptors);
     CHECK(largest_error(p.g, p.c) < 1e-5);
@@ -540,21 +516,21 @@ TEST_CASE("errors of cuBLASLt name the call, the place, the product and a remedy
 
 TEST_CASE("a product on a lost device reports the loss and not cuBLASLt's error", "[backend]") {
   small_product<float> p;
-  dp::detail::multiply(0, p.g, emulated{});
-  cuda::break_devices(cudaErrorIllegalAddress);
-  CHECK_THROWS_AS(dp::detail::multiply(0, p.g, emulated{}), dp::device_lost);
+  dp::detail::multiply(0, p.g, recorded{});
+  mock::break_devices(cudaErrorIllegalAddress);
+  CHECK_THROWS_AS(dp::detail::multiply(0, p.g, recorded{}), dp::device_lost);
 }
 
 TEST_CASE("strides that cuBLASLt computes wrongly are refused", "[backend]") {
   small_product<float> p;
   p.g.ldc = std::size_t{1} << 29;
-  CHECK_THROWS_AS(dp::detail::multiply(0, p.g, emulated{}), dp::shape_error);
-  CHECK_THROWS_WITH(dp::detail::multiply(0, p.g, emulated{}),
+  CHECK_THROWS_AS(dp::detail::multiply(0, p.g, recorded{}), dp::shape_error);
+  CHECK_THROWS_WITH(dp::detail::multiply(0, p.g, recorded{}),
                     Catch::Matchers::ContainsSubstring("store it transposed"));
   CHECK(lt::calls().empty());
   small_product<double> d;
   d.g.lda = std::size_t{1} << 28;
-  CHECK_THROWS_AS(dp::detail::multiply(0, d.g, emulated{}), dp::shape_error);
+  CHECK_THROWS_AS(dp::detail::multiply(0, d.g, recorded{}), dp::shape_error);
 }
 
 namespace {
@@ -568,7 +544,7 @@ template <class T> void check_gradients(std::size_t out, std::size_t in, std::si
   g.m = out, g.n = in, g.k = n, g.transpose_a = true;
   g.a = dy.data(), g.lda = out, g.b = x.data(), g.ldb = in, g.c = weight.data(), g.ldc = in, g.beta = beta;
   const std::vector<T> c = weight.values();
-  dp::detail::multiply_with_sums(0, g, bias.data(), emulated{});
+  dp::detail::multiply_with_sums(0, g, bias.data(), recorded{});
   double largest = 0;
   for (std::size_t i = 0; i < out; ++i) {
     double sum = beta == 0 ? 0 : static_cast<double>(beta * before[i]);
@@ -587,7 +563,7 @@ TEST_CASE("gradients of a linear layer are correct at all sizes, overwritten and
                         shape{10, 8, 1}, shape{10, 8, 0}})
     for (const int beta : {0, 1}) {
       check_gradients<float>(s.m, s.n, s.k, static_cast<float>(beta));
-      if constexpr (!support::sanitized) check_gradients<double>(s.m, s.n, s.k, beta);
+      check_gradients<double>(s.m, s.n, s.k, beta);
     }
   CHECK(lt::violations() == std::vector<std::string>{});
 }
@@ -615,7 +591,7 @@ TEST_CASE("the gradient of a relu and its sums take the stream's workspace", "[b
     std::vector<std::string> kernels;
     dp::detail::relu_gradient(
         0, dp::detail::relu_gradient_arguments<float>{rows, columns, dy.data(), dy.data(), y.data(), sums.data(), 0},
-        emulated{&kernels});
+        recorded{&kernels});
     double largest = 0;
     for (std::size_t j = 0; j < columns; ++j) {
       double sum = 0;
@@ -653,7 +629,7 @@ double error_of_short_product(std::size_t m, std::size_t n, std::size_t k, bool 
   g.alpha = 0.75f, g.beta = 2;
   g.bias = with_bias ? bias : nullptr;
   g.epilogue = epilogue;
-  dp::detail::multiply(0, g, emulated{names});
+  dp::detail::multiply(0, g, recorded{names});
   double largest = 0;
   for (std::size_t i = 0; i < m; ++i)
     for (std::size_t j = 0; j < n; ++j) {
@@ -708,7 +684,7 @@ TEST_CASE("gradients of a linear layer in bf16 are float", "[cuda]") {
     g.m = out, g.n = in, g.k = samples;
     g.transpose_a = true;
     g.a = dy, g.lda = out, g.b = x, g.ldb = in, g.c = weight.data(), g.ldc = in;
-    dp::detail::multiply_with_sums(0, g, sums.data(), emulated{});
+    dp::detail::multiply_with_sums(0, g, sums.data(), recorded{});
     for (std::size_t o = 0; o < out; ++o) {
       float sum = 0, product = 0;
       for (std::size_t s = 0; s < samples; ++s) sum += dy[s * out + o], product += dy[s * out + o] * x[s * in + 3];
@@ -717,7 +693,7 @@ TEST_CASE("gradients of a linear layer in bf16 are float", "[cuda]") {
     }
   }
   dp::detail::relu_gradient(
-      0, dp::detail::relu_gradient_arguments<dp::bf16, float>{samples, out, dy, dy, y, sums.data(), 0}, emulated{});
+      0, dp::detail::relu_gradient_arguments<dp::bf16, float>{samples, out, dy, dy, y, sums.data(), 0}, recorded{});
   for (std::size_t o = 0; o < out; ++o) {
     float sum = 0;
     for (std::size_t s = 0; s < samples; ++s) {

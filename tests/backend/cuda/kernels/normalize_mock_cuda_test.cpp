@@ -3,19 +3,18 @@
 
 #include <devplace/backend/cuda/normalize.cuh>
 
-#include <array>
 #include <cstddef>
 #include <vector>
 
 #include "support/catch.hpp"
-#include "support/simt/rows.hpp"
+#include "support/mock_cuda/kernel_launch.hpp"
 
 namespace dp = devplace;
-namespace simt = devplace::test::simt;
+namespace mock = devplace::test::mock_cuda;
 
 namespace {
 
-using values = std::vector<float>;
+using values = mock::device_vector<float>;
 
 /// Compares results, which scale with the inverse deviation: large where a row has few elements.
 void check_near(const values& found, const values& expected, double epsilon = 1e-4) {
@@ -26,17 +25,17 @@ void check_near(const values& found, const values& expected, double epsilon = 1e
 
 /// Checks that the kernels agree with the loops over rows, for rows of any length.
 template <bool Centred> void compare() {
-  for (const std::size_t n : simt::row_lengths) {
+  for (const std::size_t n : mock::row_lengths) {
     const std::size_t rows = n > 1024 ? 2 : 9;
     INFO(n << " features");
-    const values x = simt::logits(rows * n, 1), dy = simt::logits(rows * n, 2), weight = simt::logits(n, 3),
-                 bias = simt::logits(n, 4);
+    const values x = mock::logits(rows * n, 1), dy = mock::logits(rows * n, 2), weight = mock::logits(n, 3),
+                 bias = mock::logits(n, 4);
     const float* const shift = Centred ? bias.data() : nullptr;
     const auto forward = [&](values& y) {
       return dp::detail::normalize_row<float, Centred>{y.data(), x.data(), weight.data(), shift, n, 0.5};
     };
     values found(x.size()), expected(x.size());
-    simt::launch_rows(rows, n, forward(found));
+    mock::run_rows(rows, n, forward(found));
     for (std::size_t row = 0; row < rows; ++row) forward(expected)(row);
     check_near(found, expected);
     const auto backward = [&](values& dx, values& terms) {
@@ -44,7 +43,7 @@ template <bool Centred> void compare() {
           dx.data(), terms.data(), x.data(), dy.data(), weight.data(), n, 0.5};
     };
     values terms(x.size()), expected_terms(x.size());
-    simt::launch_rows(rows, n, backward(found, terms));
+    mock::run_rows(rows, n, backward(found, terms));
     for (std::size_t row = 0; row < rows; ++row) backward(expected, expected_terms)(row);
     check_near(found, expected);
     check_near(terms, expected_terms);
@@ -53,14 +52,19 @@ template <bool Centred> void compare() {
 
 /// Layer normalization and its gradient for rows of bf16, `offset` elements after addresses aligned for wide accesses.
 struct short_rows {
-  static constexpr std::size_t rows = 3, room = 4096;
-  alignas(16) std::array<dp::bf16, 4 * room + 8> storage{};
+  static constexpr std::size_t rows = 3;
+  std::vector<mock::device_vector<dp::bf16>> rooms;
   dp::bf16 *x, *dy, *y, *dx;
   values terms;
 
   short_rows(std::size_t n, std::size_t offset, bool by_kernel)
-      : x(storage.data() + offset), dy(x + room), y(dy + room), dx(y + room), terms(rows * n) {
-    const values numbers = simt::logits(2 * rows * n + 2 * n);
+      : rooms(4, mock::device_vector<dp::bf16>(offset + rows * n)),
+        x(rooms[0].data() + offset),
+        dy(rooms[1].data() + offset),
+        y(rooms[2].data() + offset),
+        dx(rooms[3].data() + offset),
+        terms(rows * n) {
+    const values numbers = mock::logits(2 * rows * n + 2 * n);
     for (std::size_t i = 0; i < rows * n; ++i) {
       x[i] = dp::bf16(numbers[i]);
       dy[i] = dp::bf16(numbers[rows * n + i]);
@@ -75,7 +79,7 @@ struct short_rows {
 
  private:
   template <class Row> static void run(bool by_kernel, std::size_t n, const Row& row) {
-    if (by_kernel) simt::launch_rows(rows, n, row);
+    if (by_kernel) mock::run_rows(rows, n, row);
     for (std::size_t i = 0; !by_kernel && i < rows; ++i) row(i);
   }
 };
@@ -87,7 +91,7 @@ TEST_CASE("layer_norm's kernels agree with the CPU's loops, for any number of fe
 TEST_CASE("rms_norm's kernels agree with the CPU's loops, for any number of features", "[cuda]") { compare<false>(); }
 
 TEST_CASE("rows of bf16 are normalized as on the CPU, with the same bits wherever they begin", "[cuda]") {
-  std::vector<std::size_t> lengths{136, 1032};
+  mock::device_vector<std::size_t> lengths{136, 1032};
   for (std::size_t n = 1; n <= 40; ++n) lengths.push_back(n);
   for (const std::size_t n : lengths) {
     INFO(n << " features");

@@ -14,28 +14,29 @@
 #include <devplace/tensor/bf16.hpp>
 
 #include "support/catch.hpp"
-#include "support/simt/emulator.hpp"
+#include "support/mock_cuda/kernel_launch.hpp"
 
 namespace dp = devplace;
-namespace simt = devplace::test::simt;
+namespace mock = devplace::test::mock_cuda;
 using dp::bf16;
 
 namespace {
 
-/// 16-bit elements that begin `shift` elements after a multiple of 16 bytes.
+/// 16-bit elements from `shift` elements after a multiple of 16 bytes to the end of memory.
 struct elements {
-  std::vector<dp::detail::pack<bf16, 8>> room;
+  mock::device_vector<bf16> room;
   std::size_t size, shift;
 
-  explicit elements(std::size_t n, std::size_t from = 0) : room(n / 8 + 2), size(n), shift(from) {
+  explicit elements(std::size_t n, std::size_t from = 0) : room(from + n), size(n), shift(from) {
     for (std::size_t i = 0; i < n; ++i)
       data()[i] = i % 53 == 7 ? std::numeric_limits<bf16>::quiet_NaN()
                               : bf16(static_cast<float>(i * 7919 % 11) / 3 - 1);  // with equal adjacent elements
   }
-  bf16* data() { return reinterpret_cast<bf16*>(room.data()) + shift; }
+  bf16* data() { return room.data() + shift; }
+  /// Returns the bits, which are equal for all NaNs.
   std::vector<std::uint16_t> bits() {
     std::vector<std::uint16_t> result;
-    for (std::size_t i = 0; i < size; ++i) result.push_back(data()[i].bits());
+    for (std::size_t i = 0; i < size; ++i) result.push_back(data()[i] == data()[i] ? data()[i].bits() : 0xFFFF);
     return result;
   }
 };
@@ -46,7 +47,7 @@ template <class Functor> bool takes_several(std::size_t n, std::size_t shift, co
   elements found(n, shift), expected(n);
   for (std::size_t i = 0; i < n; ++i) functor_to(expected.data())(i);
   const auto kernel = make_kernel(n, functor_to(found.data()));
-  simt::launch(2, kernel, 1);
+  mock::run_kernel(2, kernel, 1);
   CHECK(found.bits() == expected.bits());
   return kernel.groups != 0;
 }

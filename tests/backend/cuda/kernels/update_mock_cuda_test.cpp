@@ -3,10 +3,8 @@
 
 #include <devplace/backend/cuda/kernels/update.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <vector>
 
 #include <devplace/optim/adam.hpp>
@@ -14,23 +12,24 @@
 #include <devplace/optim/sgd.hpp>
 
 #include "support/catch.hpp"
-#include "support/simt/emulator.hpp"
-#include "support/simt/rows.hpp"
+#include "support/mock_cuda/kernel_launch.hpp"
 
 namespace dp = devplace;
-namespace simt = devplace::test::simt;
+namespace mock = devplace::test::mock_cuda;
 
 namespace {
 
 /// Four arenas that are aligned for wide accesses, or one element off.
 template <class Rule> struct arenas {
   static constexpr std::size_t room = 6000;
-  alignas(16) std::array<float, 4 * room> data{};
+  mock::device_vector<float> data = mock::device_vector<float>(4 * room);
+  mock::device_vector<dp::runtime::step_record<Rule, float>> records;
+  dp::runtime::step_record<Rule, float>& record;
   std::size_t n, offset;
 
-  arenas(std::size_t count, std::size_t first) : n(count), offset(first) {
+  arenas(std::size_t count, std::size_t first) : records(1), record(records[0]), n(count), offset(first) {
     for (std::size_t k = 0; k < 4; ++k) {
-      const std::vector<float> values = simt::logits(n, static_cast<std::uint32_t>(k + 1));
+      const mock::device_vector<float> values = mock::logits(n, static_cast<std::uint32_t>(k + 1));
       for (std::size_t i = 0; i < n; ++i)
         of(k)[i] = k == 3 ? values[i] * values[i] : values[i];  // second moments must not be negative
     }
@@ -41,8 +40,6 @@ template <class Rule> struct arenas {
   dp::runtime::update<Rule, float, 1 + sizeof...(State)> update(const float* divisor, const State&... state) {
     return {{of(0), divisor, nullptr}, {of(1), of(state)...}, &record};
   }
-
-  dp::runtime::step_record<Rule, float> record{};
 };
 
 using dp::optim::rmsprop;
@@ -55,22 +52,22 @@ constexpr rmsprop rmsprop_rule{.learning_rate = 0.125, .alpha = 0.9, .weight_dec
 /// Compares three steps of the kernel, which gets equal arguments each time, with the formula for single elements and
 /// the factors of steps 4, 5 and 6. `state`: the arenas that the formula uses.
 template <class Rule, class... State> void check_update(const Rule& rule, const State&... state) {
-  const float divisor = 32;
+  const mock::device_vector<float> divisor{32};
   for (const std::size_t n : {1u, 3u, 4u, 257u, 1024u, 5001u})
     for (const std::size_t offset : {0u, 1u}) {
       INFO(n << " elements, offset " << offset);
       arenas<Rule> by_kernel(n, offset);
       arenas<Rule> one_by_one(n, offset);
-      const auto kernel = dp::detail::make_update_kernel(n, by_kernel.update(&divisor, state...));
+      const auto kernel = dp::detail::make_update_kernel(n, by_kernel.update(divisor.data(), state...));
       CHECK(kernel.groups == (offset == 0 ? n / 4 : 0));
       auto& record = by_kernel.record;
       record.begin(rule, 4);
-      const auto update = one_by_one.update(&divisor, state...);
+      const auto update = one_by_one.update(divisor.data(), state...);
       for (unsigned step = 4; step < 7; ++step) {
         typename Rule::template factors<float> factors{};
         rule.set(factors, step);
         for (std::size_t i = 0; i < n; ++i) update.element(factors, update.source.factor(), i);
-        simt::launch(step - 2, kernel, step);
+        mock::run_kernel(step - 2, kernel, step);
         CHECK(by_kernel.data == one_by_one.data);
         CHECK(record.step == step + 1);
         CHECK(record.ticket == 0);
@@ -87,12 +84,11 @@ dp::runtime::update<adam, float, 3, dp::bf16> rounding_update(arenas<adam>& a, d
 void check_rounded(std::size_t n, std::size_t offset) {
   INFO(n << " elements, offset " << offset);
   arenas<adam> by_kernel(n, offset), one_by_one(n, offset);
-  alignas(16) std::array<dp::bf16, 1100> working;
-  working.fill(dp::bf16(7));
+  mock::device_vector<dp::bf16> working(offset + n + 1, dp::bf16(7));
   const auto kernel = dp::detail::make_update_kernel(n, rounding_update(by_kernel, working.data() + offset));
   CHECK(kernel.groups == (offset % 8 == 0 ? n / 8 : 0));
   by_kernel.record.begin(adam_rule, 1);
-  simt::launch(2, kernel, 1);
+  mock::run_kernel(2, kernel, 1);
   adam::factors<float> factors{};
   adam_rule.set(factors, 1);
   const auto alone = one_by_one.update(nullptr, 2u, 3u);
@@ -121,25 +117,26 @@ TEST_CASE("the kernel of RMSprop's update applies the formula to each element, w
 
 TEST_CASE("the kernel of an update in groups applies each group's formula, and counts the steps of all", "[cuda]") {
   constexpr std::size_t n = 5001, first = 24;
-  const float divisor = 32;
+  const mock::device_vector<float> divisor{32};
   arenas<adam> by_kernel(n, 0), one_by_one(n, 0);
-  dp::runtime::step_record<adam, float> records[3];
+  mock::device_vector<dp::runtime::step_record<adam, float>> records(3);
   adam rules[3] = {adam_rule, adam_rule, adam_rule};
   rules[1].scale({0.25, 0});
   rules[2].scale({2, 1});
   for (std::size_t group = 0; group < 3; ++group) records[group].begin(rules[group], 4);
-  std::vector<std::uint8_t> group_of((n + first) / 16 + 1);
+  mock::device_vector<std::uint8_t> group_of((n + first) / 16 + 1);
   for (std::size_t i = 0; i < group_of.size(); ++i) group_of[i] = static_cast<std::uint8_t>(i / 3 % 3);
-  dp::runtime::grouped_update<adam, float, 3> update{by_kernel.update(&divisor, 2u, 3u), group_of.data(), first, 3};
-  update.steps = records;
-  const auto alone = one_by_one.update(&divisor, 2u, 3u);
+  dp::runtime::grouped_update<adam, float, 3> update{by_kernel.update(divisor.data(), 2u, 3u), group_of.data(), first,
+                                                     3};
+  update.steps = records.data();
+  const auto alone = one_by_one.update(divisor.data(), 2u, 3u);
   for (unsigned step = 4; step < 7; ++step) {
     for (std::size_t i = 0; i < n; ++i) {
       adam::factors<float> factors{};
       rules[group_of[(first + i) / 16]].set(factors, step);
       alone.element(factors, alone.source.factor(), i);
     }
-    simt::launch(3, dp::detail::make_update_kernel(n, update), step);
+    mock::run_kernel(3, dp::detail::make_update_kernel(n, update), step);
     CHECK(by_kernel.data == one_by_one.data);
     for (const auto& record : records) CHECK(record.step == step + 1);
     CHECK(records[0].ticket == 0);
@@ -148,11 +145,11 @@ TEST_CASE("the kernel of an update in groups applies each group's formula, and c
 
 TEST_CASE("an update kernel does not divide by 0 if all samples are ignored", "[cuda]") {
   arenas<sgd> a(9, 0);
-  const float none = 0;
-  const auto update = a.update(&none);
+  const mock::device_vector<float> none{0};
+  const auto update = a.update(none.data());
   a.record.begin(sgd_rule, 1);
-  const std::vector<float> before(a.of(1), a.of(1) + 9);
-  simt::launch(1, dp::detail::make_update_kernel(9, update), 1);
+  const mock::device_vector<float> before(a.of(1), a.of(1) + 9);
+  mock::run_kernel(1, dp::detail::make_update_kernel(9, update), 1);
   for (std::size_t i = 0; i < 9; ++i)
     CHECK(a.of(1)[i] == before[i] - 0.125F * (0.25F * before[i]));  // only weight decay acts
 }
@@ -166,14 +163,14 @@ TEST_CASE("an update kernel writes the rounded parameters, for every length", "[
 
 TEST_CASE("an update kernel writes nothing in a step that is skipped", "[cuda]") {
   arenas<adam> a(100, 0);
-  alignas(16) std::array<dp::bf16, 100> working;
-  working.fill(dp::bf16(7));
-  const std::uint32_t skip = 1;
+  const mock::device_vector<dp::bf16> before_rounding(100, dp::bf16(7));
+  mock::device_vector<dp::bf16> working = before_rounding;
+  const mock::device_vector<std::uint32_t> skip{1};
   a.record.begin(adam_rule, 2);
   const auto before = a.data;
-  simt::launch(2, dp::detail::make_update_kernel(100, rounding_update(a, working.data(), &skip)), 2);
+  mock::run_kernel(2, dp::detail::make_update_kernel(100, rounding_update(a, working.data(), skip.data())), 2);
   CHECK(a.data == before);
-  for (const dp::bf16 each : working) REQUIRE(each.bits() == dp::bf16(7).bits());
+  CHECK(working == before_rounding);
   CHECK(a.record.step == 2);
   a.record.resume(adam{0.5, 0.9, 0.99, 1e-8, 0, 0}, 3);  // the host has counted the skipped step
   CHECK(a.record.step == 2);

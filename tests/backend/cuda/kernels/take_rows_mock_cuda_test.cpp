@@ -3,7 +3,6 @@
 
 #include <devplace/backend/cuda/kernels/take_rows.hpp>
 
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,23 +10,23 @@
 #include <vector>
 
 #include "support/catch.hpp"
-#include "support/simt/emulator.hpp"
+#include "support/mock_cuda/kernel_launch.hpp"
 
 namespace dp = devplace;
-namespace simt = devplace::test::simt;
+namespace mock = devplace::test::mock_cuda;
 
 TEST_CASE("the kernel of take_rows copies rows, 16 bytes at once where it can", "[cuda]") {
-  alignas(16) std::array<float, 801> from{}, to{};
+  mock::device_vector<float> from(801), to(801);
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i);
-  const std::vector<std::int64_t> indices{4, 0, 4, 6, 1};
+  const mock::device_vector<std::int64_t> indices{4, 0, 4, 6, 1};
   for (const std::size_t columns : {1u, 3u, 4u, 100u})
     for (const std::size_t first : {0u, 1u}) {
       INFO(columns << " columns, offset " << first);
-      to.fill(-1);
+      to.assign(801, -1);
       const auto kernel = dp::detail::make_take_rows_kernel(dp::detail::row_taker<float, std::int64_t>{
           from.data() + first, indices.data(), to.data(), 7, indices.size(), columns});
       CHECK((kernel.groups != 0) == (columns % 4 == 0 && first == 0));
-      simt::launch(2, kernel, 1);
+      mock::run_kernel(2, kernel, 1);
       for (std::size_t i = 0; i < to.size(); ++i) {
         const float expected =
             i < indices.size() * columns
@@ -39,14 +38,14 @@ TEST_CASE("the kernel of take_rows copies rows, 16 bytes at once where it can", 
 }
 
 TEST_CASE("rows out of range become NaN or the lowest number", "[cuda]") {
-  const std::vector<std::int32_t> indices{2, -1, 1, std::numeric_limits<std::int32_t>::min()};
+  const mock::device_vector<std::int32_t> indices{2, -1, 1, std::numeric_limits<std::int32_t>::min()};
   for (const std::size_t columns : {3u, 4u}) {
-    alignas(16) std::array<double, 8> from{1, 2, 3, 4, 5, 6, 7, 8};
-    alignas(16) std::array<double, 16> to{};
-    simt::launch(1,
-                 dp::detail::make_take_rows_kernel(dp::detail::row_taker<double, std::int32_t>{
-                     from.data(), indices.data(), to.data(), 2, 4, columns}),
-                 1);
+    const mock::device_vector<double> from{1, 2, 3, 4, 5, 6, 7, 8};
+    mock::device_vector<double> to(16);
+    mock::run_kernel(1,
+                     dp::detail::make_take_rows_kernel(dp::detail::row_taker<double, std::int32_t>{
+                         from.data(), indices.data(), to.data(), 2, 4, columns}),
+                     1);
     for (std::size_t k = 0; k < columns; ++k) {
       CHECK(std::isnan(to[k]));
       CHECK(std::isnan(to[columns + k]));
@@ -54,12 +53,11 @@ TEST_CASE("rows out of range become NaN or the lowest number", "[cuda]") {
       CHECK(std::isnan(to[3 * columns + k]));
     }
   }
-  const std::vector<std::int32_t> whole{5};
-  std::int32_t taken = 0;
-  const std::int32_t beyond = 1;
-  simt::launch(1,
-               dp::detail::make_take_rows_kernel(
-                   dp::detail::row_taker<std::int32_t, std::int32_t>{whole.data(), &beyond, &taken, 1, 1, 1}),
-               1);
-  CHECK(taken == std::numeric_limits<std::int32_t>::min());
+  const mock::device_vector<std::int32_t> whole{5}, beyond{1};
+  mock::device_vector<std::int32_t> taken(1);
+  mock::run_kernel(1,
+                   dp::detail::make_take_rows_kernel(dp::detail::row_taker<std::int32_t, std::int32_t>{
+                       whole.data(), beyond.data(), taken.data(), 1, 1, 1}),
+                   1);
+  CHECK(taken[0] == std::numeric_limits<std::int32_t>::min());
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/backend/cuda/kernels/embedding_gradient.hpp>
+#include <devplace/backend/cuda/embedding_gradient.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,19 +10,10 @@
 #include <devplace/tensor/bf16.hpp>
 
 #include "support/catch.hpp"
-#include "support/simt/emulator.hpp"
+#include "support/mock_cuda/kernel_launch.hpp"
 
 namespace dp = devplace;
-
-namespace {
-
-/// Returns the first address from `data` on that is aligned for wide accesses.
-template <class T> T* aligned_to_16(T* data) {
-  const std::size_t past = reinterpret_cast<std::uintptr_t>(data) % 16 / sizeof(T), all = 16 / sizeof(T);
-  return data + (all - past) % all;
-}
-
-}  // namespace
+namespace mock = devplace::test::mock_cuda;
 
 TEMPLATE_TEST_CASE("the kernel of embedding's gradient adds the rows of each index, and none out of range", "[cuda]",
                    float, dp::bf16) {
@@ -30,12 +21,12 @@ TEMPLATE_TEST_CASE("the kernel of embedding's gradient adds the rows of each ind
     for (const std::size_t offset : {0u, 1u}) {
       const bool accumulate = offset == columns % 2;
       constexpr std::size_t rows = 19, count = 100, without = 4;
-      std::vector<std::int32_t> indices(count);
+      mock::device_vector<std::int32_t> indices(count);
       for (std::size_t i = 0; i < count; ++i) indices[i] = static_cast<std::int32_t>(i * i % 23) - 2;  // -2 to 20
-      std::vector<TestType> dy_storage(count * columns + 16 + offset);
-      TestType* const dy = aligned_to_16(dy_storage.data()) + offset;
-      std::vector<float> sums(rows * columns + 1, 0.5F);
-      std::vector<float> expected(sums.size(), accumulate ? 0.5F : 0.0F);
+      mock::device_vector<TestType> dy_storage(count * columns + offset);
+      TestType* const dy = dy_storage.data() + offset;
+      mock::device_vector<float> sums(rows * columns + 1, 0.5F);
+      mock::device_vector<float> expected(sums.size(), accumulate ? 0.5F : 0.0F);
       expected.back() = 0.5F;
       for (std::size_t i = 0; i < count; ++i)
         for (std::size_t k = 0; k < columns; ++k) {
@@ -46,7 +37,7 @@ TEMPLATE_TEST_CASE("the kernel of embedding's gradient adds the rows of each ind
       const dp::detail::embedding_gradient_kernel<TestType, float, std::int32_t> kernel{
           {indices.data(), dy, sums.data(), count, rows, columns, without, accumulate}};
       CHECK(kernel.blocks() == 3);
-      dp::test::simt::launch(2, kernel, 1);
+      mock::run_kernel(2, kernel, 1);
       CHECK(sums == expected);
     }
 }

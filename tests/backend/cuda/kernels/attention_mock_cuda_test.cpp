@@ -8,10 +8,10 @@
 #include <cstddef>
 
 #include "support/attention_loops.hpp"
-#include "support/sanitizers.hpp"
-#include "support/simt/emulator.hpp"
+#include "support/mock_cuda/kernel_launch.hpp"
 
 namespace dp = devplace;
+namespace mock = devplace::test::mock_cuda;
 using dp::test::attention_loops;
 
 namespace {
@@ -20,9 +20,9 @@ template <unsigned Columns, class T>
 void require_kernels_agree(const dp::detail::attention_shape& shape, double probability, double tolerance) {
   INFO("length " << shape.length << ", width " << shape.width << ", causal " << shape.causal);
   const attention_loops loops(shape, probability);
-  dp::test::attention_results<T> found(loops);
+  dp::test::attention_results<T, mock::pinned_allocator<T>> found(loops);
   const auto launch = [](std::size_t blocks, const auto& kernel) {  // fewer blocks than tiles
-    dp::test::simt::launch(static_cast<unsigned>(std::min<std::size_t>(blocks, 2)), kernel, 1);
+    mock::run_kernel(std::min<std::size_t>(blocks, 2), kernel);
   };
   dp::detail::launch_attention<Columns>(found.forward, launch);
   const dp::detail::attention_products<T> products{shape, found.results.data(), found.dresults.data(),
@@ -35,10 +35,7 @@ void require_kernels_agree(const dp::detail::attention_shape& shape, double prob
 }  // namespace
 
 TEST_CASE("the kernels of attention agree with loops", "[cuda]") {
-  // With sanitizers, which make the emulator slow, one block of keys and one key.
-  require_kernels_agree<2, double>({1, support::sanitized ? 33u : 37u, 1, support::sanitized ? 33u : 40u, false}, 0.25,
-                                   1e-12);
-  // Longer than two blocks of keys.
-  require_kernels_agree<2, double>({1, support::sanitized ? 33u : 70u, 1, 33, true}, 0, 1e-12);
+  require_kernels_agree<2, double>({1, 37, 1, 40, false}, 0.25, 1e-12);
+  require_kernels_agree<2, double>({1, 70, 1, 33, true}, 0, 1e-12);  // longer than two blocks of keys
   require_kernels_agree<1, float>({2, 33, 2, 5, true}, 0.5, 1e-5);
 }

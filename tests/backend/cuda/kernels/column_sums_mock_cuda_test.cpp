@@ -7,45 +7,41 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include <devplace/backend/cuda/kernels/relu_gradient.hpp>
 
 #include "support/catch.hpp"
-#include "support/simt/emulator.hpp"
+#include "support/mock_cuda/kernel_launch.hpp"
 
 namespace dp = devplace;
-namespace simt = devplace::test::simt;
+namespace mock = devplace::test::mock_cuda;
 
 namespace {
 
 /// Small integers, whose sums are exact in any order; each row is aligned to 16 bytes.
 struct matrix {
   std::size_t rows, columns, ld;
-  std::vector<float> storage;
+  mock::device_vector<float> storage;
 
   matrix(std::size_t m, std::size_t n)
-      : rows(m), columns(n), ld((n + 3) / 4 * 4), storage(rows * ld + 4, std::numeric_limits<float>::quiet_NaN()) {
+      : rows(m), columns(n), ld((n + 3) / 4 * 4), storage(rows * ld, std::numeric_limits<float>::quiet_NaN()) {
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < columns; ++j) data()[i * ld + j] = at(i, j);
   }
   static float at(std::size_t i, std::size_t j) { return static_cast<float>((i * 7919 + j * 31) % 23) - 11; }
-  float* data() {
-    const auto misaligned = reinterpret_cast<std::uintptr_t>(storage.data()) % 16 / sizeof(float);
-    return storage.data() + (4 - misaligned) % 4;
-  }
+  float* data() { return storage.data(); }
 };
 
 /// Counts the kernels that are launched.
-struct emulated {
+struct counted {
   unsigned* kernels;
   unsigned most_blocks;
 
   template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
     ++*kernels;
-    simt::launch(std::min(static_cast<unsigned>(blocks), most_blocks), kernel, 7);
+    mock::run_kernel(std::min<std::size_t>(blocks, most_blocks), kernel, 7);
   }
 };
 
@@ -63,43 +59,43 @@ TEST_CASE("column sums equal a loop's, in one kernel or two, for any number of b
                              {1000, 12}}) {
     INFO(m << " x " << n);
     matrix x(m, n);
-    std::vector<float> expected(n, 3.0F);
+    mock::device_vector<float> expected(n, 3.0F);
     for (std::size_t j = 0; j < n; ++j) {
       for (std::size_t i = 0; i < m; ++i) expected[j] += 2 * matrix::at(i, j);
     }
-    std::vector<float> workspace(16 * n);
+    mock::device_vector<float> workspace(16 * n);
     for (const unsigned most_blocks : {1u, 3u, 100u}) {
       unsigned kernels = 0;
-      std::vector<float> sums(n, 1.0F);
+      mock::device_vector<float> sums(n, 1.0F);
       const dp::detail::sum_result<float> result{sums.data(), 1, 2, 3};
       dp::detail::launch_column_sums(dp::detail::matrix_source<float, 1>{x.data(), x.ld}, m, n, result,
                                      workspace.data(), workspace.size() * sizeof(float),
-                                     emulated{&kernels, most_blocks});
+                                     counted{&kernels, most_blocks});
       CHECK(sums == expected);
       CHECK(kernels == (m > 64 ? 2 : 1));
     }
     if (n % 4 != 0) continue;
     unsigned kernels = 0;
-    std::vector<float> sums(n, 1.0F);
+    mock::device_vector<float> sums(n, 1.0F);
     const dp::detail::sum_result<float> result{sums.data(), 1, 2, 3};
     dp::detail::launch_column_sums(dp::detail::matrix_source<float, 4>{x.data(), x.ld}, m, n, result, workspace.data(),
-                                   workspace.size() * sizeof(float), emulated{&kernels, 5});
+                                   workspace.size() * sizeof(float), counted{&kernels, 5});
     CHECK(sums == expected);
   }
 }
 
 TEST_CASE("strips of column sums fit into the workspace", "[cuda]") {
   matrix x(500, 6);
-  std::vector<float> expected(6, 0.0F);
+  mock::device_vector<float> expected(6, 0.0F);
   for (std::size_t j = 0; j < 6; ++j)
     for (std::size_t i = 0; i < 500; ++i) expected[j] += matrix::at(i, j);
   for (const std::size_t strips : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{100}}) {
     unsigned kernels = 0;
-    std::vector<float> workspace(strips * 6);
-    std::vector<float> sums(6, std::numeric_limits<float>::quiet_NaN());  // must not be read with beta 0
+    mock::device_vector<float> workspace(strips * 6);
+    mock::device_vector<float> sums(6, std::numeric_limits<float>::quiet_NaN());  // must not be read with beta 0
     dp::detail::launch_column_sums(dp::detail::matrix_source<float, 1>{x.data(), x.ld}, 500, 6,
                                    dp::detail::sum_result<float>{sums.data()}, workspace.data(),
-                                   workspace.size() * sizeof(float), emulated{&kernels, 100});
+                                   workspace.size() * sizeof(float), counted{&kernels, 100});
     CHECK(sums == expected);
     CHECK(kernels == (strips < 2 ? 1 : 2));
   }
@@ -107,9 +103,9 @@ TEST_CASE("strips of column sums fit into the workspace", "[cuda]") {
 
 TEST_CASE("column sums apply row weights and the epilogue", "[cuda]") {
   matrix x(70, 5);
-  std::vector<float> weights(140), sums(10, 1.0F), workspace(1000);
-  const std::vector<float> bias{1, -2000, 3, 4, 5};
-  std::vector<float> expected(10, 1.0F);
+  mock::device_vector<float> weights(140), sums(10, 1.0F), workspace(1000);
+  const mock::device_vector<float> bias{1, -2000, 3, 4, 5};
+  mock::device_vector<float> expected(10, 1.0F);
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 5) - 2;
   for (std::size_t j = 0; j < 5; ++j) {
     float sum = 0;
@@ -121,7 +117,7 @@ TEST_CASE("column sums apply row weights and the epilogue", "[cuda]") {
   dp::detail::launch_column_sums(
       dp::detail::weighted_rows_source<float, 1>{x.data(), x.ld, weights.data(), 2}, 70, 5,
       dp::detail::sum_result<float>{sums.data(), 2, 3, 2, bias.data(), 1, dp::detail::epilogue::relu}, workspace.data(),
-      workspace.size() * sizeof(float), emulated{&kernels, 100});
+      workspace.size() * sizeof(float), counted{&kernels, 100});
   CHECK(sums == expected);
 }
 
@@ -134,7 +130,7 @@ template <unsigned Width> void check_relu_gradient(std::size_t m, std::size_t n,
   INFO(m << " x " << n << ", " << Width << " at once, in place " << in_place);
   matrix y(m, n), dy(m, n), apart(m, n);
   float* const to = in_place ? dy.data() : apart.data();
-  std::vector<float> gradient(m * n), sums(n, 2.0F), expected(n, 2.0F), workspace(100 * n);
+  mock::device_vector<float> gradient(m * n), sums(n, 2.0F), expected(n, 2.0F), workspace(100 * n);
   for (std::size_t j = 0; j < n; ++j)
     for (std::size_t i = 0; i < m; ++i) {
       dy.data()[i * n + j] = matrix::at(3 * i, j);
@@ -145,9 +141,9 @@ template <unsigned Width> void check_relu_gradient(std::size_t m, std::size_t n,
   unsigned kernels = 0;
   dp::detail::launch_column_sums(dp::detail::relu_gradient_source<float, Width>{to, dy.data(), y.data(), n}, m, n,
                                  dp::detail::sum_result<float>{sums.data(), 1, 1, 1}, workspace.data(),
-                                 workspace.size() * sizeof(float), emulated{&kernels, 3});
+                                 workspace.size() * sizeof(float), counted{&kernels, 3});
   CHECK(sums == expected);
-  CHECK(std::vector<float>(to, to + m * n) == gradient);
+  CHECK(mock::device_vector<float>(to, to + m * n) == gradient);
 }
 
 }  // namespace
@@ -163,13 +159,13 @@ TEST_CASE("the gradient of a relu and its column sums equal those of loops, in p
 
 TEST_CASE("the gradient of a relu is 0 for activations 0 and -0, and passes on NaN and the gradients of NaN",
           "[cuda]") {
-  const std::array<float, 8> y{not_a_number, 0, -0.0F, infinite, 1, 1, 1, -1};
-  std::array<float, 8> dy{1, not_a_number, infinite, 2, not_a_number, -infinite, -0.0F, not_a_number};
-  std::array<float, 8> sums{};
+  const mock::device_vector<float> y{not_a_number, 0, -0.0F, infinite, 1, 1, 1, -1};
+  mock::device_vector<float> dy{1, not_a_number, infinite, 2, not_a_number, -infinite, -0.0F, not_a_number};
+  mock::device_vector<float> sums(8);
   unsigned kernels = 0;
   dp::detail::launch_column_sums(dp::detail::relu_gradient_source<float, 1>{dy.data(), dy.data(), y.data(), 8}, 1, 8,
                                  dp::detail::sum_result<float>{sums.data()}, static_cast<float*>(nullptr), 0,
-                                 emulated{&kernels, 1});
+                                 counted{&kernels, 1});
   CHECK(dy[0] == 1);
   CHECK(dy[1] == 0);
   CHECK(dy[2] == 0);

@@ -11,24 +11,24 @@
 #include <vector>
 
 #include "support/catch.hpp"
-#include "support/simt/rows.hpp"
+#include "support/mock_cuda/kernel_launch.hpp"
 
 namespace dp = devplace;
-namespace simt = devplace::test::simt;
+namespace mock = devplace::test::mock_cuda;
 
 namespace {
 
 constexpr std::int64_t ignore = -100;
 
 struct result {
-  std::vector<double> losses;
-  std::vector<double> gradient;
+  mock::device_vector<double> losses;
+  mock::device_vector<double> gradient;
 };
 
 /// Returns loss and gradient of each row, by definition and in double.
-result by_definition(const std::vector<float>& x, const std::vector<std::int64_t>& labels, std::size_t n,
-                     const std::vector<float>& weights, double smoothing) {
-  result r{std::vector<double>(labels.size()), std::vector<double>(x.size())};
+result by_definition(const mock::device_vector<float>& x, const mock::device_vector<std::int64_t>& labels,
+                     std::size_t n, const mock::device_vector<float>& weights, double smoothing) {
+  result r{mock::device_vector<double>(labels.size()), mock::device_vector<double>(x.size())};
   for (std::size_t row = 0; row < labels.size(); ++row) {
     if (labels[row] == ignore) continue;
     const float* const logits = &x[row * n];
@@ -50,7 +50,7 @@ result by_definition(const std::vector<float>& x, const std::vector<std::int64_t
   return r;
 }
 
-double error(const std::vector<float>& a, const std::vector<double>& b, double scale) {
+double error(const mock::device_vector<float>& a, const mock::device_vector<double>& b, double scale) {
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]) / scale);
   return largest;
@@ -61,48 +61,48 @@ using row_functor = dp::detail::cross_entropy_row<float, std::int64_t>;
 }  // namespace
 
 TEST_CASE("cross-entropy kernels agree with the definition in double, for any number of classes", "[cuda]") {
-  for (const std::size_t n : simt::row_lengths)
+  for (const std::size_t n : mock::row_lengths)
     for (const double smoothing : {0.0, 0.25})
       for (const bool weighted : {false, true}) {
         if (n > 1024 && weighted != (smoothing != 0)) continue;  // the slowest cases
         const std::size_t rows = n > 1024 ? 2 : 9;
         INFO(n << " classes, smoothing " << smoothing << ", weights " << weighted);
-        const std::vector<float> x = simt::logits(rows * n);
-        std::vector<std::int64_t> labels(rows);
+        const mock::device_vector<float> x = mock::logits(rows * n);
+        mock::device_vector<std::int64_t> labels(rows);
         for (std::size_t row = 0; row < rows; ++row)
           labels[row] = row == 1 ? ignore : static_cast<std::int64_t>((row * 7919) % n);
-        std::vector<float> weights;
+        mock::device_vector<float> weights;
         for (std::size_t c = 0; weighted && c < n; ++c) weights.push_back(static_cast<float>(c % 3) + 0.5F);
-        std::vector<float> losses(rows), gradient(x.size());
+        mock::device_vector<float> losses(rows), gradient(x.size());
         const dp::cross_entropy_options<float> options{ignore, static_cast<float>(smoothing),
                                                        weighted ? weights.data() : nullptr};
         const result expected = by_definition(x, labels, n, weights, smoothing);
 
         const row_functor with_gradient{gradient.data(), losses.data(), x.data(), labels.data(), n, options};
-        simt::launch_rows(rows, n, with_gradient);
+        mock::run_rows(rows, n, with_gradient);
         CHECK(error(losses, expected.losses, 40) < 1e-6);
         CHECK(error(gradient, expected.gradient, 4) < 1e-6);
 
-        const std::vector<float> same_losses = losses;
-        std::vector<float> in_place = x;
+        const mock::device_vector<float> same_losses = losses;
+        mock::device_vector<float> in_place = x;
         const row_functor over_logits{in_place.data(), losses.data(), in_place.data(), labels.data(), n, options};
-        simt::launch_rows(rows, n, over_logits);
+        mock::run_rows(rows, n, over_logits);
         CHECK(in_place == gradient);
         CHECK(losses == same_losses);
 
         losses.assign(rows, -1);
         const row_functor loss_alone{nullptr, losses.data(), x.data(), labels.data(), n, options};
-        simt::launch_rows(rows, n, loss_alone);
+        mock::run_rows(rows, n, loss_alone);
         CHECK(losses == same_losses);
       }
 }
 
 TEST_CASE("the kernel's loss of an almost certain row has no cancellation", "[cuda]") {
   for (const std::size_t n : {std::size_t{3}, std::size_t{100}, std::size_t{2000}}) {
-    std::vector<float> x(n, 0.0F), gradient(n), loss(1);
+    mock::device_vector<float> x(n, 0.0F), gradient(n), loss(1);
     x[1] = 30;
-    const std::vector<std::int64_t> label{1};
-    simt::launch_rows(1, n, row_functor{gradient.data(), loss.data(), x.data(), label.data(), n, {}});
+    const mock::device_vector<std::int64_t> label{1};
+    mock::run_rows(1, n, row_functor{gradient.data(), loss.data(), x.data(), label.data(), n, {}});
     const double expected = std::log1p(static_cast<double>(n - 1) * std::exp(-30.0));
     CHECK(std::abs(loss[0] - expected) < 1e-5 * expected);
     CHECK(std::abs(gradient[1] + expected) < 1e-5 * expected);
@@ -110,21 +110,21 @@ TEST_CASE("the kernel's loss of an almost certain row has no cancellation", "[cu
 }
 
 TEST_CASE("the kernel's label smoothing of a target far below the largest logit loses nothing", "[cuda]") {
-  const std::vector<float> x{0, 1, -1e7F}, weights{1, 2, 0};
-  const std::vector<std::int64_t> label{2};
-  std::vector<float> gradient(3), loss(1);
-  simt::launch_rows(
-      1, 3, row_functor{gradient.data(), loss.data(), x.data(), label.data(), 3, {ignore, 0.3F, weights.data()}});
+  const mock::device_vector<float> x{0, 1, -1e7F}, weights{1, 2, 0};
+  const mock::device_vector<std::int64_t> label{2};
+  mock::device_vector<float> gradient(3), loss(1);
+  mock::run_rows(1, 3,
+                 row_functor{gradient.data(), loss.data(), x.data(), label.data(), 3, {ignore, 0.3F, weights.data()}});
   CHECK(error(loss, by_definition(x, label, 3, weights, 0.3F).losses, 1) < 1e-6);
 }
 
 TEST_CASE("an invalid label makes only its row NaN; ignored rows may contain NaN", "[cuda]") {
   for (const std::size_t n : {std::size_t{10}, std::size_t{100}, std::size_t{1500}}) {
-    std::vector<float> x = simt::logits(4 * n);
+    mock::device_vector<float> x = mock::logits(4 * n);
     std::fill_n(&x[2 * n], n, std::numeric_limits<float>::quiet_NaN());
-    const std::vector<std::int64_t> labels{3, static_cast<std::int64_t>(n), ignore, -1};
-    std::vector<float> losses(4), gradient(x.size(), 7.0F);
-    simt::launch_rows(4, n, row_functor{gradient.data(), losses.data(), x.data(), labels.data(), n, {}});
+    const mock::device_vector<std::int64_t> labels{3, static_cast<std::int64_t>(n), ignore, -1};
+    mock::device_vector<float> losses(4), gradient(x.size(), 7.0F);
+    mock::run_rows(4, n, row_functor{gradient.data(), losses.data(), x.data(), labels.data(), n, {}});
     CHECK(losses[0] > 0);
     CHECK(losses[2] == 0);
     for (std::size_t c = 0; c < n; ++c) {
@@ -143,14 +143,15 @@ TEST_CASE("the kernel reads rows of up to 1,024 logits once, and longer ones twi
   constexpr std::size_t rows = 2;
   for (const std::size_t n : {std::size_t{1024}, std::size_t{1028}, std::size_t{20000}})
     for (const float smoothing : {0.0F, 0.25F}) {
-      const std::vector<float> x = simt::logits(rows * n);
-      const std::vector<std::int64_t> labels{0, static_cast<std::int64_t>(n - 1)};
-      std::vector<float> losses(rows), gradient(x.size());
+      const mock::device_vector<float> x = mock::logits(rows * n);
+      const mock::device_vector<std::int64_t> labels{0, static_cast<std::int64_t>(n - 1)};
+      mock::device_vector<float> losses(rows), gradient(x.size());
       row_functor row{gradient.data(), losses.data(), x.data(), labels.data(), n, {ignore, smoothing, nullptr}};
       const std::size_t once = x.size() * sizeof(float);
-      CHECK(simt::launch_rows(rows, n, row) == (n > 1024 ? 2 : 1) * once);
+      const std::size_t label = rows * (n > 1024 ? 512 : 32) * sizeof(std::int64_t);  // for each of a row's threads
+      CHECK(mock::run_rows(rows, n, row) == (n > 1024 ? 2 : 1) * once + label);
       row.dlogits = nullptr;
-      CHECK(simt::launch_rows(rows, n, row) == once);
+      CHECK(mock::run_rows(rows, n, row) == once + label);
     }
 }
 
@@ -160,7 +161,7 @@ TEST_CASE("kernels and CPU agree for infinite, NaN and extreme logits", "[cuda]"
   constexpr std::size_t rows = 14, target = 1;
   for (const std::size_t n : {std::size_t{2}, std::size_t{10}, std::size_t{100}, std::size_t{1500}, std::size_t{9000}})
     for (const float smoothing : {0.0F, 0.25F}) {
-      std::vector<float> x = simt::logits(rows * n);
+      mock::device_vector<float> x = mock::logits(rows * n);
       x[0] = nan;
       x[n + target] = nan;
       x[2 * n] = infinity;
@@ -177,13 +178,13 @@ TEST_CASE("kernels and CPU agree for infinite, NaN and extreme logits", "[cuda]"
       x[13 * n - 1] = nan;
       std::fill_n(&x[13 * n], n, -infinity);
       x[14 * n - 1] = -highest;
-      const std::vector<std::int64_t> labels(rows, target);
-      std::vector<float> losses(rows), gradient(x.size()), cpu_losses(rows), cpu_gradient(x.size());
+      const mock::device_vector<std::int64_t> labels(rows, target);
+      mock::device_vector<float> losses(rows), gradient(x.size()), cpu_losses(rows), cpu_gradient(x.size());
       const row_functor kernel{
           gradient.data(), losses.data(), x.data(), labels.data(), n, {ignore, smoothing, nullptr}};
       const row_functor cpu{cpu_gradient.data(),         cpu_losses.data(), x.data(), labels.data(), n,
                             {ignore, smoothing, nullptr}};
-      simt::launch_rows(rows, n, kernel);
+      mock::run_rows(rows, n, kernel);
       const auto agree = [](float a, float b) {
         return (std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= 1e-5F * std::max(1.0F, std::abs(b));
       };
