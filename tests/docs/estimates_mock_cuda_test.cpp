@@ -117,13 +117,14 @@ TEST_CASE("the page on GPU runs has the estimates that follow from nvcc's PTX", 
   std::vector<std::string> lines;
   for (std::string line; std::getline(page, line);) lines.push_back(line);
   for (const estimate& each : estimates()) {
-    UNSCOPED_INFO(each.row());
-    const auto row = std::find_if(lines.begin(), lines.end(),
-                                  [&](const std::string& line) { return line.find("| " + each.operation + " |") == 0; });
+    INFO(each.row());
+    const auto row = std::find_if(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.find("| " + each.operation + " |") == 0;
+    });
     CHECK(row != lines.end());
     if (row == lines.end()) continue;
     const auto quoted = cells(*row), found = cells(each.row());
-    CHECK(quoted[2] == found[2]);  // bytes
+    CHECK(quoted[2] == found[2]);                                                              // bytes
     CHECK(std::abs(std::stod(quoted[3]) - each.instructions) <= 1 + 0.2 * each.instructions);  // depend on nvcc
     CHECK(std::abs(std::stod(quoted[4]) - each.microseconds()) <= 1 + 0.2 * each.microseconds());
   }

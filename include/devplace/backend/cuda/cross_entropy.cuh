@@ -25,7 +25,7 @@ DEVPLACE_DEVICE void by_group(const cross_entropy_row<T, Label>& p, Access acces
   const T smooth = p.options.label_smoothing / static_cast<T>(p.n);
   const T sharp = 1 - p.options.label_smoothing;
 
-  const auto x = access.values(group, p.logits + row * p.n, counts ? p.n : 0);
+  auto x = access.values(group, p.logits + row * p.n, counts ? p.n : 0);
   row_maximum<T, Access::reads_once> maximum;
   T target = 0;  // nonzero in one thread only
   // The sum of exp(x - max) without the target's term, which avoids cancellation in 1 - softmax(x)_y where it is small.
@@ -36,20 +36,26 @@ DEVPLACE_DEVICE void by_group(const cross_entropy_row<T, Label>& p, Access acces
     others *= factor;
     weighted_logits += all_weights * difference;
   };
-  x.each_part([&](const auto& part) {
+  constexpr bool keeps = keeps_exponentials<T, Access, decltype(x)>;
+  x.each_part([&](auto&& part) {
     maximum.include(group, part, rescale);
-    part.each([&, shift = maximum.shift](std::size_t c, T v) {
-      if (c == target_column)
-        target = v;
-      else
-        others += fast_exp<T>(v - shift);
-    });
-    if (smooth == 0) return;
-    part.each([&, shift = maximum.shift](std::size_t c, T v) {
-      const T weight = w == nullptr ? T{1} : w[c];
-      all_weights += weight;
-      weighted_logits += weight * (v - shift);
-    });
+    const T shift = maximum.shift;
+    if (smooth != 0)
+      part.each([&](std::size_t c, T v) {
+        const T weight = w == nullptr ? T{1} : w[c];
+        all_weights += weight;
+        weighted_logits += weight * (v - shift);
+      });
+    const auto add = [&](std::size_t c, T v) {
+      const T exponential = c == target_column ? T{0} : fast_exp<T>(v - shift);
+      if (c == target_column) target = v;
+      others += exponential;
+      return exponential;
+    };
+    if constexpr (keeps)
+      part.replace(add);
+    else
+      part.each(add);
   });
   maximum.combine(group, rescale);
   const T max = maximum.max;
@@ -82,7 +88,7 @@ DEVPLACE_DEVICE void by_group(const cross_entropy_row<T, Label>& p, Access acces
   x.write(p.dlogits + row * p.n, [&](std::size_t c, T v) {
     const T spread = smooth == 0 ? T{0} : smooth * (w == nullptr ? T{1} : w[c]);
     return c == target_column ? smooth * all_weights * share / sum - spread - sharp * weight * (others / sum)
-                              : fast_exp<T>(v - max) * scale - spread;
+                              : (keeps ? v : fast_exp<T>(v - max)) * scale - spread;
   });
 }
 

@@ -10,19 +10,28 @@
 
 namespace devplace::detail {
 
-/// The maximum of those elements of a row that are not NaN, and the sum of exp(x - maximum).
-template <class T> struct row_exponential_sum {
+/// The maximum of those elements of a row that are not NaN, and the sum of exp(x - maximum). `Keep`: these exponentials
+/// replace the elements.
+template <class T, bool Keep> struct row_exponential_sum {
   T max;
   T sum;
 
   template <class Access, class Group, class Values>
-  DEVPLACE_DEVICE row_exponential_sum(Access, const Group& group, const Values& x) {
+  DEVPLACE_DEVICE row_exponential_sum(Access, const Group& group, Values& x) {
     row_maximum<T, Access::reads_once> maximum;
     T own = 0;
     const auto rescale = [&own](T factor, T) { own *= factor; };
-    x.each_part([&](const auto& part) {
+    x.each_part([&](auto&& part) {
       maximum.include(group, part, rescale);
-      part.each([&own, shift = maximum.shift](std::size_t, T v) { own += fast_exp<T>(v - shift); });
+      const auto add = [&own, shift = maximum.shift](std::size_t, T v) {
+        const T exponential = fast_exp<T>(v - shift);
+        own += exponential;
+        return exponential;
+      };
+      if constexpr (Keep)
+        part.replace(add);
+      else
+        part.each(add);
     });
     maximum.combine(group, rescale);
     max = maximum.max;
@@ -34,18 +43,20 @@ template <class T, class Access, class Group>
 DEVPLACE_DEVICE void by_group(const softmax_row<T>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
   using value = computed_t<T>;
-  const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
-  const row_exponential_sum<value> exponentials(access, group, x);
+  auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
+  constexpr bool keeps = keeps_exponentials<value, Access, decltype(x)>;
+  const row_exponential_sum<value, keeps> exponentials(access, group, x);
   const value scale = 1 / exponentials.sum;
-  x.write(p.y + row * p.n, [&](std::size_t, value v) { return fast_exp<value>(v - exponentials.max) * scale; });
+  x.write(p.y + row * p.n,
+          [&](std::size_t, value v) { return (keeps ? v : fast_exp<value>(v - exponentials.max)) * scale; });
 }
 
 template <class T, class Access, class Group>
 DEVPLACE_DEVICE void by_group(const log_softmax_row<T>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
   using value = computed_t<T>;
-  const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
-  const row_exponential_sum<value> exponentials(access, group, x);
+  auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
+  const row_exponential_sum<value, false> exponentials(access, group, x);
   const value log_sum = std::log(exponentials.sum);
   x.write(p.y + row * p.n, [&](std::size_t, value v) { return (v - exponentials.max) - log_sum; });
 }

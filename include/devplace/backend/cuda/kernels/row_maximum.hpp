@@ -3,12 +3,18 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/ops/detail/exponential.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {
+
+/// Whether the exponentials of a row's elements replace the elements in registers, for a second use. They would lose
+/// digits in elements of 16 bits.
+template <class T, class Access, class Values>
+inline constexpr bool keeps_exponentials = Access::reads_once && std::is_same_v<typename Values::value_type, T>;
 
 /// The maximum of those elements of a row that are not NaN, for sums over x - maximum. If the row is read once, its
 /// maximum is known before the sums begin. Otherwise one pass computes maximum and sums (Milakov and Gimelshein 2018):

@@ -57,6 +57,8 @@ template <class T, class Columns, unsigned Steps> class row_part {
   static constexpr unsigned width = Columns::width;
 
  public:
+  using value_type = T;
+
   DEVPLACE_DEVICE row_part(const Columns& columns, const T* row, std::size_t begin) : columns_(columns), begin_(begin) {
     const bool packs = columns.are_packs(row);
     DEVPLACE_DEVICE_UNROLL
@@ -71,6 +73,13 @@ template <class T, class Columns, unsigned Steps> class row_part {
           k, [&](unsigned, std::size_t c, const auto&... elements) { f(c, elements...); }, x,
           read(k, others, packs)...);
     });
+  }
+
+  /// Replaces the elements by the results of f(column, element).
+  template <class F> DEVPLACE_DEVICE void replace(const F& f) {
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned k = 0; k < Steps; ++k)
+      call(k, [&](unsigned w, std::size_t c) { values_[k].value[w] = f(c, values_[k].value[w]); });
   }
 
   /// Calls f like each(), and writes the results to the row `to`.
@@ -92,7 +101,7 @@ template <class T, class Columns, unsigned Steps> class row_part {
   }
 
   /// Calls f with the only part of a row.
-  template <class F> DEVPLACE_DEVICE void each_part(const F& f) const { f(*this); }
+  template <class F> DEVPLACE_DEVICE void each_part(const F& f) { f(*this); }
 
  private:
   /// Reads step k of a row; columns past the end are 0.
@@ -128,6 +137,8 @@ template <class T, class Group> class long_row {
   template <class... Others> static constexpr unsigned steps = sizeof...(Others) == 0 ? 4 : 1;
 
  public:
+  using value_type = T;
+
   DEVPLACE_DEVICE long_row(const Group& group, const T* row, std::size_t columns)
       : group_(group), row_(row), columns_(columns) {}
 
