@@ -43,3 +43,8 @@ TEST_CASE("a test can skip itself", "[support]") {
   else
     DEVPLACE_SKIP("never");
 }
+
+// Run by a test of its own, which requires that it fails.
+TEST_CASE("four failed assertions", "[.][support]") {
+  for (int i = 0; i != 4; ++i) CHECK(i > 4);
+}
