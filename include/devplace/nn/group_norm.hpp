@@ -37,7 +37,7 @@ template <std::size_t Groups, std::size_t Channels, class EpsilonRatio = std::ra
 
   template <class Call> static void forward(const Call& c) {
     using T = typename Call::accumulator_type;
-    devplace::detail::for_each_group<typename Call::backend_type>(
+    devplace::detail::for_each_group<typename Call::backend_type, detail::sample_size<typename Call::sample> / Groups>(
         c.ordinal(), c.batch(),
         devplace::detail::normalize_group<T, typename Call::value_type>{
             groups(c), c.output.data(), c.input.data(), c.template master_parameter<0>().data(),
@@ -47,7 +47,7 @@ template <std::size_t Groups, std::size_t Channels, class EpsilonRatio = std::ra
   template <class Call> static void backward(const Call& c) {
     using T = typename Call::accumulator_type;
     T* const terms = c.scratch().data();
-    devplace::detail::for_each_group<typename Call::backend_type>(
+    devplace::detail::for_each_group<typename Call::backend_type, detail::sample_size<typename Call::sample> / Groups>(
         c.ordinal(), c.batch(),
         devplace::detail::normalize_backward_group<T, typename Call::value_type>{
             groups(c), c.needs_input_gradient ? c.input_gradient.data() : nullptr, terms, c.input.data(),

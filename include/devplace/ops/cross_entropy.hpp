@@ -201,7 +201,7 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
     detail::proportion.require(static_cast<double>(options.label_smoothing), "cross_entropy", "label_smoothing");
     using backend = detail::operand_backend_t<Logits>;
     const std::size_t rows = x.extent(0), n = x.extent(1);
-    detail::for_each_row<backend>(
+    detail::for_each_row<backend, detail::operand_extents_t<Logits>::static_extent(1)>(
         x.ordinal(), rows, n, detail::row_grain(n, 8),
         detail::cross_entropy_row<value, label>{detail::raw_data(dx), detail::raw_data(losses), detail::raw_data(x),
                                                 detail::raw_data(y), n, options});

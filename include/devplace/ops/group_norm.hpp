@@ -121,10 +121,12 @@ template <class T, class G, class Element = T> struct group_norm_gradient_terms 
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Runs one of the row functors above for every group of `samples` samples.
-template <class Backend, class Row> void for_each_group(int ordinal, std::size_t samples, const Row& row) {
+/// Runs one of the row functors above for every group of `samples` samples. `Elements`, unless dyn, is the number of
+/// elements of a group.
+template <class Backend, std::size_t Elements = dyn, class Row>
+void for_each_group(int ordinal, std::size_t samples, const Row& row) {
   const std::size_t n = row.shape.row();
-  for_each_row<Backend>(ordinal, samples * row.shape.groups, n, row_grain(n, 2), row);
+  for_each_row<Backend, Elements>(ordinal, samples * row.shape.groups, n, row_grain(n, 2), row);
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

@@ -141,7 +141,8 @@ auto for_rows_of(const char* operation, const Y& y, const X&... x) {
       assign(result.erased(), rows.view.erased());
     } else {
       const row_shape shape = rows_of(result.extents());
-      for_each_row<operand_backend_t<Y>>(
+      constexpr std::size_t columns = operand_extents_t<Y>::static_extent(operand_extents_t<Y>::rank - 1);
+      for_each_row<operand_backend_t<Y>, columns>(
           result.ordinal(), shape.rows, shape.columns, row_grain(shape.columns, 8),
           Row<operand_element_t<Y>>{raw_data(result), raw_data(packed(as_any_view(x)).view)..., shape.columns});
     }

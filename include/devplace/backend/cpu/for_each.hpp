@@ -11,14 +11,18 @@
 namespace devplace {
 
 template <> struct implementation<backend::cpu, op::for_each> {
-  template <class F> static void run(int, std::size_t n, std::size_t grain, const F& f) {
-    detail::parallel_ranges(n, grain, [&f](std::size_t begin, std::size_t end) {
-      if constexpr (detail::range_functor<F>) {
-        detail::run_range(f, begin, end);
-      } else {
-        for (std::size_t i = begin; i != end; ++i) f(i);
-      }
-    });
+  template <class F> static void run([[maybe_unused]] int ordinal, std::size_t n, std::size_t grain, const F& f) {
+    if constexpr (requires { f.of_any_columns(); }) {
+      run(ordinal, n, grain, f.of_any_columns());
+    } else {
+      detail::parallel_ranges(n, grain, [&f](std::size_t begin, std::size_t end) {
+        if constexpr (detail::range_functor<F>) {
+          detail::run_range(f, begin, end);
+        } else {
+          for (std::size_t i = begin; i != end; ++i) f(i);
+        }
+      });
+    }
   }
 };
 

@@ -40,20 +40,22 @@ template <class Row, unsigned Lanes, unsigned PerThread> struct rows_kernel {
 
 /// Calls `launch` with a kernel that depends on the length of the rows. Short rows are held in registers and read once:
 /// 4 lanes for up to 16 elements, 16 lanes for up to 128 and a warp for up to 1,024. Longer rows get a block each and
-/// are read once per pass.
-template <class Row, class Launch>
-void with_kernel(std::size_t rows, const row_functor<Row>& of_rows, const Launch& launch) {
+/// are read once per pass. If the length is static, only its kernel is compiled.
+template <class Row, std::size_t Columns, class Launch>
+void with_kernel(std::size_t rows, const row_functor<Row, Columns>& of_rows, const Launch& launch) {
   const std::size_t columns = of_rows.columns;
   const Row& functor = of_rows.f;
   const auto with = [&](const auto& kernel) { launch(divided_up(rows, kernel.rows_per_block), kernel); };
-  if (columns <= 16)
-    with(rows_kernel<Row, 4, 4>{rows, functor});
-  else if (columns <= 128)
-    with(rows_kernel<Row, 16, 8>{rows, functor});
-  else if (columns <= 1024)
-    with(rows_kernel<Row, 32, 32>{rows, functor});
-  else
-    with(rows_kernel<Row, 512, 0>{rows, functor});
+  constexpr auto possible = [](std::size_t least, std::size_t most) {
+    return Columns == dyn || (least <= Columns && Columns <= most);
+  };
+  if constexpr (possible(0, 16))
+    if (columns <= 16) return with(rows_kernel<Row, 4, 4>{rows, functor});
+  if constexpr (possible(17, 128))
+    if (columns <= 128) return with(rows_kernel<Row, 16, 8>{rows, functor});
+  if constexpr (possible(129, 1024))
+    if (columns <= 1024) return with(rows_kernel<Row, 32, 32>{rows, functor});
+  if constexpr (possible(1025, dyn)) with(rows_kernel<Row, 512, 0>{rows, functor});
 }
 
 }  // namespace devplace::detail
