@@ -100,9 +100,10 @@ ${united_calls}  return 1;
                             "${prepare} exec '$<TARGET_FILE:examples_as_cuda>' ${call}")
   endforeach()
 
-  # Programs over MPI and NCCL, compiled only for devices.
-  set(united "")
-  set(united_bodies "")
+  # The GPU benchmark, and programs over MPI and NCCL, compiled only for devices.
+  set(benchmark ${PROJECT_SOURCE_DIR}/benchmarks/peers/gpu_cuda_bench.cpp)
+  file(STRINGS ${benchmark} united REGEX "^#include ")
+  set(united_bodies "namespace gpu_cuda_bench {\n#include \"${benchmark}\"\n}\n")
   if(TARGET devplace::mpi) # the CUDA part of a solver
     list(APPEND united "#include <hpc/surrogate.hpp>")
     string(APPEND united_bodies "#define HPC_DEVICE dp::cuda<0>\n#include <hpc/surrogate.cpp>\n")
@@ -119,7 +120,8 @@ ${united_calls}  return 1;
 #define main main_of_program
 ${united_bodies}")
   devplace_compile_for_devices(devplace_programs_as_cuda ${CMAKE_CURRENT_BINARY_DIR}/programs_as_cuda.cu)
-  target_include_directories(devplace_programs_as_cuda PRIVATE ${PROJECT_SOURCE_DIR}/examples)
+  target_include_directories(devplace_programs_as_cuda PRIVATE ${PROJECT_SOURCE_DIR}/examples
+                                                               ${PROJECT_SOURCE_DIR}/benchmarks)
   foreach(component IN ITEMS nccl mpi)
     if(TARGET devplace::${component})
       target_link_libraries(devplace_programs_as_cuda PRIVATE devplace_test_settings devplace::${component})
@@ -213,7 +215,8 @@ add_test(
 # Starts this longest test first, since it would otherwise run alone at the end.
 set_tests_properties("compiled code of kernels" PROPERTIES LABELS cuda TIMEOUT ${DEVPLACE_TEST_TIMEOUT} COST 100)
 
-# g++ checks that each header compiles alone; nvcc needs to see each of them once, so one file is enough.
+# g++ checks that each header compiles alone; nvcc needs to see each of them once, so one file is enough, and
+# the device pass: the tests compile for both.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/include/*.hpp ${PROJECT_SOURCE_DIR}/include/*.cuh)
 # Leaves out headers that do not go with component cuda, and substitutes for absent components that are present here.
@@ -229,9 +232,8 @@ endforeach()
 list(TRANSFORM headers REPLACE "(.+)" "#include <\\1>\n")
 list(JOIN headers "" includes)
 file(GENERATE OUTPUT headers_as_cuda.cu CONTENT "${includes}")
-add_library(devplace_headers_as_cuda OBJECT ${CMAKE_CURRENT_BINARY_DIR}/headers_as_cuda.cu)
+devplace_compile_for_devices(devplace_headers_as_cuda ${CMAKE_CURRENT_BINARY_DIR}/headers_as_cuda.cu)
 target_link_libraries(devplace_headers_as_cuda PRIVATE ${components})
-add_dependencies(devplace_cuda_tests devplace_headers_as_cuda)
 
 # A solver over MPI with one CUDA file.
 file(GLOB solver_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/hpc/*.cpp)

@@ -38,6 +38,9 @@ void on_device() {
   for (int i = 0; i < 2; ++i)
     for (int j = 0; j < 3; ++j)
       check(y(i, j) == expected[i][j], "the kernel of the CUDA file works on the C++ file's tensor");
+  const auto products = dp::to<dp::on<dp::cpu>>(with_itself(x));
+  check(products(0, 0) == 1 && products(0, 1) == 4 && products(1, 0) == 4 && products(1, 1) == 25,
+        "the CUDA file multiplies the C++ file's tensor");
   device_matrix z = zeros_on_device();
   dp::copy(z, y);
   check(dp::to<dp::on<dp::cpu>>(z)(1, 2) == 4, "the C++ file copies into the CUDA file's tensor");

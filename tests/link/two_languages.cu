@@ -7,6 +7,9 @@ namespace dp = devplace;
 
 void add_bias_and_relu(device_matrix& x, float bias) { x = dp::relu(x + bias); }
 
+// Without a device, the only program that must link cuBLASLt.
+device_square with_itself(const device_matrix& x) { return dp::matmul(x, dp::transposed(x)); }
+
 host_matrix plus_one(const host_matrix& x) { return host_matrix(x + 1.0f); }
 
 device_matrix zeros_on_device() { return dp::zeros<float, dp::on<dp::cuda<0>>>(dp::extents<2, 3>{}); }
