@@ -85,14 +85,17 @@ ${united_calls}  return 1;
   # Sizes that the GPU in software executes in seconds. Only compiled: transformer, which takes minutes.
   set(example_data "'${PROJECT_SOURCE_DIR}/examples/data'")
   set(tiny_mnist "'${CMAKE_CURRENT_BINARY_DIR}/as_cuda/mnist'")
+  set(few_digits "'${CMAKE_CURRENT_BINARY_DIR}/as_cuda/digits'")
   foreach(call IN ITEMS beside_a_solver custom_layer "data_parallel as_cuda.svg" distributed hpc_arrays time_series
-                        "readme ${example_data}" "quickstart ${example_data}"
+                        "readme ${example_data}" "quickstart ${few_digits}"
                         "from_pytorch ${example_data}/from_pytorch as_cuda.safetensors"
                         "mnist --data ${tiny_mnist} --device replicated<0,1> --epochs 1" "cnn ${tiny_mnist} cuda:0 1 0 1 8 16")
     string(REGEX MATCH "^[a-z_]+" name "${call}")
     string(REGEX REPLACE "<0,1>" "'<0,1>'" call "${call}")
     set(prepare "")
-    if(name MATCHES "^(mnist|cnn)$")
+    if(name STREQUAL "quickstart")
+      set(prepare "sh '${PROJECT_SOURCE_DIR}/examples/few_digits.sh' ${example_data} ${few_digits} &&")
+    elseif(name MATCHES "^(mnist|cnn)$")
       set(prepare "sh '${PROJECT_SOURCE_DIR}/examples/tiny_mnist.sh' ${tiny_mnist}_${name} &&")
       string(REPLACE "${tiny_mnist}" "${tiny_mnist}_${name}" call "${call}")
     endif()

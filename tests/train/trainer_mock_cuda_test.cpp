@@ -37,23 +37,23 @@ namespace mock = devplace::test::mock_cuda;
 namespace {
 
 using names = std::vector<std::string>;
-using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<256, 10>>;
+using net = nn::sequential<nn::linear<784, 64>, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<64, 10>>;
 
 // The launches of one step of `net`, by the distinguishing parts of the kernels' names. These lists are a promise to
 // users: change a step only on purpose.
 
-const names forward_and_backward{"cublasLtMatmul",        // 784 to 256
+const names forward_and_backward{"cublasLtMatmul",        // 784 to 64
                                  "finish_kernel",         // its bias and relu
                                  "dropout_kernel",        //
-                                 "cublasLtMatmul",        // 256 to 10, with its bias
+                                 "cublasLtMatmul",        // 64 to 10, with its bias
                                  "cross_entropy_row",     // losses and gradients
                                  "cross_entropy_terms",   // their sums,
                                  "loss_functor",          // stored after the gradients, and for the mean loss
-                                 "cublasLtMatmul",        // gradient of 256 to 10: weights and bias,
+                                 "cublasLtMatmul",        // gradient of 64 to 10: weights and bias,
                                  "cublasLtMatmul",        // and input
                                  "dropout_kernel",        //
                                  "relu_gradient_source",  // and the bias's gradient, its column sums
-                                 "cublasLtMatmul"};       // gradient of 784 to 256: weights
+                                 "cublasLtMatmul"};       // gradient of 784 to 64: weights
 const names clip{"clip_reducer"};
 
 names operator+(names all, const names& more) {
