@@ -81,15 +81,23 @@ ${united_calls}  return 1;
   target_include_directories(examples_as_cuda PRIVATE ${PROJECT_SOURCE_DIR}/examples)
   target_compile_definitions(
     examples_as_cuda PRIVATE DEVPLACE_EXAMPLE_DATA="${PROJECT_SOURCE_DIR}/examples/data"
-                             DEVPLACE_EXAMPLE_TEXT="${PROJECT_SOURCE_DIR}/include")
-  # Sizes that the GPU in software executes in seconds. Only compiled: transformer, which takes minutes.
+                             DEVPLACE_EXAMPLE_TEXT="${CMAKE_CURRENT_BINARY_DIR}/as_cuda/text")
+  # Sizes that the GPU in software executes in seconds: transformer learns the first lines of a dozen headers.
+  file(GLOB headers ${PROJECT_SOURCE_DIR}/include/devplace/base/*.hpp)
+  list(SUBLIST headers 0 12 headers)
+  foreach(header IN LISTS headers)
+    file(READ ${header} text LIMIT 400)
+    get_filename_component(name ${header} NAME)
+    file(CONFIGURE OUTPUT as_cuda/text/${name} CONTENT "${text}" @ONLY)
+  endforeach()
   set(example_data "'${PROJECT_SOURCE_DIR}/examples/data'")
   set(tiny_mnist "'${CMAKE_CURRENT_BINARY_DIR}/as_cuda/mnist'")
   set(few_digits "'${CMAKE_CURRENT_BINARY_DIR}/as_cuda/digits'")
   foreach(call IN ITEMS beside_a_solver custom_layer "data_parallel as_cuda.svg" distributed hpc_arrays time_series
                         "readme ${example_data}" "quickstart ${few_digits}"
                         "from_pytorch ${example_data}/from_pytorch as_cuda.safetensors"
-                        "mnist --data ${tiny_mnist} --device replicated<0,1> --epochs 1" "cnn ${tiny_mnist} cuda:0 1 0 1 8 16")
+                        "transformer 1 100" "mnist --data ${tiny_mnist} --device replicated<0,1> --epochs 1"
+                        "cnn ${tiny_mnist} cuda:0 1 0 1 8 16")
     string(REGEX MATCH "^[a-z_]+" name "${call}")
     string(REGEX REPLACE "<0,1>" "'<0,1>'" call "${call}")
     set(prepare "")

@@ -59,10 +59,11 @@ struct kernel_launch {
   template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
     if (only_plans()) return;
     constexpr std::size_t most_blocks = std::size_t{1} << 20;
-    const kernel_call<Kernel> call{reinterpret_cast<const void*>(&simt_kernel<Kernel>),
-                                   static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), Kernel::threads,
-                                   kernel};
-    cuda_scope(ordinal).enqueue(launch_kernel, kernel_name<Kernel>(), call);
+    kernel_call<Kernel> call{reinterpret_cast<const void*>(&simt_kernel<Kernel>),
+                             static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), Kernel::threads,
+                             kernel};
+    clear_padding(call);
+    cuda_scope(ordinal).enqueue(launch_kernel, kernel_name<Kernel>(), &call, sizeof call);
   }
 };
 

@@ -106,7 +106,10 @@ template <> struct implementation<backend::cuda, op::memory> {
                                             {cudaMemcpyDeviceToHost, "cudaMemcpyAsync to the host"},
                                             {cudaMemcpyDeviceToDevice, "cudaMemcpyAsync"}};
     const native_kind native = kinds[static_cast<std::size_t>(kind)];
-    if (kind == copy_kind::within) return device.enqueue(copy_within, native.call, within_call{to, from, bytes});
+    if (kind == copy_kind::within) {
+      const within_call call{to, from, bytes};
+      return device.enqueue(copy_within, native.call, &call, sizeof call);
+    }
     detail::check_cuda(cudaMemcpyAsync(to, from, bytes, native.kind, device.stream()), native.call, ordinal);
   }
   /// Copies over NVLink or PCIe if the devices have peer access; otherwise CUDA stages through its own pinned memory.

@@ -107,9 +107,10 @@ bool multiply_by_library(int ordinal, const gemm_batch<T, C>& batch, library_epi
   if (plan.status != CUBLAS_STATUS_SUCCESS) return false;
   if (only_plans()) return true;
   const char* const name = "a product of cuBLASLt";
-  const product_call call(key, g, vector, workspace);
+  product_call call(key, g, vector, workspace);
   if (plan.computes && collecting_launches() != nullptr) {
-    device.enqueue(multiply_again, name, call);
+    clear_padding(call);
+    device.enqueue(multiply_again, name, &call, sizeof call);
     return true;
   }
   const cublasStatus_t status = call.enqueue(cache, plan, ordinal, device.stream());

@@ -108,13 +108,13 @@ class cuda_scope {
   cudaStream_t stream_id() const { return stream_; }
   cudaMemPool_t pool() const { return queue_.pool; }
 
-  /// Enqueues work by `call(&arguments, ordinal, stream)`, or lets a trainer's step enqueue the work later. `name` is
-  /// for error messages. With DEVPLACE_SYNC_LAUNCH=1 waits for the work, so that its errors are reported here.
-  template <class Arguments>
-  void enqueue(call_sequence::function call, const char* name, const Arguments& arguments) const {
+  /// Enqueues work by `call(arguments, ordinal, stream)`, or lets a trainer's step enqueue the work later, with a copy
+  /// of the `bytes` bytes of the arguments. `name` is for error messages. With DEVPLACE_SYNC_LAUNCH=1 waits for the
+  /// work, so that its errors are reported here.
+  void enqueue(call_sequence::function call, const char* name, const void* arguments, std::size_t bytes) const {
     if (cuda_repeated_launches* const collector = collecting_launches())
-      return collector->add(ordinal_, stream_, call, name, arguments);
-    call(&arguments, ordinal_, stream_);
+      return collector->add(ordinal_, stream_, call, name, arguments, bytes);
+    call(arguments, ordinal_, stream_);
     after_launch(name);
   }
   /// Records the name of enqueued work for later error messages.

@@ -6,9 +6,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -28,23 +28,28 @@ inline std::recursive_mutex& sequence_mutex_of(int ordinal) {
   return mutexes[static_cast<std::size_t>(ordinal)];
 }
 
+/// Sets the padding of a call's arguments to zeros.
+template <class Arguments> void clear_padding([[maybe_unused]] Arguments& arguments) {
+  static_assert(std::is_trivially_copyable_v<Arguments> && alignof(Arguments) <= 16);
+#if defined(__has_builtin)
+  #if __has_builtin(__builtin_clear_padding)
+  __builtin_clear_padding(&arguments);
+  #endif
+#endif
+}
+
 /// Calls that enqueue work, with copies of their arguments.
 class call_sequence {
  public:
   /// Enqueues work of the place `ordinal` on a stream.
   using function = void (*)(const void* arguments, int ordinal, cudaStream_t stream);
 
-  template <class Arguments> void add(function call, const char* name, const Arguments& arguments) {
-    static_assert(std::is_trivially_copyable_v<Arguments> && alignof(Arguments) <= alignment);
+  /// `arguments` are `bytes` bytes without padding of arbitrary values, because equal calls must have equal bytes.
+  void add(function call, const char* name, const void* arguments, std::size_t bytes) {
     const std::size_t begin = bytes_.size();
-    bytes_.resize(begin + padded_to(sizeof arguments, alignment));
+    bytes_.resize(begin + padded_to(bytes, alignment));
+    std::memcpy(bytes_.data() + begin, arguments, bytes);
     calls_.push_back({call, name, begin});
-    [[maybe_unused]] auto* const copy = new (bytes_.data() + begin) Arguments(arguments);
-#if defined(__has_builtin)
-  #if __has_builtin(__builtin_clear_padding)
-    __builtin_clear_padding(copy);  // has any value, but equal arguments must have equal bytes
-  #endif
-#endif
   }
   void enqueue(int ordinal, cudaStream_t stream) const {
     for (const call& each : calls_) {
@@ -89,13 +94,12 @@ class cuda_repeated_launches {
   step_launches last() const { return counts_; }
 
   /// Adds a call for the place `ordinal`, whose device is the current one.
-  template <class Arguments>
-  void add(int ordinal, cudaStream_t stream, call_sequence::function call, const char* name,
-           const Arguments& arguments) {
+  void add(int ordinal, cudaStream_t stream, call_sequence::function call, const char* name, const void* arguments,
+           std::size_t bytes) {
     if (pending_.size() != 0 && (ordinal != ordinal_ || stream != stream_)) launch();
     ordinal_ = ordinal;
     stream_ = stream;
-    pending_.add(call, name, arguments);
+    pending_.add(call, name, arguments, bytes);
   }
   /// Launches the calls collected so far, because other work follows on their stream.
   void interrupt() {
