@@ -30,10 +30,10 @@ devplace_add_package_test(unknown_component FROM find_package SETTINGS -DCOMPONE
 devplace_add_package_test(unknown_optional_component FROM find_package SETTINGS -DOPTIONAL_COMPONENTS=nonsense)
 
 if(DEVPLACE_BUILD_CUDA)
-  foreach(from IN ITEMS find_package add_subdirectory)
-    devplace_add_package_test(compile_as_cuda_${from} FROM ${from} LABEL cuda
-                              SETTINGS -DCOMPONENTS=cuda -DMORE_LANGUAGES=CUDA -DCOMPILE_AS_CUDA=ON)
-  endforeach()
+  set(as_cuda -DCOMPONENTS=cuda -DMORE_LANGUAGES=CUDA -DCOMPILE_AS_CUDA=ON)
+  devplace_add_package_test(compile_as_cuda_find_package FROM find_package LABEL cuda SETTINGS ${as_cuda})
+  devplace_add_package_test(compile_as_cuda_add_subdirectory FROM add_subdirectory LABEL cuda
+                            SETTINGS ${as_cuda} -DCMAKE_CUDA_ARCHITECTURES=90)
   devplace_add_package_test(compile_as_cuda_without_the_language FROM find_package LABEL cuda
                             SETTINGS -DCOMPONENTS=cuda -DCOMPILE_AS_CUDA=ON
                             EXPECT "the CUDA language is not enabled in this directory")
