@@ -52,7 +52,7 @@ class call_sequence {
     calls_.push_back({call, name, begin});
   }
   void enqueue(int ordinal, cudaStream_t stream) const {
-    for (const call& each : calls_) {
+    for (const entry& each : calls_) {
       each.function(bytes_.data() + each.begin, ordinal, stream);
       last_launch(ordinal).store(each.name, std::memory_order_relaxed);
     }
@@ -69,14 +69,14 @@ class call_sequence {
 
  private:
   static constexpr std::size_t alignment = 16;
-  struct call {
+  struct entry {
     call_sequence::function function;
     const char* name;
     std::size_t begin;
-    friend bool operator==(const call&, const call&) = default;
+    friend bool operator==(const entry&, const entry&) = default;
   };
 
-  std::vector<call> calls_;
+  std::vector<entry> calls_;
   std::vector<std::byte> bytes_;
 };
 
