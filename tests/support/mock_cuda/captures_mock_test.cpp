@@ -15,17 +15,21 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// A stream, and memory of the device with an 8-byte number.
+/// A stream, memory of the device with an 8-byte number, and a graph of the stream's work.
 struct device_number {
   cudaStream_t stream = nullptr;
   void* data = nullptr;
+  cudaGraphExec_t graph = nullptr;
 
   device_number() {
     REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
     REQUIRE(cudaMalloc(&data, 8) == cudaSuccess);
     set(1);
   }
-  ~device_number() { cudaStreamDestroy(stream); }
+  ~device_number() {
+    if (graph != nullptr) CHECK(cudaGraphExecDestroy(graph) == cudaSuccess);
+    CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+  }
   void set(int byte) const { CHECK(cudaMemsetAsync(data, byte, 8, stream) == cudaSuccess); }
   int byte() const {
     unsigned char bytes[8];
@@ -34,14 +38,14 @@ struct device_number {
     return bytes[0];
   }
   /// Captures calls, and returns the result of the capture.
-  template <class F> cudaError_t capture(const F& f, cudaGraphExec_t* made) const {
-    cudaGraph_t graph = nullptr;
+  template <class F> cudaError_t capture(const F& f) {
+    cudaGraph_t captured = nullptr;
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
     f();
-    const cudaError_t code = cudaStreamEndCapture(stream, &graph);
+    const cudaError_t code = cudaStreamEndCapture(stream, &captured);
     if (code != cudaSuccess) return code;
-    CHECK(cudaGraphInstantiate(made, graph, 0) == cudaSuccess);
-    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+    CHECK(cudaGraphInstantiate(&graph, captured, 0) == cudaSuccess);
+    CHECK(cudaGraphDestroy(captured) == cudaSuccess);
     return code;
   }
 };
@@ -49,27 +53,24 @@ struct device_number {
 }  // namespace
 
 TEST_CASE("captured work is executed by each launch of the graph, and not before", "[support]") {
-  const device_number x;
-  cudaGraphExec_t graph = nullptr;
-  REQUIRE(x.capture([&] { x.set(7); }, &graph) == cudaSuccess);
+  device_number x;
+  REQUIRE(x.capture([&] { x.set(7); }) == cudaSuccess);
   CHECK(x.byte() == 1);
   for (int i = 0; i != 2; ++i) {
-    CHECK(cudaGraphLaunch(graph, x.stream) == cudaSuccess);
+    CHECK(cudaGraphLaunch(x.graph, x.stream) == cudaSuccess);
     CHECK(x.byte() == 7);
     x.set(1);
     CHECK(x.byte() == 1);
   }
-  CHECK(cudaGraphExecDestroy(graph) == cudaSuccess);
   CHECK(mock::violations().empty());
 }
 
 TEST_CASE("a wait or an allocation during a capture makes the capture invalid", "[support]") {
-  const device_number x;
-  cudaGraphExec_t graph = nullptr;
-  CHECK(x.capture([&] { CHECK(cudaStreamSynchronize(x.stream) == cudaErrorStreamCaptureUnsupported); }, &graph) ==
+  device_number x;
+  CHECK(x.capture([&] { CHECK(cudaStreamSynchronize(x.stream) == cudaErrorStreamCaptureUnsupported); }) ==
         cudaErrorStreamCaptureInvalidated);
   void* more = nullptr;
-  CHECK(x.capture([&] { CHECK(cudaMalloc(&more, 8) == cudaErrorStreamCaptureUnsupported); }, &graph) ==
+  CHECK(x.capture([&] { CHECK(cudaMalloc(&more, 8) == cudaErrorStreamCaptureUnsupported); }) ==
         cudaErrorStreamCaptureInvalidated);
   CHECK(cudaGetLastError() == cudaErrorStreamCaptureInvalidated);
   CHECK(x.byte() == 1);
@@ -77,23 +78,21 @@ TEST_CASE("a wait or an allocation during a capture makes the capture invalid", 
 }
 
 TEST_CASE("detected: a graph that reads ordinary host memory", "[support]") {
-  const device_number x;
-  cudaGraphExec_t graph = nullptr;
+  device_number x;
   const double host = 1;
-  static_cast<void>(x.capture(
-      [&] { CHECK(cudaMemcpyAsync(x.data, &host, 8, cudaMemcpyHostToDevice, x.stream) == cudaSuccess); }, &graph));
+  static_cast<void>(
+      x.capture([&] { CHECK(cudaMemcpyAsync(x.data, &host, 8, cudaMemcpyHostToDevice, x.stream) == cudaSuccess); }));
   REQUIRE(mock::violations().size() == 1);
   CHECK_THAT(mock::violations()[0], ContainsSubstring("ordinary host memory"));
 }
 
 TEST_CASE("detected: a graph that uses memory after the free", "[support]") {
-  const device_number x;
-  cudaGraphExec_t graph = nullptr;
-  REQUIRE(x.capture([&] { x.set(7); }, &graph) == cudaSuccess);
+  device_number x;
+  REQUIRE(x.capture([&] { x.set(7); }) == cudaSuccess);
   CHECK(x.byte() == 1);
   CHECK(cudaFree(x.data) == cudaSuccess);
   CHECK(mock::violations().empty());
-  static_cast<void>(cudaGraphLaunch(graph, x.stream));
+  static_cast<void>(cudaGraphLaunch(x.graph, x.stream));
   REQUIRE(mock::violations().size() == 1);
   CHECK_THAT(mock::violations()[0], ContainsSubstring("memory that was given back"));
 }
