@@ -101,6 +101,19 @@ TEST_CASE("a step becomes one graph when the launches repeat, for each buffer of
   CHECK(mock::violations().empty());
 }
 
+TEST_CASE("steps that do not repeat leave the graphs of others alone", "[train]") {
+  dp::model<net, device> model{dp::seed{4}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const auto x = samples<device>(2);
+  const auto y = labels<device>(2);
+  for (int i = 0; i != 140; ++i) {
+    step.clip({.max_norm = i % 2 == 0 ? 1 : 2.0 + i});
+    step(x, y);
+    if (i % 2 == 0 && i > 2) CHECK(step.last_launches().graphs == 1);
+  }
+  CHECK(calls_of("cudaStreamBeginCapture") == 1);
+}
+
 TEST_CASE("a trainer works without graphs where CUDA cannot capture", "[train]") {
   const std::string call = GENERATE("cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphInstantiate");
   compared<net, device, float, dp::optim::adam> steps;

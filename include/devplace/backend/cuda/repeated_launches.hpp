@@ -4,8 +4,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -117,7 +119,8 @@ class cuda_repeated_launches {
     int ordinal = 0;
     cudaStream_t stream = nullptr;
     std::unique_ptr<CUgraphExec_st, destroy_graph> graph;
-    bool captured = false;  ///< whether a capture was tried
+    bool captured = false;       ///< whether a capture was tried
+    std::uint64_t last_use = 0;  ///< number of the last launch
   };
   /// Enough for two buffers of a loader with two sizes of batches each, on several places.
   static constexpr std::size_t capacity = 64;
@@ -149,13 +152,18 @@ class cuda_repeated_launches {
 
   sequence* find(const call_sequence& calls) {
     for (sequence& each : known_)
-      if (each.ordinal == ordinal_ && each.stream == stream_ && each.calls == calls) return &each;
+      if (each.ordinal == ordinal_ && each.stream == stream_ && each.calls == calls) {
+        each.last_use = ++uses_;
+        return &each;
+      }
     return nullptr;
   }
-  /// Replaces the oldest sequence if there are too many.
+  /// Replaces the least recently used sequence if there are too many: sequences that do not repeat leave graphs alone.
   void remember(const call_sequence& calls) {
     if (known_.size() < capacity) known_.emplace_back();
-    sequence& s = known_[std::exchange(next_, (next_ + 1) % capacity)];
+    const auto older = [](const sequence& a, const sequence& b) { return a.last_use < b.last_use; };
+    sequence& s = *std::min_element(known_.begin(), known_.end(), older);
+    s.last_use = ++uses_;
     s.calls = calls;
     s.ordinal = ordinal_;
     s.stream = stream_;
@@ -192,7 +200,7 @@ class cuda_repeated_launches {
   int ordinal_ = 0;                ///< of the pending calls
   cudaStream_t stream_ = nullptr;  ///< of the pending calls
   std::vector<sequence> known_;
-  std::size_t next_ = 0;
+  std::uint64_t uses_ = 0;
 };
 
 /// Returns what collects this thread's launches; null if each launch is enqueued at once.
