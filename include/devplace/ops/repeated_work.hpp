@@ -9,10 +9,10 @@ namespace devplace {
 
 namespace op {
 
-/// Provides a type `launches` in place of `run`. While a `launches::scope` exists, this thread's launches on the
-/// backend's devices are collected; a sequence of launches that repeats earlier launches with equal arguments becomes
-/// one graph. While a `launches::ahead` exists, launches precede the collected ones. Not implemented by backends whose
-/// launches cost little (CPU, simulated devices).
+/// Provides a type `launches` in place of `run`. While a `launches::scope` of a launch_memory exists, this thread's
+/// launches on the backend's devices are collected; a sequence of launches that repeats earlier launches with equal
+/// arguments becomes one graph. While a `launches::ahead` exists, launches precede the collected ones. Not implemented
+/// by backends whose launches cost little (CPU, simulated devices).
 struct repeated_work {};
 
 }  // namespace op
@@ -22,12 +22,10 @@ namespace detail {
 /// Replaces the types of op::repeated_work.
 struct single_launches {
   struct scope {
-    explicit scope(single_launches&) {}
+    explicit scope(launch_memory&) {}
     void finish() {}
   };
   struct ahead {};
-  void enable(bool) {}
-  step_launches last() const { return {}; }
 };
 
 template <class Backend> struct repeated_work_of {
@@ -39,7 +37,7 @@ struct repeated_work_of<Backend> {
   using type = typename implementation<Backend, op::repeated_work>::launches;
 };
 
-/// The graphs of a trainer.
+/// The types that launch a trainer's steps.
 template <class Backend> using repeated_launches = typename repeated_work_of<Backend>::type;
 
 }  // namespace detail

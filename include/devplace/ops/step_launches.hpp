@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 namespace devplace {
 
@@ -14,4 +15,15 @@ struct step_launches {
   const char* interrupted_after = nullptr;  ///< the kernel after which the first graph had to end early; null: none
 };
 
+namespace detail {
+
+/// What a backend keeps of a trainer's launches for later steps. Has one layout in all files of a program: those
+/// without kernels do not know what a GPU keeps.
+struct launch_memory {
+  std::shared_ptr<void> kept;
+  bool enabled = true;  ///< whether launches may become graphs
+  step_launches last;
+};
+
+}  // namespace detail
 }  // namespace devplace

@@ -199,8 +199,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   /// turn. Results have the same bits. A layer that copies to the host, waits or allocates divides the graph, as
   /// last_launches() reports. launch_as_graphs(false) launches each kernel on its own.
   ///@{
-  DEVPLACE_CONFIGURED void launch_as_graphs(bool enabled) { training::launches_.enable(enabled); }
-  DEVPLACE_CONFIGURED step_launches last_launches() const { return training::launches_.last(); }
+  DEVPLACE_CONFIGURED void launch_as_graphs(bool enabled) { training::launches_.enabled = enabled; }
+  DEVPLACE_CONFIGURED step_launches last_launches() const { return training::launches_.last; }
   ///@}
 
   /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch

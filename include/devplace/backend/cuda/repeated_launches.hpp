@@ -91,10 +91,6 @@ class cuda_repeated_launches {
   class scope;
   class ahead;
 
-  /// Whether sequences may become graphs; if not, each call launches at once.
-  void enable(bool enabled) { enabled_ = enabled; }
-  step_launches last() const { return counts_; }
-
   /// Adds a call for the place `ordinal`, whose device is the current one.
   void add(int ordinal, cudaStream_t stream, call_sequence::function call, const char* name, const void* arguments,
            std::size_t bytes) {
@@ -194,7 +190,6 @@ class cuda_repeated_launches {
     return executable;
   }
 
-  bool enabled_ = true;
   step_launches counts_;
   call_sequence pending_, calls_;  ///< the calls being collected, and being launched
   int ordinal_ = 0;                ///< of the pending calls
@@ -217,18 +212,19 @@ inline void launch_collected() {
 
 class cuda_repeated_launches::scope {
  public:
-  explicit scope(cuda_repeated_launches& launches) : launches_(launches) {
-    launches.counts_ = {};
-    if (launches.enabled_ && !sync_launches() && collecting_launches() == nullptr) {
-      collecting_launches() = &launches;
-      collects_ = true;
-    }
+  explicit scope(launch_memory& memory) : memory_(memory) {
+    memory.last = {};
+    if (!memory.enabled || sync_launches() || collecting_launches() != nullptr) return;
+    if (memory.kept == nullptr) memory.kept = std::make_shared<cuda_repeated_launches>();
+    launches_ = static_cast<cuda_repeated_launches*>(memory.kept.get());
+    launches_->counts_ = {};
+    collecting_launches() = launches_;
   }
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
   /// After an exception, also launches what the program has enqueued before.
   ~scope() {
-    if (!collects_) return;
+    if (launches_ == nullptr) return;
     collecting_launches() = nullptr;
     try {
       finish();
@@ -238,12 +234,14 @@ class cuda_repeated_launches::scope {
 
   /// Launches the calls collected so far.
   void finish() {
-    if (launches_.pending_.size() != 0) launches_.launch();
+    if (launches_ == nullptr) return;
+    if (launches_->pending_.size() != 0) launches_->launch();
+    memory_.last = launches_->counts_;
   }
 
  private:
-  cuda_repeated_launches& launches_;
-  bool collects_ = false;
+  launch_memory& memory_;
+  cuda_repeated_launches* launches_ = nullptr;  ///< null if each call launches at once
 };
 
 /// While an object exists, this thread's launches precede the collected ones: for changes that only the end of the

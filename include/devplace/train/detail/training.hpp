@@ -251,7 +251,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
   gradient_norm<Net, primary_place_t<Where>, scales> norm_;
   loss_scaler<scales> scaling_;
   accumulation accumulation_;
-  launches_type launches_;
+  devplace::detail::launch_memory launches_;
   parallel::fingerprint options_;               ///< options that do not change
   const parallel::batch_note* note_ = nullptr;  ///< note of the current batch; null if no loader made it
   bool compared_ = false;                       ///< whether the replicas were compared, at the first step
