@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-#include <devplace/data/loader.hpp>
+#include <devplace/memory/event.hpp>
+#include <devplace/memory/stream.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/linear.hpp>
@@ -123,6 +124,38 @@ TEST_CASE("a trainer works without graphs where CUDA cannot capture", "[train]")
   for (int i = 0; i != 5; ++i) CHECK(steps(x, y).graphs == 0);
   CHECK(cudaGetLastError() == cudaSuccess);
   CHECK(mock::violations().empty());
+}
+
+TEST_CASE("a call that fails while the launches are captured is not missing in the step", "[train]") {
+  compared<net, device, float, dp::optim::adam> steps;
+  const auto x = samples<device>(8);
+  const auto y = labels<device>(8);
+  for (int i = 0; i != 2; ++i) steps(x, y);
+  mock::fail("cudaLaunchKernelExC", cudaErrorNotSupported, 3);  // the third kernel of the step, in its capture
+  for (int i = 0; i != 3; ++i) CHECK(steps(x, y).graphs == 0);
+  CHECK(mock::violations().empty());
+}
+
+TEST_CASE("whatever uses a stream first launches what a step has collected", "[train]") {
+  const auto x = samples<device>(8);
+  auto y = samples<device>(8);
+  const auto stream = dp::stream<dp::cuda<0>>::current();
+  const auto launches_before = [&](const auto& use) {
+    dp::detail::launch_memory memory;
+    dp::detail::cuda_repeated_launches::scope step(memory);
+    mock::clear_calls();
+    y = x + x;
+    CHECK(mock::launches().empty());
+    use();
+    return mock::launches().size();
+  };
+  CHECK(launches_before([] {}) == 0);
+  CHECK(launches_before([&] { static_cast<void>(stream.native_handle()); }) == 1);
+  CHECK(launches_before([&] { static_cast<void>(stream.ready()); }) == 1);
+  CHECK(launches_before([&] { stream.synchronize(); }) == 1);
+  CHECK(launches_before([] { dp::synchronize<dp::cuda<0>>(); }) == 1);
+  CHECK(launches_before([] { dp::event<dp::cuda<0>>().record(); }) == 1);
+  CHECK(launches_before([&] { static_cast<void>(dp::to<dp::on<dp::cpu>>(x)); }) == 1);
 }
 
 TEST_CASE("accumulation, clipping, dropout and a rate that changes in each step become graphs", "[train]") {

@@ -7,7 +7,8 @@
 
 namespace devplace {
 
-/// How the work of a trainer's last step was launched on GPUs.
+/// How the work of a trainer's last step was launched on GPUs. All numbers are 0 on other places, and after
+/// launch_as_graphs(false).
 struct step_launches {
   std::size_t graphs = 0;                   ///< launches of graphs
   std::size_t in_graphs = 0;                ///< kernels, products and copies in these graphs
@@ -17,10 +18,10 @@ struct step_launches {
 
 namespace detail {
 
-/// What a backend keeps of a trainer's launches for later steps. Has one layout in all files of a program: those
-/// without kernels do not know what a GPU keeps.
+/// A trainer's graphs, and how its last step was launched. The pointer to the graphs has no type, so that a trainer has
+/// the same size in files that are compiled without CUDA's kernels.
 struct launch_memory {
-  std::shared_ptr<void> kept;
+  std::shared_ptr<void> graphs;
   bool enabled = true;  ///< whether launches may become graphs
   step_launches last;
 };

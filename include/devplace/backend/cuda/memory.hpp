@@ -183,7 +183,7 @@ template <> struct implementation<backend::cuda, op::memory> {
     if (detail::cuda_device_lost(block.ordinal)) return;
     try {
       detail::launch_collected();  // launches that use the memory
-    } catch (...) {
+    } catch (...) {  // a destructor reports no error; the next call on the stream does if the device is lost
     }
     const int visible = detail::device_map::of_process().visible(block.ordinal);
     const detail::quiet_cuda_device_guard device(visible);

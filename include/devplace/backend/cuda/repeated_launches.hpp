@@ -176,14 +176,16 @@ class cuda_repeated_launches {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
     cudaError_t code = cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal);
+    bool whole = true;  // a call can fail and leave the capture valid
     if (code == cudaSuccess) {
       try {
         calls.enqueue(ordinal_, own);
-      } catch (...) {  // the call fails again, or not, when it is enqueued alone
+      } catch (...) {
+        whole = false;  // the call throws again, or succeeds, when it is enqueued alone
       }
       code = cudaStreamEndCapture(own, &graph);
     }
-    if (code == cudaSuccess) code = cudaGraphInstantiate(&executable, graph, 0);
+    if (code == cudaSuccess && whole) code = cudaGraphInstantiate(&executable, graph, 0);
     ignore_cuda(code);
     if (graph != nullptr) ignore_cuda(cudaGraphDestroy(graph));
     ignore_cuda(cudaStreamDestroy(own));
@@ -215,8 +217,8 @@ class cuda_repeated_launches::scope {
   explicit scope(launch_memory& memory) : memory_(memory) {
     memory.last = {};
     if (!memory.enabled || sync_launches() || collecting_launches() != nullptr) return;
-    if (memory.kept == nullptr) memory.kept = std::make_shared<cuda_repeated_launches>();
-    launches_ = static_cast<cuda_repeated_launches*>(memory.kept.get());
+    if (memory.graphs == nullptr) memory.graphs = std::make_shared<cuda_repeated_launches>();
+    launches_ = static_cast<cuda_repeated_launches*>(memory.graphs.get());
     launches_->counts_ = {};
     collecting_launches() = launches_;
   }

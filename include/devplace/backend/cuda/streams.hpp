@@ -34,6 +34,7 @@ template <> struct implementation<backend::cuda, op::streams> {
   static bool ready(int ordinal, void* native) {
     if (detail::cuda_device_lost(ordinal)) return true;
     const detail::cuda_device_guard device(ordinal);
+    detail::launch_collected();
     return !detail::cuda_query_pending(cudaStreamQuery(native_stream(native)), "cudaStreamQuery", ordinal);
   }
 
