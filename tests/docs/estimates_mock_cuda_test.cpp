@@ -127,5 +127,6 @@ TEST_CASE("the page on GPU runs has the estimates that follow from nvcc's PTX", 
     CHECK(quoted[2] == found[2]);                                                              // bytes
     CHECK(std::abs(std::stod(quoted[3]) - each.instructions) <= 1 + 0.2 * each.instructions);  // depend on nvcc
     CHECK(std::abs(std::stod(quoted[4]) - each.microseconds()) <= 1 + 0.2 * each.microseconds());
+    CHECK(std::abs(std::stod(quoted[5]) - 100 * each.share()) <= 1 + 20 * each.share());
   }
 }

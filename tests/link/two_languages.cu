@@ -7,7 +7,7 @@ namespace dp = devplace;
 
 void add_bias_and_relu(device_matrix& x, float bias) { x = dp::relu(x + bias); }
 
-// Without a device, the only program that must link cuBLASLt.
+// Without a device, no other program links cuBLASLt.
 device_square with_itself(const device_matrix& x) { return dp::matmul(x, dp::transposed(x)); }
 
 host_matrix plus_one(const host_matrix& x) { return host_matrix(x + 1.0f); }

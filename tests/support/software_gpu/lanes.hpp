@@ -131,7 +131,7 @@ template <class F, class D, class... S> void join_parts(execution& e, const inst
   elementwise<F, D, S...>(e, i);
   u32 known = i.from[0].index == 0 && i.from[1].index == 0 ? all_lanes : 0;
   for (const u8 k : {u8{0}, u8{1}})
-    if (i.from[k].index != 0) known |= e.defined[i.from[k].index];  // not an immediate
+    if (i.from[k].index != 0) known |= e.defined[i.from[k].index];  // 0: an immediate value
   e.define(i.to[0], known);
 }
 template <class T> constexpr const char* name_of() {

@@ -57,7 +57,7 @@ struct touched_range {
   bool writes;
 };
 
-/// What a launch, or all launches, executed; threads are counted, not warps.
+/// Counts of what one launch executed, or all launches together. An instruction of a warp counts once for each thread.
 struct counters {
   u64 launches = 0, instructions = 0;
   u64 global_reads = 0, global_read_bytes = 0, global_writes = 0, global_write_bytes = 0, atomics = 0;
