@@ -104,7 +104,14 @@
 #define DEVPLACE_DETAIL_TEXT(name) DEVPLACE_DETAIL_TEXT_OF(name)
 /// Marks a member of a public class: adds the configuration to the member's mangled name, as `inline namespace
 /// DEVPLACE_CONFIGURATION` does for free functions.
-#define DEVPLACE_CONFIGURED [[gnu::abi_tag(DEVPLACE_DETAIL_TEXT(DEVPLACE_CONFIGURATION))]]
+#if defined(__CUDACC__) && defined(__clang__)
+  // With clang as its host compiler, nvcc rejects the standard form of the attribute at templates that are
+  // conditionally explicit, and generates designated initializers in a form that clang warns of.
+  #define DEVPLACE_CONFIGURED __attribute__((abi_tag(DEVPLACE_DETAIL_TEXT(DEVPLACE_CONFIGURATION))))
+  #pragma clang diagnostic ignored "-Wgnu-designator"
+#else
+  #define DEVPLACE_CONFIGURED [[gnu::abi_tag(DEVPLACE_DETAIL_TEXT(DEVPLACE_CONFIGURATION))]]
+#endif
 
 namespace devplace::detail {
 

@@ -110,7 +110,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// extents...] of input_type; the axes of a sample may be flattened. It may be an expression, and on one place a view
   /// of any layout. On several places it is either split or replicated; every place computes all of a replicated batch.
   /// The outputs have the batch's placement and split.
-  template <class Batch> DEVPLACE_CONFIGURED [[nodiscard]] auto predict(const Batch& samples) const {
+  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
     if constexpr (detail::is_expression_type<Batch>) {
       return predict(evaluated(samples));
     } else if constexpr (runtime::accepts_batch<model, Batch, true>()) {
@@ -124,7 +124,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
     }
   }
   /// Calls predict: `model(x)`.
-  template <class Batch> DEVPLACE_CONFIGURED [[nodiscard]] auto operator()(const Batch& samples) const {
+  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {
     return predict(samples);
   }
 

@@ -63,7 +63,7 @@ template <class Net, placement Where, precision P = float> class predictor {
       : predictor(tile_of(largest), unshared(std::move(from))) {}
 
   /// Returns the outputs for a batch, as `model::predict`; allocates them.
-  template <class Batch> DEVPLACE_CONFIGURED [[nodiscard]] auto predict(const Batch& samples) const {
+  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
     if constexpr (detail::is_expression_type<Batch>) {
       return predict(evaluated(samples));
     } else if constexpr (runtime::accepts_batch<predictor, Batch, true>()) {
@@ -77,7 +77,7 @@ template <class Net, placement Where, precision P = float> class predictor {
     }
   }
   /// Calls predict: `predictor(x)`.
-  template <class Batch> DEVPLACE_CONFIGURED [[nodiscard]] auto operator()(const Batch& samples) const {
+  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {
     return predict(samples);
   }
   /// Writes the outputs to a tensor or view, as `model::predict_into`; allocates nothing.

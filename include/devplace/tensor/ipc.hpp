@@ -132,7 +132,7 @@ template <class T, class Extents, class P> exported(tensor<T, Extents, P>) -> ex
 /// or the GPU (by its UUID) differ. Also throws argument_error if the exporter has freed the tensor, or is this
 /// process, which can use exported::view() instead.
 template <single_place P, element T, extents_like Extents>
-DEVPLACE_CONFIGURED [[nodiscard]] tensor<T, Extents, P> open_ipc(const ipc_handle<T, Extents>& handle) {
+[[nodiscard]] DEVPLACE_CONFIGURED tensor<T, Extents, P> open_ipc(const ipc_handle<T, Extents>& handle) {
   using functions = decltype(detail::ipc_of<P>());
   if constexpr (!std::is_void_v<functions>) {
     Extents extents;

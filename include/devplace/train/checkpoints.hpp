@@ -67,7 +67,7 @@ class checkpoints {
   /// checkpoint, changes nothing and returns the start. Throws file_error if the newest checkpoint is damaged or does
   /// not fit the training; the message names the previous checkpoint.
   template <class Trainer, class... Extras>
-  DEVPLACE_CONFIGURED [[nodiscard]] training_position resume(Trainer& step, Extras&... extras) const {
+  [[nodiscard]] DEVPLACE_CONFIGURED training_position resume(Trainer& step, Extras&... extras) const {
     if constexpr (train::detail::has_checkpoints<Trainer>()) {
       const std::vector<std::string> all = paths();
       if (all.empty()) return {};
