@@ -30,9 +30,9 @@ int main(int argc, char** argv) {
       worst = std::max(worst, std::abs(double{reaction(0, 0)} - double{reaction_of(temperature, temperature)}));
       float of_first = reaction(0, 0);
       MPI_Bcast(&of_first, 1, MPI_FLOAT, 0, MPI_COMM_WORLD);
-      CHECK(reaction(0, 0) == of_first);
+      EXPECT(reaction(0, 0) == of_first);
     }
-    CHECK(worst < 0.05);
+    EXPECT(worst < 0.05);
     MPI_Finalize();
   });
 }

@@ -14,7 +14,7 @@ namespace devplace::test {
 
 /// Throws, which fails this rank's test, unless `holds`.
 inline void check(bool holds, const char* what, const char* file, int line) {
-  if (!holds) throw std::logic_error(std::string(file) + ":" + std::to_string(line) + ": CHECK(" + what + ") failed");
+  if (!holds) throw std::logic_error(std::string(file) + ":" + std::to_string(line) + ": EXPECT(" + what + ") failed");
 }
 
 /// Fails unless f() throws an Exception whose message contains `part`.
@@ -43,6 +43,7 @@ template <class F> [[noreturn]] void run_rank(const F& f) {
 
 }  // namespace devplace::test
 
-#define CHECK(...) devplace::test::check(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
-#define CHECK_THROWS(exception, part, ...) \
+// Other names than those of Catch2, which the precompiled header includes.
+#define EXPECT(...) devplace::test::check(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
+#define EXPECT_THROWS(exception, part, ...) \
   devplace::test::check_throws<exception>([&] { static_cast<void>(__VA_ARGS__); }, part, __FILE__, __LINE__)

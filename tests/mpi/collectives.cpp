@@ -47,16 +47,16 @@ void collect_and_distribute(dp::parallel::transport& via, std::size_t count, con
 
   if (polled) {
     via.start_collect(buffers, begins);
-    if (size > 1) CHECK_THROWS(dp::error, "before the started call has ended", via.barrier());
+    if (size > 1) EXPECT_THROWS(dp::error, "before the started call has ended", via.barrier());
     poll_until_ended(via);
   } else {
     via.collect(buffers, begins);
   }
   const auto got = via.summands();
-  CHECK(got.summands.size() == size * count);
+  EXPECT(got.summands.size() == size * count);
   for (std::size_t q = 0; q != size; ++q)
     for (std::size_t b = 0; b != count; ++b)
-      for (std::size_t i = 0; i != bytes; ++i) CHECK(got.summands[q * count + b][i] == pattern(q, b, own + i));
+      for (std::size_t i = 0; i != bytes; ++i) EXPECT(got.summands[q * count + b][i] == pattern(q, b, own + i));
   for (std::size_t i = 0; i != bytes; ++i) got.result[i] = pattern(rank, 99, i);
   if (polled) {
     via.start_distribute(got.result, buffers, begins);
@@ -66,7 +66,7 @@ void collect_and_distribute(dp::parallel::transport& via, std::size_t count, con
   }
   for (std::size_t b = 0; b != count; ++b)
     for (std::size_t q = 0; q != size; ++q)
-      for (std::size_t i = begins[q]; i != begins[q + 1]; ++i) CHECK(memory[b][i] == pattern(q, 99, i - begins[q]));
+      for (std::size_t i = begins[q]; i != begins[q + 1]; ++i) EXPECT(memory[b][i] == pattern(q, 99, i - begins[q]));
 }
 
 /// Boundaries of nearly equal parts, and boundaries that give one process everything.
@@ -98,11 +98,11 @@ void transport_moves_bytes(const dp::process_group& group) {
       two[i] = pattern(static_cast<std::size_t>(group.rank()), 1, i);
     }
     const auto all = via.collect_everywhere(both, bytes);
-    CHECK(all.summands.size() == 2 * size);
-    CHECK(all.result == one.data());
+    EXPECT(all.summands.size() == 2 * size);
+    EXPECT(all.result == one.data());
     for (std::size_t q = 0; q != size; ++q)
       for (std::size_t i = 0; i != bytes; ++i)
-        CHECK(all.summands[2 * q][i] == pattern(q, 0, i) && all.summands[2 * q + 1][i] == pattern(q, 1, i));
+        EXPECT(all.summands[2 * q][i] == pattern(q, 0, i) && all.summands[2 * q + 1][i] == pattern(q, 1, i));
   }
 
   // Received data lies in memory that is allocated once and starts at a cache line.
@@ -111,30 +111,31 @@ void transport_moves_bytes(const dp::process_group& group) {
   const auto before = dp::memory_statistics<dp::cpu>().allocations;
   const auto got = via.collect(std::span(&buffer, 1), divisions(size, 3 * size)[0]);
   for (std::size_t q = 0; q != size; ++q)
-    if (q != static_cast<std::size_t>(group.rank())) CHECK(reinterpret_cast<std::uintptr_t>(got.summands[q]) % 64 == 0);
-  CHECK(dp::memory_statistics<dp::cpu>().allocations == before);
+    if (q != static_cast<std::size_t>(group.rank()))
+      EXPECT(reinterpret_cast<std::uintptr_t>(got.summands[q]) % 64 == 0);
+  EXPECT(dp::memory_statistics<dp::cpu>().allocations == before);
 
   // Rejected before anything is read or sent.
   std::vector<std::size_t> far(size + 1, std::size_t{1} << 31);
   far[0] = 0;
-  CHECK_THROWS(dp::argument_error, "part has 2147483648 bytes, and MPI counts to 2147483647.",
-               via.collect(std::span(&buffer, 1), far));
+  EXPECT_THROWS(dp::argument_error, "part has 2147483648 bytes, and MPI counts to 2147483647.",
+                via.collect(std::span(&buffer, 1), far));
 }
 
 void small_values(const dp::process_group& group, int calls) {
   const int rank = group.rank(), size = group.size();
-  CHECK(group.all_reduce(rank + 1) == size * (size + 1) / 2);
-  CHECK(group.all_reduce(rank, dp::reduction::max) == size - 1);
-  CHECK(group.all_reduce(1.0 + rank, dp::reduction::mean) == (1.0 + size) / 2);
+  EXPECT(group.all_reduce(rank + 1) == size * (size + 1) / 2);
+  EXPECT(group.all_reduce(rank, dp::reduction::max) == size - 1);
+  EXPECT(group.all_reduce(1.0 + rank, dp::reduction::mean) == (1.0 + size) / 2);
   // Rank order matters: (1 + 1e100) - 1e100 is 0, but 1e100 - 1e100 + 1 is 1.
   const double term = rank == 0 ? 1 : rank == 1 ? 1e100 : rank == 2 ? -1e100 : 0;
-  if (size >= 3) CHECK(group.all_reduce(term) == 0);
+  if (size >= 3) EXPECT(group.all_reduce(term) == 0);
   const std::vector<int> all = group.all_gather(10 * rank);
-  for (int r = 0; r != size; ++r) CHECK(all[static_cast<std::size_t>(r)] == 10 * r);
-  for (int root = 0; root != size; ++root) CHECK(group.broadcast(100 + rank, root) == 100 + root);
+  for (int r = 0; r != size; ++r) EXPECT(all[static_cast<std::size_t>(r)] == 10 * r);
+  for (int root = 0; root != size; ++root) EXPECT(group.broadcast(100 + rank, root) == 100 + root);
   for (int i = 0; i != calls; ++i) {
-    if (i % 3 == 0) CHECK(group.all_reduce(i + rank) == size * i + size * (size - 1) / 2);
-    if (i % 3 == 1) CHECK(group.broadcast(std::int64_t{i} * (rank + 1), i % size) == std::int64_t{i} * (i % size + 1));
+    if (i % 3 == 0) EXPECT(group.all_reduce(i + rank) == size * i + size * (size - 1) / 2);
+    if (i % 3 == 1) EXPECT(group.broadcast(std::int64_t{i} * (rank + 1), i % size) == std::int64_t{i} * (i % size + 1));
     if (i % 3 == 2) group.barrier();
   }
 
@@ -142,7 +143,7 @@ void small_values(const dp::process_group& group, int calls) {
   std::vector<double> values(group.transport()->portion() / sizeof(double) + 7, rank);
   for (std::size_t i = 0; rank == size - 1 && i != values.size(); ++i) values[i] = static_cast<double>(i);
   group.broadcast(std::span(values), size - 1);
-  for (std::size_t i = 0; i != values.size(); ++i) CHECK(values[i] == static_cast<double>(i));
+  for (std::size_t i = 0; i != values.size(); ++i) EXPECT(values[i] == static_cast<double>(i));
 }
 
 void splitting(const dp::process_group& group) {
@@ -151,13 +152,13 @@ void splitting(const dp::process_group& group) {
   std::vector<int> expected;
   for (int r = size - 1; r >= 0; --r)
     if (r % 2 == rank % 2) expected.push_back(r);
-  CHECK(part.all_gather(rank) == expected);
-  CHECK(part.local_size() == part.size());
+  EXPECT(part.all_gather(rank) == expected);
+  EXPECT(part.local_size() == part.size());
   const dp::process_group alone = part.split(rank);
-  CHECK(alone.size() == 1);
-  CHECK(alone.all_reduce(2.5) == 2.5);
+  EXPECT(alone.size() == 1);
+  EXPECT(alone.all_reduce(2.5) == 2.5);
   const dp::process_group again = group.split(0);
-  CHECK(again.all_reduce(1) == size);
+  EXPECT(again.all_reduce(1) == size);
 }
 
 /// A group on the program's communicator, with another rank order and concurrent messages of the program.
@@ -176,27 +177,27 @@ void program_communicator() {
   MPI_Irecv(&received, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, backwards, &any);
   {
     const dp::process_group group = dp::mpi_processes(backwards);
-    CHECK(group.size() == size);
-    CHECK(group.rank() == size - 1 - rank);
+    EXPECT(group.size() == size);
+    EXPECT(group.rank() == size - 1 - rank);
     const std::vector<int> all = group.all_gather(rank);
-    for (int r = 0; r != size; ++r) CHECK(all[static_cast<std::size_t>(r)] == size - 1 - r);
-    CHECK(group.broadcast(rank, size - 1) == 0);
-    CHECK(received == -1);
+    for (int r = 0; r != size; ++r) EXPECT(all[static_cast<std::size_t>(r)] == size - 1 - r);
+    EXPECT(group.broadcast(rank, size - 1) == 0);
+    EXPECT(received == -1);
     group.barrier();
     MPI_Isend(&rank, 1, MPI_INT, size - 1 - right, 1, backwards, &sent);
-    CHECK(group.all_reduce(1) == size);
+    EXPECT(group.all_reduce(1) == size);
   }
   MPI_Wait(&any, MPI_STATUS_IGNORE);
   MPI_Wait(&sent, MPI_STATUS_IGNORE);
-  CHECK(received == left);
+  EXPECT(received == left);
   MPI_Comm_get_errhandler(backwards, &after);
-  CHECK(before == after);
+  EXPECT(before == after);
   MPI_Comm_free(&backwards);
 }
 
 void invalid_communicators() {
-  CHECK_THROWS(dp::argument_error, "the communicator is MPI_COMM_NULL, so this process is in no communicator.",
-               dp::mpi_processes(MPI_COMM_NULL));
+  EXPECT_THROWS(dp::argument_error, "the communicator is MPI_COMM_NULL, so this process is in no communicator.",
+                dp::mpi_processes(MPI_COMM_NULL));
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -204,7 +205,7 @@ void invalid_communicators() {
   MPI_Comm side = MPI_COMM_NULL, between = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : 1, rank, &side);
   MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0, 5, &between);
-  CHECK_THROWS(dp::argument_error, "Merge both with MPI_Intercomm_merge.", dp::mpi_processes(between));
+  EXPECT_THROWS(dp::argument_error, "Merge both with MPI_Intercomm_merge.", dp::mpi_processes(between));
   MPI_Comm_free(&between);
   MPI_Comm_free(&side);
 }
@@ -215,18 +216,18 @@ void invalid_communicators() {
 int main(int argc, char** argv) {
   devplace::test::run_rank([&] {
     dp::mpi_session session{argc, argv};
-    CHECK(argc == 3);
+    EXPECT(argc == 3);
     const dp::process_group& group = session.processes();
     int rank = 0, size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    CHECK(group.rank() == rank);
-    CHECK(group.size() == size);
-    CHECK(group.local_rank() == rank);
-    CHECK(group.local_size() == size);
+    EXPECT(group.rank() == rank);
+    EXPECT(group.size() == size);
+    EXPECT(group.local_rank() == rank);
+    EXPECT(group.local_size() == size);
     const std::string text = group.description();
-    CHECK(text.starts_with("rank " + std::to_string(rank) + " of " + std::to_string(size) + " process"));
-    CHECK(text.find(std::string(", by MPI (") + argv[1]) != std::string::npos);
+    EXPECT(text.starts_with("rank " + std::to_string(rank) + " of " + std::to_string(size) + " process"));
+    EXPECT(text.find(std::string(", by MPI (") + argv[1]) != std::string::npos);
 
     small_values(group, std::stoi(argv[2]));
     transport_moves_bytes(group);

@@ -31,27 +31,27 @@ const char* const start_first = "Call MPI_Init_thread(..., MPI_THREAD_FUNNELED, 
 
 /// A session starts and ends MPI, and its group works only in between.
 void session(int argc, char** argv) {
-  CHECK_THROWS(dp::communication_error, start_first, dp::mpi_processes(MPI_COMM_WORLD));
+  EXPECT_THROWS(dp::communication_error, start_first, dp::mpi_processes(MPI_COMM_WORLD));
   std::optional<dp::process_group> part;
   std::shared_ptr<dp::parallel::transport> kept;
   {
     const dp::mpi_session runs{argc, argv};
     int level = -1;
     MPI_Query_thread(&level);
-    CHECK(level >= MPI_THREAD_FUNNELED);
+    EXPECT(level >= MPI_THREAD_FUNNELED);
     kept = runs.processes().transport();
     part = runs.processes().split(0);
-    CHECK(part->all_reduce(1) == runs.processes().size());
+    EXPECT(part->all_reduce(1) == runs.processes().size());
     const dp::mpi_session inner;  // its destructor does not end MPI
-    CHECK(inner.processes().size() == runs.processes().size());
+    EXPECT(inner.processes().size() == runs.processes().size());
   }
   int ended = 0;
   MPI_Finalized(&ended);
-  CHECK(ended != 0);
-  CHECK_THROWS(dp::communication_error, "MPI is finalized. Processes can communicate until", kept->barrier());
-  CHECK_THROWS(dp::communication_error, "MPI is finalized. Processes can communicate until", part->all_reduce(1));
-  CHECK_THROWS(dp::communication_error, "mpi_processes: MPI is finalized.", dp::mpi_processes(MPI_COMM_WORLD));
-  CHECK_THROWS(dp::communication_error, "a process can initialise it only once", dp::mpi_session{});
+  EXPECT(ended != 0);
+  EXPECT_THROWS(dp::communication_error, "MPI is finalized. Processes can communicate until", kept->barrier());
+  EXPECT_THROWS(dp::communication_error, "MPI is finalized. Processes can communicate until", part->all_reduce(1));
+  EXPECT_THROWS(dp::communication_error, "mpi_processes: MPI is finalized.", dp::mpi_processes(MPI_COMM_WORLD));
+  EXPECT_THROWS(dp::communication_error, "a process can initialise it only once", dp::mpi_session{});
   part.reset();  // does not call MPI either
   kept.reset();
 }
@@ -62,16 +62,17 @@ void program() {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
   {
     const dp::mpi_session uses_it;
-    CHECK(uses_it.processes().all_reduce(1) == uses_it.processes().size());
+    EXPECT(uses_it.processes().all_reduce(1) == uses_it.processes().size());
   }
   int ended = 1;
   MPI_Finalized(&ended);
-  CHECK(ended == 0);
+  EXPECT(ended == 0);
   {
     const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
     std::thread other([&] {
-      CHECK_THROWS(dp::communication_error, "MPI was initialised by another thread", group.barrier());
-      CHECK_THROWS(dp::communication_error, "MPI was initialised by another thread", dp::mpi_processes(MPI_COMM_WORLD));
+      EXPECT_THROWS(dp::communication_error, "MPI was initialised by another thread", group.barrier());
+      EXPECT_THROWS(dp::communication_error, "MPI was initialised by another thread",
+                    dp::mpi_processes(MPI_COMM_WORLD));
     });
     other.join();
     group.barrier();
@@ -88,14 +89,14 @@ void one_thread() {
   MPI_Query_thread(&level);
   if (level == MPI_THREAD_SINGLE) {
     dp::set_thread_count(2);
-    CHECK_THROWS(dp::communication_error,
-                 "mpi_processes: MPI was initialised for a process of one thread (MPI_THREAD_SINGLE, as by MPI_Init), "
-                 "and devplace computes with 2 threads. Ask MPI_Init_thread for MPI_THREAD_FUNNELED, or call "
-                 "set_thread_count(1) first.",
-                 dp::mpi_processes(MPI_COMM_WORLD));
+    EXPECT_THROWS(dp::communication_error,
+                  "mpi_processes: MPI was initialised for a process of one thread (MPI_THREAD_SINGLE, as by MPI_Init), "
+                  "and devplace computes with 2 threads. Ask MPI_Init_thread for MPI_THREAD_FUNNELED, or call "
+                  "set_thread_count(1) first.",
+                  dp::mpi_processes(MPI_COMM_WORLD));
   }
   dp::set_thread_count(1);
-  CHECK(dp::mpi_processes(MPI_COMM_WORLD).all_gather(1).size() != 0);
+  EXPECT(dp::mpi_processes(MPI_COMM_WORLD).all_gather(1).size() != 0);
   MPI_Finalize();
 }
 
@@ -105,7 +106,7 @@ void any_thread() {
   if (level >= MPI_THREAD_SERIALIZED) {
     std::thread other([] {
       const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
-      CHECK(group.all_reduce(1) == group.size());
+      EXPECT(group.all_reduce(1) == group.size());
     });
     other.join();
   }
@@ -135,14 +136,14 @@ std::shared_ptr<impatient> watch(const dp::process_group& group) {
 void different_calls() {
   const dp::mpi_session runs;
   const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD, {.heartbeat = 0});
-  CHECK(group.transport()->monitor() == nullptr);
+  EXPECT(group.transport()->monitor() == nullptr);
   const std::string why = "The processes of a group must make the same calls in the same order, with as many elements.";
   if (group.rank() == 0)
-    CHECK_THROWS(dp::communication_error, why, group.all_gather(1.5));
+    EXPECT_THROWS(dp::communication_error, why, group.all_gather(1.5));
   else
-    CHECK_THROWS(dp::communication_error, why, group.all_gather(1));
-  CHECK_THROWS(dp::communication_error, "an earlier collective call of this group failed", group.barrier());
-  CHECK(runs.processes().all_reduce(1) == 2);  // other groups still work
+    EXPECT_THROWS(dp::communication_error, why, group.all_gather(1));
+  EXPECT_THROWS(dp::communication_error, "an earlier collective call of this group failed", group.barrier());
+  EXPECT(runs.processes().all_reduce(1) == 2);  // other groups still work
 }
 
 /// The monitor ends the wait for a missing process while messages are in flight.
@@ -151,13 +152,13 @@ void watched() {
   const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
   const auto monitor = watch(group);
   monitor->asked = -1'000'000'000;
-  CHECK(group.split(0).transport()->monitor() != nullptr);
+  EXPECT(group.split(0).transport()->monitor() != nullptr);
   monitor->asked = 0;
   if (group.rank() == 0) {
-    CHECK_THROWS(dp::communication_error, "rank 1 does not come.", group.all_gather(1));
-    CHECK(monitor->name == "all_gather");
-    CHECK(monitor->explained == 0);
-    CHECK_THROWS(dp::communication_error, "an earlier collective call of this group failed", group.all_gather(1));
+    EXPECT_THROWS(dp::communication_error, "rank 1 does not come.", group.all_gather(1));
+    EXPECT(monitor->name == "all_gather");
+    EXPECT(monitor->explained == 0);
+    EXPECT_THROWS(dp::communication_error, "an earlier collective call of this group failed", group.all_gather(1));
   }
   runs.processes().barrier();
 }
@@ -193,10 +194,10 @@ void freed_communicators() {
     }));
   };
   static_cast<void>(connect(-1));
-  CHECK(freed == 1);
-  CHECK_THROWS(dp::communication_error,
-               rank == 1 ? "no monitor for this one." : "another process could not connect to the group", connect(1));
-  CHECK(freed == 2);
+  EXPECT(freed == 1);
+  EXPECT_THROWS(dp::communication_error,
+                rank == 1 ? "no monitor for this one." : "another process could not connect to the group", connect(1));
+  EXPECT(freed == 2);
 }
 
 /// Processes that are bound to the same processor oversubscribe it, however many the host has.
@@ -217,8 +218,8 @@ void oversubscribed() {
     return found;
   };
   const std::size_t first = runs.processes().broadcast(usable[0]);
-  CHECK(is_oversubscribed(first));
-  if (static_cast<int>(usable.size()) >= size) CHECK(!is_oversubscribed(usable[static_cast<std::size_t>(rank)]));
+  EXPECT(is_oversubscribed(first));
+  if (static_cast<int>(usable.size()) >= size) EXPECT(!is_oversubscribed(usable[static_cast<std::size_t>(rank)]));
 }
 
 /// A message in flight when its call is given up is received later, when the sender continues, into memory kept alive
@@ -236,7 +237,7 @@ void abandoned() {
     const auto via = group.transport();
     const auto monitor = watch(group);
     if (rank == 0) {
-      CHECK_THROWS(dp::communication_error, "rank 1 does not come.", via->collect(std::span(&buffer, 1), begins));
+      EXPECT_THROWS(dp::communication_error, "rank 1 does not come.", via->collect(std::span(&buffer, 1), begins));
     } else {
       monitor->asked = -1'000'000'000;
       via->start_collect(std::span(&buffer, 1), begins);
@@ -245,7 +246,7 @@ void abandoned() {
     runs.processes().barrier();
     if (rank == 1) via->wait();
   }
-  CHECK(dp::memory_statistics<dp::cpu>().allocated == before + (rank == 0 ? bytes : 0));
+  EXPECT(dp::memory_statistics<dp::cpu>().allocated == before + (rank == 0 ? bytes : 0));
   runs.processes().barrier();
 }
 
@@ -269,20 +270,20 @@ void over_tcp() {
       candidate.port = std::exchange(port, also_open.endpoint().port);
     }
     candidates[1].address = "127.0.0.2";  // nobody listens there
-    CHECK(detail::reachable(candidates) == 0b101);
+    EXPECT(detail::reachable(candidates) == 0b101);
   }
-  CHECK(detail::reachable(candidates) == 0);
+  EXPECT(detail::reachable(candidates) == 0);
 
   detail::mpi_rendezvous rendezvous(MPI_COMM_WORLD, ranks, static_cast<std::uint64_t>(ranks.rank));
   if (runs.processes().broadcast(detail::addresses_of_host().empty())) {
-    CHECK_THROWS(dp::communication_error, "process 0's host has no network address that other hosts could know.",
-                 rendezvous.watch(quick()));
+    EXPECT_THROWS(dp::communication_error, "process 0's host has no network address that other hosts could know.",
+                  rendezvous.watch(quick()));
     return;
   }
   const auto plane = rendezvous.watch(quick());
   std::vector<int> all(static_cast<std::size_t>(ranks.size), -1);
   plane->all_gather(&ranks.rank, sizeof ranks.rank, all.data());
-  for (int r = 0; r != ranks.size; ++r) CHECK(all[static_cast<std::size_t>(r)] == r);
+  for (int r = 0; r != ranks.size; ++r) EXPECT(all[static_cast<std::size_t>(r)] == r);
 }
 
 /// One process fails in the fifth of ten steps; without the monitor the others would wait forever.
@@ -336,7 +337,7 @@ void one_fails_and_others_catch(int signal) {
     ::usleep(200'000);  // the others have left the barrier
     std::raise(signal);
   }
-  CHECK_THROWS(dp::communication_error, "rank 1 (host ", group.all_gather(1));
+  EXPECT_THROWS(dp::communication_error, "rank 1 (host ", group.all_gather(1));
   std::fprintf(stderr, "rank %d goes on\n", group.rank());
   std::fflush(nullptr);
   ::usleep(200'000);
@@ -352,13 +353,13 @@ void forked_child() {
     child = ::fork();
     if (child == 0) {
       ::alarm(20);
-      CHECK_THROWS(dp::communication_error, "barrier: this process was made by fork() in rank ", part.barrier());
-      CHECK_THROWS(dp::communication_error, " of 2 processes", runs.processes().all_reduce(1));
+      EXPECT_THROWS(dp::communication_error, "barrier: this process was made by fork() in rank ", part.barrier());
+      EXPECT_THROWS(dp::communication_error, " of 2 processes", runs.processes().all_reduce(1));
     } else {
       int status = 0;
-      CHECK(::waitpid(child, &status, 0) == child);
-      CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-      CHECK(part.all_reduce(1) == 2);
+      EXPECT(::waitpid(child, &status, 0) == child);
+      EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+      EXPECT(part.all_reduce(1) == 2);
     }
   }
   if (child == 0) std::_Exit(0);
@@ -375,7 +376,7 @@ void many_groups() {
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : 1, 0, &own);
   groups.push_back(dp::mpi_processes(own, quick()));
   MPI_Comm_free(&own);
-  for (const auto& group : groups) CHECK(group.all_reduce(1) == group.size());
+  for (const auto& group : groups) EXPECT(group.all_reduce(1) == group.size());
   while (!groups.empty()) groups.erase(rank % 2 == 0 ? groups.begin() : groups.end() - 1);
   runs.processes().barrier();
 }

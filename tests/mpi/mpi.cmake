@@ -82,7 +82,6 @@ foreach(mpi IN ITEMS openmpi mpich)
   add_executable(mpi_hpc_${mpi} EXCLUDE_FROM_ALL ${solver_sources})
   target_include_directories(mpi_hpc_${mpi} SYSTEM PRIVATE ${directories})
   target_compile_definitions(mpi_hpc_${mpi} PRIVATE HPC_DEVICE=${hpc_device_${mpi}})
-  target_compile_options(mpi_hpc_${mpi} PRIVATE -O1)
   target_link_libraries(mpi_hpc_${mpi} PRIVATE devplace_test_settings devplace::${hpc_component_${mpi}} ${libraries})
   add_dependencies(devplace_mpi_tests mpi_hpc_${mpi})
   add_test(NAME "mpi: ${mpi} example hpc" COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/mpi/hpc.sh ${DEVPLACE_MPIRUN_${mpi}}
@@ -91,11 +90,15 @@ foreach(mpi IN ITEMS openmpi mpich)
 
   target_link_libraries(mpi_training_${mpi} PRIVATE devplace::simulated_cuda)
   target_link_libraries(mpi_engine_${mpi} PRIVATE devplace::simulated_cuda)
-  target_compile_options(mpi_beside_a_solver_${mpi} PRIVATE -O1) # trains a network
-  # Kernels are compiled once, as for the unit tests.
-  foreach(program IN ITEMS beside_a_solver engine hpc training)
+  # Kernels and headers are compiled once, as for the unit tests.
+  foreach(program IN ITEMS collectives engine life training beside_a_solver all_reduce_bench hpc)
+    get_target_property(components mpi_${program}_${mpi} LINK_LIBRARIES)
+    set(component "")
+    if("devplace::simulated_cuda" IN_LIST components)
+      set(component simulated_cuda)
+    endif()
     target_sources(mpi_${program}_${mpi} PRIVATE $<TARGET_OBJECTS:devplace_test_compiled_once>)
-    target_compile_options(mpi_${program}_${mpi} PRIVATE "SHELL:-include support/compiled_once.hpp")
+    target_precompile_headers(mpi_${program}_${mpi} REUSE_FROM devplace_test_precompiled_${component})
   endforeach()
   target_include_directories(mpi_all_reduce_bench_${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/benchmarks)
 

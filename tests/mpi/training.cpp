@@ -57,13 +57,13 @@ void train_by_mpi(const dp::process_group& processes, const std::vector<float>& 
   const auto whole = train<where, collective::all_reduce<collective::mpi>>();
   const auto shares = train<where, collective::sharded_all_reduce<collective::mpi>>();
   for (const auto& parameters : {whole, shares}) {
-    CHECK(parameters.size() == expected.size());
+    EXPECT(parameters.size() == expected.size());
     for (std::size_t i = 0; i != expected.size(); ++i) {
-      CHECK(std::abs(parameters[i] - expected[i]) < 1e-4F);
-      CHECK(processes.broadcast(parameters[i]) == parameters[i]);
+      EXPECT(std::abs(parameters[i] - expected[i]) < 1e-4F);
+      EXPECT(processes.broadcast(parameters[i]) == parameters[i]);
     }
   }
-  if (processes.size() <= 2) CHECK(whole == expected);
+  if (processes.size() <= 2) EXPECT(whole == expected);
 }
 
 /// The statistics of batch_norm over all places are sums of integers, so MPI's own reductions also give the bits of one
@@ -98,7 +98,7 @@ void train_beside_a_solver() {
   {
     const dp::process_group solvers = dp::mpi_processes(solver_communicator);
     const dp::process_scope scope{solvers};
-    CHECK(train<dp::across<dp::on<dp::cpu>>>() == train_in_one_process(solvers.size()));
+    EXPECT(train<dp::across<dp::on<dp::cpu>>>() == train_in_one_process(solvers.size()));
   }
   MPI_Comm_free(&solver_communicator);
 }
@@ -107,15 +107,15 @@ int run(int argc, char** argv) {
   const dp::mpi_session session{argc, argv};
   const dp::process_scope scope{session.processes()};
   const std::vector<float> parameters = train<dp::across<dp::on<dp::cpu>>>();
-  CHECK(parameters == train_in_one_process(session.processes().size()));
-  CHECK(train<dp::across<dp::on<dp::cuda<0>>>>() == parameters);
+  EXPECT(parameters == train_in_one_process(session.processes().size()));
+  EXPECT(train<dp::across<dp::on<dp::cuda<0>>>>() == parameters);
   train_by_mpi(session.processes(), parameters);
   using by_mpi = dp::collective::all_reduce<dp::collective::mpi>;
   const auto normalized = train_normalized<dp::on<dp::cpu>, dp::collective::all_reduce<>>();
-  CHECK((train_normalized<dp::across<dp::on<dp::cpu>>, by_mpi>()) == normalized);
+  EXPECT((train_normalized<dp::across<dp::on<dp::cpu>>, by_mpi>()) == normalized);
   using in_bf16 = dp::collective::all_reduce<dp::collective::wire<dp::bf16>>;
   if (session.processes().size() == 2)
-    CHECK((train<dp::across<dp::on<dp::cpu>>, in_bf16>()) == (train<dp::replicated<0, 1>, in_bf16>()));
+    EXPECT((train<dp::across<dp::on<dp::cpu>>, in_bf16>()) == (train<dp::replicated<0, 1>, in_bf16>()));
   train_beside_a_solver();
   return 0;
 }
