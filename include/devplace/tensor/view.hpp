@@ -141,7 +141,7 @@ class DEVPLACE_NODISCARD view
   /// Erases the ordinal from the view's type; layers and operations work on such views.
   DEVPLACE_CONFIGURED constexpr auto erased() const {
     using where = here<backend_type>;
-    return window<Layout, T, where>(data_, extents_, strides_, detail::device_of<where>{ordinal()});
+    return window<Layout, Extents, T, where>(data_, extents_, strides_, detail::device_of<where>{ordinal()});
   }
 
   /// Element access, if the host can access the memory: one index for each axis. Throws argument_error for an index
@@ -235,7 +235,7 @@ class DEVPLACE_NODISCARD view
       std::array<std::ptrdiff_t, Shape::rank> by{};
       if (!detail::broadcast_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by))
         detail::throw_no_broadcast(detail::sizes_of(extents_), detail::sizes_of(shape));
-      return window<strided, const T>(data_, shape, {by}, device_);
+      return window<strided, Shape, const T>(data_, shape, {by}, device_);
     } else {
       return detail::refusal{};
     }
@@ -253,12 +253,12 @@ class DEVPLACE_NODISCARD view
     } else {
       if (shape.size() != size()) detail::throw_reshape(detail::sizes_of(extents_), detail::sizes_of(shape));
       if constexpr (is_row_major) {
-        return window<Layout>(data_, shape, {}, device_);
+        return window<Layout, Shape>(data_, shape, {}, device_);
       } else {
         detail::layout_strides<strided, Shape::rank> by;
         if (!detail::reshape_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by.values))
           detail::throw_no_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape));
-        return window<strided>(data_, shape, by, device_);
+        return window<strided, Shape>(data_, shape, by, device_);
       }
     }
   }
@@ -276,30 +276,27 @@ class DEVPLACE_NODISCARD view
   template <std::size_t N> using along = std::conditional_t<N == 0 && is_row_major, row_major, strided>;
 
   /// Another view on the same memory.
-  template <class L, class Element = T, class Placement = Where, class Other>
-  static constexpr auto window(Element* data, const Other& extents,
-                               const detail::layout_strides<L, Other::rank>& strides,
-                               detail::device_of<Placement> device) {
-    return view<Element, Other, Placement, L>(data, extents, strides, device);
-  }
+  template <class L, class Other, class Element = T, class Placement = Where>
+  using window = view<Element, Other, Placement, L>;
 
   /// Returns a view of some of the axes, starting at an element.
   template <class L, std::size_t... Axis> constexpr auto of_axes(T* first, std::index_sequence<Axis...> axes) const {
     detail::layout_strides<L, sizeof...(Axis)> by;
     if constexpr (std::is_same_v<L, strided>) by.values = {stride(Axis)...};
-    return window<L>(first, detail::extents_of_axes(extents_, axes), by, device_);
+    const auto of_result = detail::extents_of_axes(extents_, axes);
+    return window<L, std::remove_const_t<decltype(of_result)>>(first, of_result, by, device_);
   }
 
   /// Returns a view of every `step`-th index of an axis from `first` on.
   template <std::size_t N, class L> constexpr auto cut(std::size_t first, std::size_t last, std::size_t step) const {
     const std::size_t count = detail::extent_of_slice(first, last, step, N, extents_.extent(N));
-    const auto cut_extents = detail::with_dynamic_axis<Extents, N>::with(count, extents_);
+    const auto of_result = detail::with_dynamic_axis<Extents, N>::with(count, extents_);
     detail::layout_strides<L, rank> by{};
     if constexpr (std::is_same_v<L, strided>) {
       by.values = strides();
       if (count > 1) by.values[N] *= static_cast<std::ptrdiff_t>(step);
     }
-    return window<L>(at_offset(first, N), cut_extents, by, device_);
+    return window<L, std::remove_const_t<decltype(of_result)>>(at_offset(first, N), of_result, by, device_);
   }
 
   constexpr void require_index(std::size_t index, std::size_t axis) const {

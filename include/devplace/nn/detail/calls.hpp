@@ -39,6 +39,17 @@ template <class View> class not_kept : View {
   using View::size;
 };
 
+/// The address of elements whose type is erased.
+template <class Element> using erased_address = std::conditional_t<std::is_const_v<Element>, const void, void>*;
+
+/// A view of a batch of samples. A free function, so that layers share its instantiations.
+template <class Backend, class Element, class Sample>
+view<Element, prepend_t<dyn, Sample>, here<Backend>> batch_at(int ordinal, std::size_t batch,
+                                                              erased_address<Element> data) {
+  return {static_cast<Element*>(data), prepend_t<dyn, Sample>{batch},
+          devplace::detail::device_of<here<Backend>>{ordinal}};
+}
+
 /// The argument of `Layer::forward`, and base of the argument of `Layer::backward`: views of one pass at
 /// `here<Backend>`. Elements of the input have type `X`; elements of the output have type `Y`, which is const in
 /// backward.
@@ -62,9 +73,12 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
   /// A batch of samples.
   template <class Element, class Sample> using samples_of = view<Element, prepend_t<dyn, Sample>, here<Backend>>;
 
-  template <class Output>
-  call(const pass<P>& p, const void* x, Output* y)
-      : mode(p.mode), key(p.key), input(samples<const X, In>(p, x)), output(samples<Y, out>(p, y)), pass_(p) {}
+  call(const pass<P>& p, const void* x, erased_address<Y> y)
+      : mode(p.mode),
+        key(p.key),
+        input(batch_at<Backend, const X, In>(p.ordinal, p.batch, x)),
+        output(batch_at<Backend, Y, out>(p.ordinal, p.batch, y)),
+        pass_(p) {}
 
   nn::mode mode;   ///< training or prediction
   random_key key;  ///< the key of random numbers
@@ -86,14 +100,17 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
 
   /// Parameter number `Index` of the layer.
   template <std::size_t Index> auto parameter() const {
-    static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
-    return entry<Index, false>(static_cast<const parameter_type*>(pass_.parameters));
+    using entry = table_entry<Layer, Index, false>;
+    static_assert(entry::exists, DEVPLACE_DETAIL_NO_ENTRY);
+    return devplace::detail::view_at<Backend>(ordinal(), pass_.parameters + entry::offset, typename entry::extents{});
   }
 
   /// Parameter number `Index` in the optimizer's type: float in mixed precision.
   template <std::size_t Index> auto master_parameter() const {
-    static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
-    return entry<Index, false>(pass_.master_parameters);
+    using entry = table_entry<Layer, Index, false>;
+    static_assert(entry::exists, DEVPLACE_DETAIL_NO_ENTRY);
+    return devplace::detail::view_at<Backend>(ordinal(), pass_.master_parameters + entry::offset,
+                                              typename entry::extents{});
   }
 
   /// All parameters: `auto [weight, bias] = c.parameters()`.
@@ -105,12 +122,15 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
 
   /// Buffer number `Index` of the layer; forward may write it when training.
   template <std::size_t Index> auto buffer() const {
-    static_assert(table_entry<Layer, Index, true>::exists, DEVPLACE_DETAIL_NO_ENTRY);
-    return entry<Index, true>(pass_.buffers);
+    using entry = table_entry<Layer, Index, true>;
+    static_assert(entry::exists, DEVPLACE_DETAIL_NO_ENTRY);
+    return devplace::detail::view_at<Backend>(ordinal(), pass_.buffers + entry::offset, typename entry::extents{});
   }
 
   /// Memory that lasts from forward to backward, [batch, Layer::saved<In>].
-  auto saved() const { return samples<accumulator_type, extents<saved_per_sample<Layer, In>()>>(pass_, pass_.saved); }
+  auto saved() const {
+    return batch_at<Backend, accumulator_type, extents<saved_per_sample<Layer, In>()>>(ordinal(), batch(), pass_.saved);
+  }
 
   /// Memory that lasts from forward to backward, for the whole batch: Layer::statistics<In> elements.
   auto* statistics() const {
@@ -120,7 +140,8 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
 
   /// Memory that lasts for this pass, [batch, Layer::scratch<In>].
   auto scratch() const {
-    return samples<accumulator_type, extents<scratch_per_sample<Layer, In>()>>(pass_, pass_.scratch);
+    return batch_at<Backend, accumulator_type, extents<scratch_per_sample<Layer, In>()>>(ordinal(), batch(),
+                                                                                         pass_.scratch);
   }
 
   /// Return the float arrays that layers with a member `sums` get if activations have 16 bits: one has as many elements
@@ -138,18 +159,6 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
   ///@}
 
  protected:
-  template <class Element, class Sample, class Address>
-  static samples_of<Element, Sample> samples(const pass<P>& p, Address* data) {
-    using void_type = std::conditional_t<std::is_const_v<Address>, const void, void>;
-    return devplace::detail::view_at<Backend>(p.ordinal, static_cast<Element*>(static_cast<void_type*>(data)),
-                                              prepend_t<dyn, Sample>{p.batch});
-  }
-  /// A view of parameter or buffer number `Index` in an arena.
-  template <std::size_t Index, bool Buffer, class Element> auto entry(Element* arena) const {
-    using e = table_entry<Layer, Index, Buffer>;
-    return devplace::detail::view_at<Backend>(pass_.ordinal, arena + e::offset, typename e::extents{});
-  }
-
   pass<P> pass_;
 };
 
@@ -165,8 +174,8 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
  public:
   backward_call(const pass<P>& p, const backward_arguments<P>& a)
       : base(p, a.x, a.y),
-        output_gradient(base::template samples<const T, out>(p, a.dy)),
-        input_gradient(base::template samples<T, In>(p, a.dx)),
+        output_gradient(batch_at<Backend, const T, out>(p.ordinal, p.batch, a.dy)),
+        input_gradient(batch_at<Backend, T, In>(p.ordinal, p.batch, a.dx)),
         needs_input_gradient(a.dx != nullptr),
         accumulate(a.add),
         gradients_(a.gradients) {}
@@ -179,8 +188,9 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
 
   /// The gradient of parameter number `Index`, which backward overwrites, or adds to if `accumulate` is true.
   template <std::size_t Index> auto parameter_gradient() const {
-    static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
-    return base::template entry<Index, false>(gradients_);
+    using entry = table_entry<Layer, Index, false>;
+    static_assert(entry::exists, DEVPLACE_DETAIL_NO_ENTRY);
+    return devplace::detail::view_at<Backend>(base::ordinal(), gradients_ + entry::offset, typename entry::extents{});
   }
 
   /// The gradients of all parameters: `auto [weight_gradient, bias_gradient] = c.parameter_gradients()`.
@@ -192,7 +202,8 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
 
   /// A view of memory with the extents of the output.
   template <class Address> auto output_like(Address* data) const {
-    return base::template samples<std::conditional_t<std::is_const_v<Address>, const T, T>, out>(this->pass_, data);
+    return batch_at<Backend, std::conditional_t<std::is_const_v<Address>, const T, T>, out>(base::ordinal(),
+                                                                                            base::batch(), data);
   }
 
   /// Writes an expression to the gradient of parameter number `Index`, or adds it, depending on `accumulate`.
