@@ -31,9 +31,8 @@ if(DEVPLACE_TEST_HOST_CLANG AND CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA" AND NOT
             -o ${CMAKE_CURRENT_BINARY_DIR}/host_compiler.o
     RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
   if(status EQUAL 0)
-    # nvcc generates designated initializers in a form that clang warns of. An option for g++ is no error.
-    set(host_compiler -ccbin=${DEVPLACE_TEST_HOST_CLANG}
-                      -Xcompiler=-Wno-gnu-designator,-Wno-unused-command-line-argument)
+    # clang does not know an option that all programs get for g++.
+    set(host_compiler -ccbin=${DEVPLACE_TEST_HOST_CLANG} -Xcompiler=-Wno-unused-command-line-argument)
   endif()
 endif()
 
