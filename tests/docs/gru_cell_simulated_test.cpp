@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/all.hpp>
@@ -19,17 +20,13 @@ namespace nn = devplace::nn;
 
 namespace {
 
-template <std::size_t In, std::size_t Hidden> struct sizes {
-  static constexpr std::size_t in = In, hidden = Hidden;
-};
 /// The address of a view's elements, for functors.
 constexpr auto* address(const auto& x) { return std::to_address(x.data()); }
 
 template <class T> DEVPLACE_HD T logistic(T x) { return 1 / (1 + std::exp(-x)); }
 
 /// Computes unit j of the cell for a sample, and keeps r, z, n and W_hn h + b_hn for backward.
-template <class Sizes, class T> struct gru_unit : Sizes {
-  static constexpr std::size_t In = Sizes::in, Hidden = Sizes::hidden;
+template <std::size_t In, std::size_t Hidden, class T> struct gru_unit {
   const T *input, *weight_ih, *weight_hh, *bias_ih, *bias_hh;
   T *gates, *output;
 
@@ -52,8 +49,7 @@ template <class Sizes, class T> struct gru_unit : Sizes {
 };
 
 /// Computes the gradients of unit j's sums: of r, z, n, and of W_hn h + b_hn.
-template <class Sizes, class T> struct gru_unit_gradient : Sizes {
-  static constexpr std::size_t In = Sizes::in, Hidden = Sizes::hidden;
+template <std::size_t In, std::size_t Hidden, class T> struct gru_unit_gradient {
   const T *input, *gates, *output_gradient;
   T* gradients;
 
@@ -69,8 +65,7 @@ template <class Sizes, class T> struct gru_unit_gradient : Sizes {
 };
 
 /// Computes the gradient of element i of a sample's input: x, then h.
-template <class Sizes, class T> struct gru_input_gradient : Sizes {
-  static constexpr std::size_t In = Sizes::in, Hidden = Sizes::hidden;
+template <std::size_t In, std::size_t Hidden, class T> struct gru_input_gradient {
   const T *gradients, *gates, *output_gradient, *weight_ih, *weight_hh;
   T* to;
 
@@ -91,8 +86,7 @@ template <class Sizes, class T> struct gru_input_gradient : Sizes {
 
 /// Sums the gradient of a weight or bias over the samples. `first` is the first element of the input that the weight
 /// multiplies; a bias multiplies 1.
-template <class Sizes, class T> struct gru_parameter_gradient : Sizes {
-  static constexpr std::size_t In = Sizes::in, Hidden = Sizes::hidden;
+template <std::size_t In, std::size_t Hidden, class T> struct gru_parameter_gradient {
   const T *gradients, *input;  // input: null for a bias
   T* to;
   std::size_t samples, columns, first;
@@ -124,8 +118,9 @@ template <std::size_t In, std::size_t Hidden> struct gru_cell {
 
   static void forward(const auto& c) {
     const auto [weight_ih, weight_hh, bias_ih, bias_hh] = c.parameters();
-    const gru_unit unit{sizes<In, Hidden>{}, address(c.input), address(weight_ih), address(weight_hh),
-                        address(bias_ih),    address(bias_hh), address(c.saved()), address(c.output)};
+    using T = std::remove_pointer_t<decltype(address(c.output))>;
+    const gru_unit<In, Hidden, T> unit{address(c.input), address(weight_ih), address(weight_hh), address(bias_ih),
+                                       address(bias_hh), address(c.saved()), address(c.output)};
     dp::parallel_for(c.input, dp::dextents<2>{c.batch(), Hidden}, unit);
   }
 
@@ -133,13 +128,14 @@ template <std::size_t In, std::size_t Hidden> struct gru_cell {
     const std::size_t samples = c.batch();
     const auto [weight_ih, weight_hh, bias_ih, bias_hh] = c.parameters();
     const auto gradients = address(c.scratch());
-    dp::parallel_for(c.input, dp::dextents<2>{samples, Hidden},
-                     gru_unit_gradient{sizes<In, Hidden>{}, address(c.input), address(c.saved()),
-                                       address(c.output_gradient), gradients});
+    using T = std::remove_pointer_t<decltype(gradients)>;
+    dp::parallel_for(
+        c.input, dp::dextents<2>{samples, Hidden},
+        gru_unit_gradient<In, Hidden, T>{address(c.input), address(c.saved()), address(c.output_gradient), gradients});
     const auto sum = [&](const auto& to, const auto* input, std::size_t columns, std::size_t first, bool of_hidden) {
       dp::parallel_for(c.input, dp::dextents<2>{3 * Hidden, columns},
-                       gru_parameter_gradient{sizes<In, Hidden>{}, gradients, input, address(to), samples, columns,
-                                              first, of_hidden, c.accumulate});
+                       gru_parameter_gradient<In, Hidden, T>{gradients, input, address(to), samples, columns, first,
+                                                             of_hidden, c.accumulate});
     };
     const auto* const input = address(c.input);
     const decltype(input) no_input = nullptr;
@@ -150,8 +146,8 @@ template <std::size_t In, std::size_t Hidden> struct gru_cell {
     if (c.needs_input_gradient)
       dp::parallel_for(
           c.input, dp::dextents<2>{samples, In + Hidden},
-          gru_input_gradient{sizes<In, Hidden>{}, gradients, address(c.saved()), address(c.output_gradient),
-                             address(weight_ih), address(weight_hh), address(c.input_gradient)});
+          gru_input_gradient<In, Hidden, T>{gradients, address(c.saved()), address(c.output_gradient),
+                                            address(weight_ih), address(weight_hh), address(c.input_gradient)});
   }
 };
 
