@@ -166,7 +166,7 @@ template <bool FromGeneric> void convert_address(execution& e, const instruction
 }  // namespace
 
 place locate(const execution& e, const instruction& i, unsigned lane, u64 address, u32 bytes, access kind) {
-  if (address % bytes != 0)
+  if ((address & (bytes - 1)) != 0)
     report(e, i, lane, "a misaligned access",
            ": address " + std::to_string(address) + " for " + std::to_string(bytes) + " bytes");
   const u64 window = address_of(e.block->shared);

@@ -152,7 +152,8 @@ race_detector::conflict race_detector::access(const launch_order& order, const v
   const u64 unit = std::min<u64>(bytes, u64{1} << std::countr_zero(address | 16));
   for (const u64 end = address + bytes; address < end;) {
     page& p = page_of(address, unit);
-    const conflict here = access_cell(order, who, p.cells[address % page_bytes / p.unit], write, strong);
+    const conflict here =
+        access_cell(order, who, p.cells[address % page_bytes >> std::countr_zero(p.unit)], write, strong);
     if (here.what != nullptr) found = here;
     address += p.unit;
   }
