@@ -111,7 +111,8 @@ function(devplace_add_symbol_count_test name few many)
   devplace_object_libraries(libraries ${name} ${few} ${many})
   foreach(library IN LISTS libraries)
     target_compile_options(${library} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>
-                                              $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-O0>)
+                                              $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-O0;${host_compiler}>
+                                              "SHELL:-include support/compiled_once.hpp")
   endforeach()
   list(GET libraries 0 few_library)
   list(GET libraries 1 many_library)

@@ -39,9 +39,9 @@ devplace_add_link_test(failures_at_exit failures_at_exit.cpp=simulated_cuda)
 devplace_add_link_test(device_memory_guard device_memory_guard.cpp=simulated_cuda)
 
 # Ordinals cause no additional instantiations. The control shows that the count detects them.
-devplace_add_symbol_count_test(ordinals_simulated ordinals_one.cpp=simulated_cuda ordinals_eight.cpp=simulated_cuda)
+devplace_add_symbol_count_test(ordinals_simulated ordinals_one.cpp=simulated_cuda ordinals_three.cpp=simulated_cuda)
 devplace_add_symbol_count_test(
-  ordinals_simulated_control ordinal_in_functor_one.cpp=simulated_cuda ordinal_in_functor_eight.cpp=simulated_cuda
+  ordinals_simulated_control ordinal_in_functor_one.cpp=simulated_cuda ordinal_in_functor_three.cpp=simulated_cuda
   DIFFERENT large)
 
 devplace_add_link_fail_test(real_and_simulated devplace_cuda_backend_must_be_the_same_in_every_file real.cpp=cuda
@@ -56,8 +56,8 @@ if(NOT DEVPLACE_TEST_WITHOUT_CUDA_DEVICE)
   devplace_add_link_test(training_cuda training_program.cu)
 endif()
 devplace_add_link_test(two_languages two_languages.cpp=cuda two_languages.cu)
-devplace_add_symbol_count_test(ordinals_cuda ordinals_one.cu ordinals_eight.cu)
-devplace_add_symbol_count_test(ordinals_cuda_control ordinal_in_functor_one.cu ordinal_in_functor_eight.cu DIFFERENT
+devplace_add_symbol_count_test(ordinals_cuda ordinals_one.cu ordinals_three.cu)
+devplace_add_symbol_count_test(ordinals_cuda_control ordinal_in_functor_one.cu ordinal_in_functor_three.cu DIFFERENT
                                kernels)
 
 if(DEVPLACE_BUILD_CUDA)
