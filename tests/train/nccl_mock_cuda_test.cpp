@@ -22,6 +22,7 @@
 #include "support/catch.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"
 #include "support/mock_nccl/mock_nccl.hpp"
+#include "support/replicas.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
@@ -138,6 +139,29 @@ TEST_CASE("the trainer of docs/processes.md reduces by NCCL", "[train][nccl][doc
   step(dp::to_batch<where>(images), dp::to_batch<where>(labels));
   CHECK(nccl::live_communicators() == 1);
   CHECK(nccl::violations().empty());
+}
+
+TEST_CASE("across processes the pass and the update become graphs, before and after NCCL's collective",
+          "[train][nccl]") {
+  const dp::process_group alone;
+  const dp::process_scope scope{alone};
+  using where = dp::across<dp::cuda<0>>;
+  dp::model<net, where> model{dp::seed{1}}, other{dp::seed{1}};
+  const collective::all_reduce<collective::nccl> policy;
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, policy};
+  dp::trainer single{other, nn::cross_entropy{}, dp::optim::adam{}, policy};
+  single.launch_as_graphs(false);
+  const auto images = dp::to_batch<where>(dp::ones<float, dp::cpu>(dp::extents<dp::dyn, 96>{8}));
+  const auto labels = dp::to_batch<where>(dp::ones<std::int64_t, dp::cpu>(dp::extents<dp::dyn>{8}));
+  for (std::size_t i = 0; i != 5; ++i) {
+    INFO("step " << i);
+    step(images, labels);
+    single(images, labels);
+    CHECK(step.last_launches().graphs ==
+          std::min<std::size_t>(i, 2));  // the update's arguments repeat one step earlier
+    CHECK((step.last_launches().single == 0) == (i >= 2));
+    CHECK(dp::test::parameters_of(model) == dp::test::parameters_of(other));
+  }
 }
 
 TEST_CASE("synchronize sums gradients by NCCL", "[train][nccl]") {

@@ -55,7 +55,9 @@ template <class Training> struct equal_steps {
       auto& memory = t.memory_[k];
       if (sums) parallel::sum_parameters<backend>(t.replica(k), begin, end - begin, memory.checksum());
       const float* const scale = Training::scales ? &memory.scale()->scale : nullptr;
-      memory.mark = {t.tail(k), hash, sums ? memory.checksum() : nullptr, scale, first + k, participants};
+      devplace::detail::for_each_index<backend>(t.replica(k).ordinal, 1, 1,
+                                                store_number_functor{memory.step_hash(), hash});
+      memory.mark = {t.tail(k), memory.step_hash(), sums ? memory.checksum() : nullptr, scale, first + k, participants};
     }
   }
   /// Makes the step_mark of flush(), after the passes of the update, and stores its elements.

@@ -60,12 +60,6 @@ using awake_team = std::conditional_t<std::is_same_v<Backend, backend::cpu>, tea
 /// Whether the numbers of passes lie on the places.
 template <class Backend> inline constexpr bool counts_passes = devplace::detail::provided<Backend, op::repeated_work>;
 
-struct store_pass_functor {
-  std::uint64_t* passes;
-  std::uint64_t number;
-  DEVPLACE_HD void operator()(std::size_t) const { *passes = number; }
-};
-
 template <class T> struct step_memory {
   devplace::detail::memory_block workspace;
   devplace::detail::memory_block scalars;
@@ -82,6 +76,8 @@ template <class T> struct step_memory {
   std::uint64_t* checksum() const { return static_cast<std::uint64_t*>(scalars.data()) + 4; }
   /// The number of the next pass, and the number for the running backward pass.
   std::uint64_t* passes() const { return checksum() + 1; }
+  /// The hash of the current step_mark.
+  std::uint64_t* step_hash() const { return passes() + 2; }
   T* clip() const { return static_cast<T*>(scalars.data()) + devplace::detail::alignment / sizeof(T); }
   /// The loss scale, behind the two results of clipping.
   runtime::loss_scale* scale() const {
@@ -274,7 +270,7 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
 template <class Backend, class T> nn::random_key key_on_place(step_memory<T>& memory, int ordinal, nn::random_key key) {
   if constexpr (counts_passes<Backend>) {
     if (memory.next_pass != key.step)
-      devplace::detail::for_each_index<Backend>(ordinal, 1, 1, store_pass_functor{memory.passes(), key.step});
+      devplace::detail::for_each_index<Backend>(ordinal, 1, 1, store_number_functor{memory.passes(), key.step});
     memory.next_pass.reset();  // until the pass is launched
     key.step_on_place = memory.passes();
   }

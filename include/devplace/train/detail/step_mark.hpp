@@ -13,21 +13,29 @@
 
 namespace devplace::train::detail {
 
+/// Stores a number on a place.
+struct store_number_functor {
+  std::uint64_t* to;
+  std::uint64_t number;
+  DEVPLACE_HD void operator()(std::size_t) const { *to = number; }
+};
+
 /// Marks a step, so that the reduction of gradients shows whether all processes take equal steps. The mark has four
 /// elements behind the two sums that follow the gradients. Each participant writes the 16-bit digits of a hash of the
 /// step; the first participant multiplies its digits by minus the number of other participants. Equal hashes sum to
 /// zero in any order of summation, because all numbers are integers below 2^24.
 template <class T> struct step_mark {
-  T* tail = nullptr;       ///< the elements behind the gradients; null in one process
-  std::uint64_t hash = 0;  ///< hash of the step's number and options, and of the batch
-  const std::uint64_t* checksum =
-      nullptr;                   ///< checksum of parameters, in the place's memory; null if this step has none
-  const float* scale = nullptr;  ///< scale of losses, in the place's memory; null without loss scaling
+  T* tail = nullptr;  ///< the elements behind the gradients; null in one process
+  /// Hash of the step's number and options, and of the batch. Lies in the place's memory, so that the launches of
+  /// different steps have equal arguments and become a graph.
+  const std::uint64_t* hash = nullptr;
+  const std::uint64_t* checksum = nullptr;  ///< checksum of parameters, likewise; null if this step has none
+  const float* scale = nullptr;             ///< scale of losses, likewise; null without loss scaling
   std::size_t rank = 0, participants = 1;
 
   DEVPLACE_HD void operator()(std::size_t) const {
     if (tail == nullptr) return;
-    std::uint64_t all = hash + (checksum == nullptr ? 0 : *checksum);
+    std::uint64_t all = *hash + (checksum == nullptr ? 0 : *checksum);
     if (scale != nullptr) all += devplace::detail::same_bits<std::uint32_t>(*scale);
     all *= 0x9e3779b97f4a7c15;
     all ^= all >> 32;
