@@ -13,7 +13,7 @@
 
 namespace devplace::test {
 
-/// Compares an elementwise layer with PyTorch's, on usual inputs and on large ones.
+/// Compares an activation with PyTorch's, on usual inputs and on large ones.
 template <class Layer> void compare_activation_with_pytorch(const std::string& name) {
   using net = nn::sequential<nn::input<7>, Layer>;
   compare_with_pytorch_in_both<net, extents<5, 7>, extents<5, 7>>(name);

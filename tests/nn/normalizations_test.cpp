@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Normalizations of samples; batch_norm_test.cpp has the normalization of batches.
+
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -8,9 +11,11 @@
 #include <vector>
 
 #include <devplace/nn/gradient_check.hpp>
+#include <devplace/nn/group_norm.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/layer_norm.hpp>
 #include <devplace/nn/linear.hpp>
+#include <devplace/nn/rms_norm.hpp>
 #include <devplace/nn/sequential.hpp>
 
 #include "support/element_types.hpp"
@@ -68,4 +73,36 @@ TEMPLATE_TEST_CASE("layer_norm stays accurate where the first element lies far f
       CHECK(error <= static_cast<long double>(std::numeric_limits<T>::epsilon()) * allowed);
     }
   }
+}
+
+TEST_CASE("rms_norm agrees with PyTorch", "[nn]") {
+  using row = dp::extents<5, 7>;
+  using rows = dp::extents<5, 3, 7>;
+  compare_with_pytorch_in_both<nn::sequential<nn::input<7>, nn::rms_norm<7>>, row, row>("rms_norm", {"weight"});
+  compare_with_pytorch<nn::sequential<nn::input<3, 7>, nn::rms_norm<7>>, double, rows, rows>("rms_norm_axes",
+                                                                                             {"weight"});
+  compare_with_pytorch<nn::sequential<nn::input<7>, nn::rms_norm<7, std::ratio<1, 1000>>>, double, row, row>(
+      "rms_norm_epsilon", {"weight"});
+}
+
+TEST_CASE("rms_norm's gradient agrees with differences", "[nn]") {
+  CHECK(nn::check_gradients<nn::sequential<nn::input<3, 7>, nn::rms_norm<7>>>(dp::seed{4}).worst < 1e-6);
+  CHECK(nn::check_gradients<nn::sequential<nn::linear<4, 9>, nn::rms_norm<9>, nn::linear<9, 3>>>(dp::seed{5}).worst <
+        1e-6);
+}
+
+TEST_CASE("group_norm agrees with PyTorch", "[nn]") {
+  using row = dp::extents<5, 6>;
+  using images = dp::extents<2, 6, 3, 5>;
+  using small = dp::extents<3, 4, 2>;
+  compare_with_pytorch<nn::sequential<nn::input<6>, nn::group_norm<2, 6>>, double, row, row>(
+      "normalizations/group_norm", {"weight", "bias"});
+  compare_with_pytorch_in_both<nn::sequential<nn::input<6, 3, 5>, nn::group_norm<3, 6>>, images, images>(
+      "normalizations/group_norm_images", {"weight", "bias"});
+  compare_with_pytorch<nn::sequential<nn::input<4, 2>, nn::group_norm<1, 4, std::ratio<1, 1000>>>, double, small,
+                       small>("normalizations/group_norm_options", {"weight", "bias"});
+}
+
+TEST_CASE("group_norm's gradient agrees with differences", "[nn]") {
+  CHECK(nn::check_gradients<nn::sequential<nn::input<6, 3, 5>, nn::group_norm<3, 6>>>(dp::seed{4}).worst < 1e-6);
 }
