@@ -1,27 +1,30 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# cmake -DNM= -DFEW=<object> -DMANY=<object> -DLARGE=<bytes> -P: fails unless both object files contain the same number
-# of kernels (counted by their host stubs) and of large functions.
+# cmake -DNM= -DFEW=<file> -DMANY=<file> -DLARGE=<bytes> -P: fails unless both object files contain the same number of
+# large functions, or both PTX files of kernels.
 function(count object out_kernels out_large)
+  if(object MATCHES "\\.ptx$")
+    file(STRINGS ${object} kernels REGEX "\\.entry ")
+    set(${out_kernels} ${kernels} PARENT_SCOPE)
+    set(${out_large} "" PARENT_SCOPE)
+    return()
+  endif()
   execute_process(COMMAND ${NM} --demangle --print-size --defined-only --radix=d ${object}
                   OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX REPLACE "[][;]" " " symbols "${symbols}")
   string(REPLACE "\n" ";" symbols "${symbols}")
-  set(kernels "")
   set(large "")
   foreach(symbol IN LISTS symbols)
     if(symbol MATCHES "^[0-9]+ ([0-9]+) [tTwWu] (.*)$")
       set(size ${CMAKE_MATCH_1})
       set(function ${CMAKE_MATCH_2})
-      if(function MATCHES "__device_stub__")
-        list(APPEND kernels "${function}")
-      elseif(size GREATER_EQUAL ${LARGE} AND NOT function STREQUAL "main")
+      if(size GREATER_EQUAL ${LARGE} AND NOT function STREQUAL "main")
         list(APPEND large "${function}")
       endif()
     endif()
   endforeach()
-  set(${out_kernels} ${kernels} PARENT_SCOPE)
+  set(${out_kernels} "" PARENT_SCOPE)
   set(${out_large} ${large} PARENT_SCOPE)
 endfunction()
 

@@ -98,24 +98,26 @@ function(devplace_add_link_fail_test name regex)
   set_tests_properties("link_fail: ${name}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
 endfunction()
 
-# devplace_add_symbol_count_test(<name> <few> <many> [DIFFERENT kernels|large]): the object files of both
-# <source>[=<component>] contain the same number of kernels and of large functions (1600 bytes or more; compiled without
-# optimisation, so that nothing is inlined and a size is the function's own). With DIFFERENT the given number must
-# differ.
-function(devplace_add_symbol_count_test name few many)
+# devplace_add_symbol_count_test(<name> <source>[=<component>] [DIFFERENT kernels|large]): the source, compiled with
+# and without SEVERAL_ORDINALS, has the same number of kernels and of large functions (1600 bytes or more; compiled
+# without optimisation, so that nothing is inlined and a size is the function's own). With DIFFERENT the given number must
+# differ. Of a .cu source, only the kernels are counted, in the code of nvcc's pass for devices.
+function(devplace_add_symbol_count_test name source)
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     return() # instrumentation dominates the size of functions
   endif()
-  cmake_parse_arguments(PARSE_ARGV 3 arg "" "DIFFERENT" "")
-  devplace_link_label(${name} ${few} ${many})
-  devplace_object_libraries(libraries ${name} ${few} ${many})
-  foreach(library IN LISTS libraries)
-    target_compile_options(${library} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>
-                                              $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-O0;${host_compiler}>
-                                              "SHELL:-include support/compiled_once.hpp")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "DIFFERENT" "")
+  devplace_link_label(${name} ${source})
+  devplace_object_libraries(few_library ${name}_few ${source})
+  devplace_object_libraries(many_library ${name}_many ${source})
+  target_compile_definitions(${many_library} PRIVATE SEVERAL_ORDINALS)
+  foreach(library IN ITEMS ${few_library} ${many_library})
+    if(label STREQUAL "cuda")
+      set_target_properties(${library} PROPERTIES CUDA_PTX_COMPILATION ON)
+    else()
+      target_compile_options(${library} PRIVATE -O0 "SHELL:-include support/compiled_once.hpp")
+    endif()
   endforeach()
-  list(GET libraries 0 few_library)
-  list(GET libraries 1 many_library)
   add_test(
     NAME "symbols: ${name}"
     COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DLARGE=1600 -DFEW=$<TARGET_OBJECTS:${few_library}>

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # Sizes of public types in one program whose files are compiled with different components.
-set(with_components public_types_component.cpp=simulated_cuda)
+set(with_components public_types.cpp=simulated_cuda)
 foreach(component IN ITEMS cblas zlib)
   if(TARGET devplace::${component})
-    list(APPEND with_components public_types_component.cpp=${component})
+    list(APPEND with_components public_types.cpp=${component})
   endif()
 endforeach()
-devplace_add_link_test(public_types_are_one public_types_main.cpp public_types_plain.cpp ${with_components})
+devplace_add_link_test(public_types_are_one public_types_main.cpp public_types.cpp ${with_components})
 
 # Two configurations in one program: each file keeps its own function bodies. The symbol test checks every function in
 # code compiled without inlining.
@@ -39,10 +39,8 @@ devplace_add_link_test(failures_at_exit failures_at_exit.cpp=simulated_cuda)
 devplace_add_link_test(device_memory_guard device_memory_guard.cpp=simulated_cuda)
 
 # Ordinals cause no additional instantiations. The control shows that the count detects them.
-devplace_add_symbol_count_test(ordinals_simulated ordinals_one.cpp=simulated_cuda ordinals_three.cpp=simulated_cuda)
-devplace_add_symbol_count_test(
-  ordinals_simulated_control ordinal_in_functor_one.cpp=simulated_cuda ordinal_in_functor_three.cpp=simulated_cuda
-  DIFFERENT large)
+devplace_add_symbol_count_test(ordinals_simulated ordinals.cpp=simulated_cuda)
+devplace_add_symbol_count_test(ordinals_simulated_control ordinal_in_functor.cpp=simulated_cuda DIFFERENT large)
 
 devplace_add_link_fail_test(real_and_simulated devplace_cuda_backend_must_be_the_same_in_every_file real.cpp=cuda
                             simulated.cpp=simulated_cuda)
@@ -50,15 +48,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU") # clang would need a linker plugin
   devplace_add_link_fail_test(real_and_simulated_lto devplace_cuda_backend_must_be_the_same_in_every_file LTO
                               real.cpp=cuda simulated.cpp=simulated_cuda)
 endif()
-devplace_add_link_test(public_types_are_one_cuda public_types_main.cpp public_types_plain.cpp
-                       public_types_component.cpp=cuda public_types.cu)
+devplace_add_link_test(public_types_are_one_cuda public_types_main.cpp public_types.cpp
+                       public_types.cpp=cuda public_types.cu)
 if(NOT DEVPLACE_TEST_WITHOUT_CUDA_DEVICE)
   devplace_add_link_test(training_cuda training_program.cu)
 endif()
 devplace_add_link_test(two_languages two_languages.cpp=cuda two_languages.cu)
-devplace_add_symbol_count_test(ordinals_cuda ordinals_one.cu ordinals_three.cu)
-devplace_add_symbol_count_test(ordinals_cuda_control ordinal_in_functor_one.cu ordinal_in_functor_three.cu DIFFERENT
-                               kernels)
+devplace_add_symbol_count_test(ordinals_cuda ordinals.cu)
+devplace_add_symbol_count_test(ordinals_cuda_control ordinal_in_functor.cu DIFFERENT kernels)
 
 if(DEVPLACE_BUILD_CUDA)
   # Without a device (all are hidden here), programs end with a clear error.

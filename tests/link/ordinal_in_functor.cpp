@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#pragma once
-
 #include <cstddef>
 #include <utility>
 
@@ -27,3 +25,9 @@ template <int... I> void run_on_devices(float* x) {
 }
 
 }  // namespace
+
+#if defined(SEVERAL_ORDINALS)
+void ordinal_in_functor(float* x) { run_on_devices<0, 1, 7>(x); }
+#else
+void ordinal_in_functor(float* x) { run_on_devices<0>(x); }
+#endif

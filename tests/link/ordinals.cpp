@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#pragma once
-
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
@@ -56,3 +54,9 @@ template <int I> float use_device() {
 template <int... I> float use_devices() { return (0.0f + ... + use_device<I>()); }
 
 }  // namespace
+
+#if defined(SEVERAL_ORDINALS)
+float ordinals() { return use_devices<0, 1, 7>(); }
+#else
+float ordinals() { return use_devices<0>(); }
+#endif

@@ -3,7 +3,9 @@
 
 #include "link/public_types.hpp"
 
-#if defined(DEVPLACE_WITH_CUDA)
+#if defined(__CUDACC__)
+static const report_layouts report("CUDA");
+#elif defined(DEVPLACE_WITH_CUDA)
 static const report_layouts report("C++ with component cuda");
 #elif defined(DEVPLACE_WITH_SIMULATED_CUDA)
 static const report_layouts report("C++ with component simulated_cuda");
@@ -12,5 +14,5 @@ static const report_layouts report("C++ with component cblas");
 #elif defined(DEVPLACE_WITH_ZLIB)
 static const report_layouts report("C++ with component zlib");
 #else
-  #error "this file is to be compiled with a component"
+static const report_layouts report("C++ without components");
 #endif
