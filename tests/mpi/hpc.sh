@@ -20,11 +20,11 @@ for processes in 1 2 4; do
   paste errors_1 errors_$processes | awk '{d = $1 - $2; if (d < -2e-4 || d > 2e-4) differ = 1} END {exit differ || NR != 3}' || exit 1
 done
 
-$run 1 "$program" picture.svg 32 24 40 || exit 1
+$run 1 "$program" picture.svg 32 12 40 || exit 1
 test "$(grep -c '<polyline' picture.svg)" -eq 4 && test "$(tail -n 1 picture.svg)" = '</svg>' || exit 1
 if command -v python3 >/dev/null; then
   python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' picture.svg || exit 1
 fi
 
-$run 1 "$program" untrained.svg 32 24 0
+$run 1 "$program" untrained.svg 32 12 0
 test $? -eq 1
