@@ -524,7 +524,8 @@ TEMPLATE_TEST_CASE("step marks sum to zero for equal steps of any number of part
     for (std::size_t i = 0; i != participants; ++i) {
       const std::size_t rank = backwards ? participants - 1 - i : i;
       std::vector<TestType> tail(16);
-      mark{tail.data(), rank == other ? 6U : 5U, nullptr, nullptr, rank, participants}(0);
+      const std::uint64_t hash = rank == other ? 6 : 5;
+      mark{tail.data(), &hash, nullptr, nullptr, rank, participants}(0);
       for (std::size_t k = 0; k != 16; ++k) total[k] += tail[k];
     }
     return total;
