@@ -3,6 +3,7 @@
 
 #include <devplace/base/fork_count.hpp>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -23,13 +24,22 @@ TEST_CASE("each fork() increments the count of the child only", "[base]") {
 
 #if !DEVPLACE_TEST_THREAD_SANITIZER  // ThreadSanitizer does not support threads in children of fork()
 TEST_CASE("a child of fork() discards the parent's threads without joining them", "[base]") {
+  // The thread waits during fork(): a thread that begins or ends may hold a lock, which the child would wait for.
+  std::atomic<bool> has_begun = false, may_end = false;
   std::vector<std::thread> threads;
-  threads.emplace_back([] {});
+  threads.emplace_back([&] {
+    has_begun = true;
+    has_begun.notify_one();
+    may_end.wait(false);
+  });
+  has_begun.wait(false);
   CHECK(support::in_child([&] {
           devplace::detail::forget_threads(threads);
           return threads.empty();
         }) == "true");
   CHECK(threads.size() == 1);
+  may_end = true;
+  may_end.notify_one();
   threads[0].join();
 }
 #endif
