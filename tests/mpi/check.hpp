@@ -43,7 +43,7 @@ template <class F> [[noreturn]] void run_rank(const F& f) {
 
 }  // namespace devplace::test
 
-// Other names than those of Catch2, which the precompiled header includes.
+// The macros are not named CHECK and CHECK_THROWS, as in Catch2, because the precompiled header includes Catch2.
 #define EXPECT(...) devplace::test::check(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 #define EXPECT_THROWS(exception, part, ...) \
   devplace::test::check_throws<exception>([&] { static_cast<void>(__VA_ARGS__); }, part, __FILE__, __LINE__)
