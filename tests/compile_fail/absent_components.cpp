@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Headers of components that the program does not link.
+// Compiled alone: nvcc stops at an #error.
 #include <devplace/process/process_group.hpp>
 
 // No MPI has its header where compilers look by themselves.

@@ -33,7 +33,8 @@ int main() {
     model_of<table, nn::multi_head_attention<8, 0>> wrong{dp::seed{1}};
   }
 #endif
-#if defined(UNKNOWN_OPTION)  // expect: devplace: multi_head_attention's options are causal and attention_dropout
+#if defined(UNKNOWN_OPTION_OF_ATTENTION)  // expect: devplace: multi_head_attention's options are causal and
+                                          // attention_dropout
   {
     model_of<table, nn::multi_head_attention<8, 2, nn::flatten>> wrong{dp::seed{1}};
   }
@@ -48,7 +49,8 @@ int main() {
     model_of<table, nn::multi_head_attention<8, 2, nn::attention_dropout<float>>> wrong{dp::seed{1}};
   }
 #endif
-#if defined(DROPOUT_OF_ALL)  // expect: devplace: attention_dropout takes its probability .* at least 0 and below 1
+#if defined(ATTENTION_DROPOUT_OF_ALL)  // expect: devplace: attention_dropout takes its probability .* at least 0 and
+                                       // below 1
   {
     model_of<table, nn::multi_head_attention<8, 2, nn::attention_dropout<std::ratio<1>>>> wrong{dp::seed{1}};
   }

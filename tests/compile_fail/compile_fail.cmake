@@ -6,19 +6,43 @@
 #   #if defined(ADD_CPU_AND_CUDA)  // expect: devplace: .* live on different places
 #
 # each of which, when its macro is defined, must fail with an error line that matches its regular expression.
-# The compiler is called directly, without building anything: first with all cases of a file together, which takes no
-# longer than a single case, then with the cases that produced no error. A case whose message is not found among the
-# errors of its own lines is then compiled separately, which costs a second or more. Therefore each case instantiates
-# what it tests with types of its own: compilers report the errors of an instantiation once. clang++ and nvcc instantiate
+# The compiler is called directly, without building anything: first with all cases of all files of a component together,
+# which takes little longer than a single case, then with the cases that produced no error. A case whose message is not
+# found among the errors of its own lines is then compiled separately, which costs a second or more. Therefore each case
+# instantiates what it tests with types of its own: compilers report the errors of an instantiation once. clang++ and nvcc instantiate
 # constexpr functions and those that return auto at once, and what these call later; they then name the function template
 # that they were in, but no line outside templates. Such cases pass their operands through in_a_template.
-# The controls are compiled as one source per component.
+# The controls are compiled as one source per component. Files with a line "// Compiled alone: <reason>", or that define
+# macros, are compiled alone.
 #   <name>.cpp                     without components; with DEVPLACE_BUILD_CUDA also through nvcc
 #   <name>_simulated.cpp           with component simulated_cuda
 #   <name>_cuda_host.cpp           C++ that links component cuda, where the toolkit is present; nccl_cuda_host.cpp: nccl
 #   <name>.cu                      through nvcc, with component cuda
 #   <name>_clang_simulated.cpp     as _simulated, by clang++ alone, whose warnings of dangling references are errors there
-# g++ and clang++ read devplace's headers precompiled, which saves each compilation half its time.
+
+# devplace_add_cases_together(<group> <language> <source> <flags> <source with cases>...): compiles the source with the cases
+# of all sources, and writes what it finds to compile_fail/<group>.log.found. The test is the fixture
+# compile_fail_<group>.
+function(devplace_add_cases_together group language source flags)
+  string(JOIN "|" sources ${ARGN})
+  set(log ${CMAKE_CURRENT_BINARY_DIR}/compile_fail/${group}.log)
+  if(language STREQUAL "CUDA")
+    set(label cuda)
+    list(APPEND flags -Xcudafe --error_limit=10000 -o ${log}.ptx) # otherwise nvcc stops after 100
+  else()
+    set(label compile_fail)
+    list(APPEND flags -ftemplate-backtrace-limit=0)
+    if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+      list(APPEND flags -ferror-limit=0)
+    endif()
+  endif()
+  set(test "compile_fail: every case of ${group} at once")
+  add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -DTOGETHER=${log} "-DSOURCES=${sources}" -P
+                                  ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake -- ${flags} ${source}
+           COMMAND_EXPAND_LISTS)
+  set_tests_properties("${test}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT} COST 50
+                                            FIXTURES_SETUP compile_fail_${group})
+endfunction()
 
 # devplace_add_compile_fail_tests(<source> LANGUAGE CXX|CUDA [COMPONENT <component>])
 function(devplace_add_compile_fail_tests source)
@@ -37,73 +61,54 @@ function(devplace_add_compile_fail_tests source)
   set(definitions $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
   set(flags "$<$<BOOL:${includes}>:-I$<JOIN:${includes},$<SEMICOLON>-I>>"
             "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},$<SEMICOLON>-D>>")
-  set(label compile_fail)
-  set(together ${CMAKE_CURRENT_BINARY_DIR}/${target}_together)
-  set(for_all_cases "")
-  set(fixtures "")
   if(arg_LANGUAGE STREQUAL "CXX")
     list(PREPEND flags ${CMAKE_CXX_COMPILER} ${CMAKE_CXX20_STANDARD_COMPILE_OPTION} ${DEVPLACE_GNU_HEAP})
-    file(STRINGS ${path} configures REGEX "# *define DEVPLACE_") # what precompiled headers would ignore
-    if(NOT configures AND NOT arg_COMPONENT MATCHES "^(cuda|nccl)$") # of which there is one source
-      set(fixtures "compile_fail: headers with component ${arg_COMPONENT}")
-      set(header ${CMAKE_CURRENT_BINARY_DIR}/compile_fail/headers_${arg_COMPONENT}.hpp)
-      if(NOT TEST ${fixtures})
-        file(CONFIGURE OUTPUT ${header} CONTENT "#include <devplace/all.hpp>\n#include <devplace/sorting.hpp>\n")
-        add_test(NAME ${fixtures} COMMAND ${flags} -x c++-header ${header} -o ${header}.gch COMMAND_EXPAND_LISTS)
-        set_tests_properties(${fixtures} PROPERTIES LABELS compile_fail TIMEOUT ${DEVPLACE_TEST_TIMEOUT} FIXTURES_SETUP ${fixtures})
-      endif()
-      list(APPEND flags -include ${header})
-    endif()
     list(APPEND flags -fsyntax-only)
     if(source MATCHES "_clang_simulated\\.cpp$")
       list(APPEND flags -Werror)
-    endif()
-    set(for_all_cases -ftemplate-backtrace-limit=0)
-    if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-      list(APPEND for_all_cases -ferror-limit=0)
     endif()
   else()
     # nvcc has no -fsyntax-only. Its pass for devices has the same front end and messages as the one for the host, sees
     # both kinds of code, and may stop there; only the control produces a file, which is empty. It only warns of
     # narrowing, which the host's compiler, not reached here, would reject.
     list(PREPEND flags ${CMAKE_CUDA_COMPILER} -std=c++20 -x cu -arch=sm_90 -ptx -fdevice-syntax-only -diag-error 2361)
-    set(label cuda)
-    set(for_all_cases -Xcudafe --error_limit=1000 -o ${together}.ptx) # otherwise it stops after 100
+  endif()
+
+  # Sources with macros or specialisations are compiled alone, and their control is a test of its own.
+  file(STRINGS ${path} alone LIMIT_COUNT 1 REGEX "^// Compiled alone: |^ *# *define|^template <>|^namespace devplace")
+  set(control "")
+  set(group ${arg_LANGUAGE}_${arg_COMPONENT})
+  if(alone OR "-Werror" IN_LIST flags)
+    set(control control)
+    set(group ${target})
+    devplace_add_cases_together(${group} ${arg_LANGUAGE} ${path} "${flags}" ${path})
+  else()
+    set_property(DIRECTORY APPEND PROPERTY compile_fail_${group} ${path})
+    set_property(DIRECTORY PROPERTY compile_fail_${group}_flags "${flags}")
   endif()
 
   file(STRINGS ${path} lines REGEX "defined\\([A-Z0-9_]+\\) *// expect: ")
-  add_test(
-    NAME "${target}: every case at once"
-    COMMAND ${CMAKE_COMMAND} -DTOGETHER=${together}.log -DSOURCE=${path} -P
-            ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake -- ${flags} ${for_all_cases} ${path}
-    COMMAND_EXPAND_LISTS)
-  set_tests_properties("${target}: every case at once" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT}
-                                                                  FIXTURES_SETUP ${target} FIXTURES_REQUIRED "${fixtures}")
-
-  # Not sources with macros or specialisations, whose control is compiled alone.
-  file(STRINGS ${path} alone LIMIT_COUNT 1 REGEX "^ *# *define|^template <>|^namespace devplace")
-  set(control control)
-  if(NOT alone AND NOT "-Werror" IN_LIST flags)
-    set(control "")
-    set(group controls_${arg_LANGUAGE}_${arg_COMPONENT})
-    set_property(DIRECTORY APPEND PROPERTY ${group} ${path})
-    set_property(DIRECTORY PROPERTY ${group}_flags "${flags}")
-    set_property(DIRECTORY PROPERTY ${group}_fixtures "${fixtures}")
-  endif()
-
   foreach(line IN ITEMS ${control} LISTS lines)
     set(case CONTROL)
     set(expect "")
     set(unless_found "")
-    set(required "${fixtures}")
+    set(required "")
     if(line MATCHES "defined\\(([A-Z0-9_]+)\\) *// expect: (.*)$")
       set(case ${CMAKE_MATCH_1})
       set(expect -DEXPECT=${CMAKE_MATCH_2})
-      set(unless_found sh ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/unless_found.sh ${together}.log.found ${case})
-      list(APPEND required ${target})
+      set(unless_found sh ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/unless_found.sh
+                       ${CMAKE_CURRENT_BINARY_DIR}/compile_fail/${group}.log.found ${case})
+      set(required compile_fail_${group})
+      get_property(cases DIRECTORY PROPERTY compile_fail_${group}_cases)
+      if(case IN_LIST cases)
+        message(FATAL_ERROR "${source}: ${case} is also a case of another source that is compiled with this one.")
+      endif()
+      set_property(DIRECTORY APPEND PROPERTY compile_fail_${group}_cases ${case})
     endif()
+    set(label compile_fail)
     set(output "")
     if(arg_LANGUAGE STREQUAL "CUDA")
+      set(label cuda)
       set(output -o ${target}_${case}.ptx)
     endif()
     add_test(
@@ -116,16 +121,15 @@ function(devplace_add_compile_fail_tests source)
   endforeach()
 endfunction()
 
-# devplace_add_controls(<language> <component>): one source with the includes of all controls and then each control in
-# its own namespace.
-function(devplace_add_controls language component)
-  set(group controls_${language}_${component})
-  get_property(paths DIRECTORY PROPERTY ${group})
+# devplace_add_group(<language> <component>): one source with the includes of all sources and then each source in its own
+# namespace; compiled as the control of all, and with all cases.
+function(devplace_add_group language component)
+  set(group ${language}_${component})
+  get_property(paths DIRECTORY PROPERTY compile_fail_${group})
   if(NOT paths)
     return()
   endif()
-  get_property(flags DIRECTORY PROPERTY ${group}_flags)
-  get_property(fixtures DIRECTORY PROPERTY ${group}_fixtures)
+  get_property(flags DIRECTORY PROPERTY compile_fail_${group}_flags)
   set(includes "")
   set(bodies "")
   foreach(path IN LISTS paths)
@@ -138,17 +142,18 @@ function(devplace_add_controls language component)
   list(JOIN includes "\n" includes)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/compile_fail/${group}.cpp)
   file(GENERATE OUTPUT ${source} CONTENT "${includes}\n${bodies}")
+  devplace_add_cases_together(${group} ${language} ${source} "${flags}" ${paths})
   set(label compile_fail)
   set(output "")
   if(language STREQUAL "CUDA")
     set(label cuda)
     set(output -o ${group}.ptx)
   endif()
-  set(test "compile_fail: controls, ${language} ${component}")
+  set(test "compile_fail: controls of ${group}")
   add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake -- ${flags}
                                   ${output} ${source}
            COMMAND_EXPAND_LISTS)
-  set_tests_properties("${test}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT} FIXTURES_REQUIRED "${fixtures}")
+  set_tests_properties("${test}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
 endfunction()
 
 file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail CONFIGURE_DEPENDS compile_fail/*.cpp
@@ -180,7 +185,7 @@ foreach(source IN LISTS sources)
 endforeach()
 foreach(language IN ITEMS CXX CUDA)
   foreach(component IN ITEMS "" simulated_cuda cuda nccl)
-    devplace_add_controls(${language} "${component}")
+    devplace_add_group(${language} "${component}")
   endforeach()
 endforeach()
 

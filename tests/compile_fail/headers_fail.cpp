@@ -3,6 +3,7 @@
 
 // Names whose headers the program does not include: the first error is short and names the name, which docs/errors.md
 // lists with its header. Therefore the library has no refusal of its own for them.
+// Compiled alone: other sources include these headers, and compilers report a missing component once.
 #include <devplace/all.hpp>
 
 namespace dp = devplace;
@@ -17,3 +18,14 @@ void use(const dp::model<nn::sequential<nn::linear<3, 2>>, dp::cpu>& m) {
   dp::save_parameters(m, "parameters.safetensors");
 #endif
 }
+
+#if defined(SHARED_MEMORY_WITHOUT_ITS_HEADER)  // expect: devplace: tensors and models on shared_memory need its header
+dp::tensor<float, dp::extents<3>, dp::on<dp::shared_memory>> in_shared_memory() {
+  return dp::tensor<float, dp::extents<3>, dp::on<dp::shared_memory>>(dp::extents<3>{});
+}
+#endif
+
+#if defined(TENSOR_WITHOUT_COMPONENT)  // expect: devplace: a tensor on a cuda place needs the component cuda; add
+using row = dp::tensor<float, dp::extents<3>, dp::on<dp::cuda<1>>>;
+row make() { return row(dp::extents<3>{}); }
+#endif

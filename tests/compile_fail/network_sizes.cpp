@@ -69,8 +69,9 @@ model_of<nn::sequential<nn::input<3, 8, 8>, nn::conv2d<3, dyn, nn::kernel<3>>>> 
                                    // numbers
 model_of<nn::sequential<nn::input<5, 8>, nn::conv1d<5, dyn, nn::kernel<3>>>> with_channels_of_one_axis{dp::seed{1}};
 #endif
-#if defined(TRANSPOSED_CHANNELS)  // expect: devplace: the extents of a sample and the sizes of layers are static
-                                  // numbers
+#if defined(CHANNELS_OF_A_TRANSPOSED_CONVOLUTION)  // expect: devplace: the extents of a sample and the sizes of layers
+                                                   // are static
+                                                   // numbers
 model_of<nn::sequential<nn::input<6, 8, 8>, nn::conv_transpose2d<6, dyn, nn::kernel<2>>>> with_transposed_channels{
     dp::seed{1}};
 #endif

@@ -690,7 +690,8 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 
 #if defined(OPTIMIZER_OF_A_PREDICTOR)  // expect: devplace: optimizer: .* .a predictor has no gradients
   {
-    dp::optimizer wrong{dp::predictor{model, dp::batch<4>{}}, dp::optim::sgd{}};
+    dp::predictor trained{model, dp::batch<4>{}};
+    dp::optimizer<dp::optim::sgd, decltype(trained)> wrong{trained};
   }
 #endif
 

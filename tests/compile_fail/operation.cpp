@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// Compiled alone: compilers report a missing component once, and cases of other sources miss this one, too.
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
 

@@ -15,8 +15,7 @@ namespace dp = devplace;
 
 // Naming a cuda placement is valid in every build; only storage on it needs a component.
 using named = dp::on<dp::cuda<1>>;
-using row = dp::tensor<float, dp::extents<3>, named>;
-void takes(const row&);
+void takes(const dp::tensor<float, dp::extents<3>, named>&);
 
 // Compiles through nvcc, too, whose front end rejects some type lists.
 std::string choose_among_gpus() {
@@ -44,10 +43,6 @@ void sort(dp::view<std::int64_t, dp::extents<3>, named> x) {
 
 #if defined(WRAP_DEVICE_POINTER_AS_HOST)  // expect: devplace: wrap: the pointer is of a device's memory, which the host
 auto wrapped(dp::device_pointer<float> x) { return dp::wrap(x, dp::extents<3>{}); }
-#endif
-
-#if defined(TENSOR_WITHOUT_COMPONENT)  // expect: devplace: a tensor on a cuda place needs the component cuda; add
-row make() { return row(dp::extents<3>{}); }
 #endif
 
 #if defined(NEGATIVE_ORDINAL)  // expect: devplace: a cuda ordinal counts from 0
@@ -131,11 +126,5 @@ auto wrapped(std::vector<float>& x) { return dp::wrap<named>(x, dp::extents<3>{}
 #if defined(UP_TO_NO_GPU)  // expect: devplace: up_to<N> stands for N GPUs or fewer
 void choose() {
   dp::first_available<dp::up_to<0>, dp::on<dp::cpu>>([](auto) {});
-}
-#endif
-
-#if defined(SHARED_MEMORY_WITHOUT_ITS_HEADER)  // expect: devplace: tensors and models on shared_memory need its header
-dp::tensor<float, dp::extents<3>, dp::on<dp::shared_memory>> in_shared_memory() {
-  return dp::tensor<float, dp::extents<3>, dp::on<dp::shared_memory>>(dp::extents<3>{});
 }
 #endif

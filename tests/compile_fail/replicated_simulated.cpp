@@ -35,7 +35,7 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
   static_cast<void>(elsewhere);
 #if defined(OPTIMIZER_OF_A_PARAMETER)  // expect: devplace: optimizer: its arguments are .* in this order
   {
-    dp::optimizer wrong{single.parameter<0>(), dp::optim::sgd{}};
+    dp::optimizer<dp::optim::sgd, decltype(single.parameter<0>())> wrong{single.parameter<0>()};
   }
 #endif
 #if defined(WIRE_OF_FLOAT)  // expect: devplace: collective::wire sends gradients as bf16 or half

@@ -5,10 +5,10 @@
 # regex follows "error" (or clang's note on the deleted candidate, or a linker's equivalent). With -DWRAPPED=1 the
 # message may extend over several lines, as CMake's own errors do. Without EXPECT the command must succeed.
 # With -DLINES=<n> the command may print at most n lines.
-# With -DTOGETHER=<file> -DSOURCE=<file> instead of EXPECT, the command must fail with all cases of the source enabled,
-# and its output is written to the file. A compiler reports an error that several cases share only once, and may stop
-# before it has seen all cases. So cases without an error are compiled together again while that finds more errors and
-# more than one case is left. <file>.found receives "<case>: <error>" of each case whose error was found.
+# With -DTOGETHER=<file> -DSOURCES=<file>[|<file>]... instead of EXPECT, the command must fail with all cases of the sources
+# enabled, and its output is written to the file. A compiler reports an error that several cases share only once, and may
+# stop before it has seen all cases. So cases without an error are compiled together again while that finds more errors
+# and more than one case is left. <file>.found receives "<case>: <error>" of each case whose error was found.
 set(ENV{LC_ALL} C) # other locales make g++ quote names with UTF-8 quotation marks
 set(command "")
 set(in_command FALSE)
@@ -37,33 +37,11 @@ function(find_error result text)
   endforeach()
 endfunction()
 
-# find_error_of_case(<result> <case>): searches the output of all cases together for the error of one case. All errors of
-# a source with one case belong to the case.
-function(find_error_of_case result case)
-  if(NOT lines MATCHES ";")
-    find_error(found "${output}")
-    set(${result} "${found}" PARENT_SCOPE)
-    return()
-  endif()
-  execute_process(COMMAND awk -v name=${case} -f ${CMAKE_CURRENT_LIST_DIR}/../compile_fail/errors_of_case.awk ${SOURCE} ${TOGETHER}
-                  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_QUIET)
-  find_error(found "${output}")
-  if(NOT status EQUAL 0)
-    set(found "")
-  endif()
-  set(${result} "${found}" PARENT_SCOPE)
-endfunction()
-
 if(TOGETHER)
-  set(cases "")
-  file(STRINGS ${SOURCE} lines REGEX "defined\\([A-Z0-9_]+\\) *// expect: ")
-  foreach(line IN LISTS lines)
-    string(REGEX MATCH "defined\\(([A-Z0-9_]+)\\) *// expect: (.*)$" _ "${line}")
-    list(APPEND cases ${CMAKE_MATCH_1})
-    string(REPLACE ";" " " expect_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
-  endforeach()
+  string(REPLACE "|" ";" sources "${SOURCES}")
+  execute_process(COMMAND sed -n "s|.*defined(\\([A-Z0-9_]*\\)) *// expect: .*|\\1|p" ${sources} OUTPUT_VARIABLE cases)
+  string(REGEX MATCHALL "[A-Z0-9_]+" cases "${cases}")
   file(WRITE ${TOGETHER} "")
-  file(WRITE ${TOGETHER}.found "")
   set(before 0)
   list(LENGTH cases count)
   while((count GREATER 0 AND before EQUAL 0) OR (count GREATER 1 AND count LESS before))
@@ -73,18 +51,12 @@ if(TOGETHER)
       message(FATAL_ERROR "This must fail and succeeds, with ${cases}.")
     endif()
     file(APPEND ${TOGETHER} "== with ${cases}\n${output}\n")
-    set(missing "")
-    foreach(case IN LISTS cases)
-      set(EXPECT "${expect_${case}}")
-      find_error_of_case(found ${case})
-      if(found)
-        file(APPEND ${TOGETHER}.found "${case}: ${found}\n")
-      else()
-        list(APPEND missing ${case})
-      endif()
-    endforeach()
-    set(cases ${missing})
+    execute_process(COMMAND awk -f ${CMAKE_CURRENT_LIST_DIR}/../compile_fail/errors_of_cases.awk ${sources} ${TOGETHER}
+                    OUTPUT_FILE ${TOGETHER}.found COMMAND_ERROR_IS_FATAL ANY)
     set(before ${count})
+    execute_process(COMMAND sed "s/:.*//" ${TOGETHER}.found OUTPUT_VARIABLE found)
+    string(REGEX MATCHALL "[A-Z0-9_]+" found "${found}")
+    list(REMOVE_ITEM cases ${found})
     list(LENGTH cases count)
   endwhile()
   message(STATUS "To be compiled alone: ${cases}")
