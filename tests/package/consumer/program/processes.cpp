@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <devplace/all.hpp>
 #include <devplace/process/mpi.hpp>
 
 #if !defined(DEVPLACE_WITH_MPI)

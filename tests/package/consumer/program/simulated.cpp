@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <devplace/all.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/print.hpp>
 
 #include <iostream>
 
