@@ -11,9 +11,10 @@
 #include <stdexcept>
 #include <string>
 
-#include <devplace/all.hpp>
 #include <devplace/parallel/nccl.hpp>
+#include <devplace/place/availability.hpp>
 #include <devplace/process/launch.hpp>
+#include <devplace/tensor/copy.hpp>
 
 namespace dp = devplace;
 
