@@ -9,19 +9,20 @@
 # The compiler is called directly, without building anything: first with all cases of all files of a component together,
 # which takes little longer than a single case, then with the cases that produced no error. A case whose message is not
 # found among the errors of its own lines is then compiled separately, which costs a second or more. Therefore each case
-# instantiates what it tests with types of its own: compilers report the errors of an instantiation once. clang++ and nvcc instantiate
-# constexpr functions and those that return auto at once, and what these call later; they then name the function template
-# that they were in, but no line outside templates. Such cases pass their operands through in_a_template.
-# The controls are compiled as one source per component. Files with a line "// Compiled alone: <reason>", or that define
-# macros, are compiled alone.
+# instantiates what it tests with types of its own: compilers report the errors of an instantiation once. clang++ and
+# nvcc instantiate constexpr functions and those that return auto at once, and what these call later; they then name the
+# function template that they were in, but no line outside templates. Such cases pass their operands through
+# in_a_template.
+# The controls of a component are compiled as one source, too. A file with a line "// Compiled alone: <reason>", or that
+# defines macros, is compiled alone.
 #   <name>.cpp                     without components; with DEVPLACE_BUILD_CUDA also through nvcc
 #   <name>_simulated.cpp           with component simulated_cuda
 #   <name>_cuda_host.cpp           C++ that links component cuda, where the toolkit is present; nccl_cuda_host.cpp: nccl
 #   <name>.cu                      through nvcc, with component cuda
 #   <name>_clang_simulated.cpp     as _simulated, by clang++ alone, whose warnings of dangling references are errors there
 
-# devplace_add_cases_together(<group> <language> <source> <flags> <source with cases>...): compiles the source with the cases
-# of all sources, and writes what it finds to compile_fail/<group>.log.found. The test is the fixture
+# devplace_add_cases_together(<group> <language> <source> <flags> <source with cases>...): compiles the source with the
+# cases of all sources, and writes what it finds to compile_fail/<group>.log.found. The test is the fixture
 # compile_fail_<group>.
 function(devplace_add_cases_together group language source flags)
   string(JOIN "|" sources ${ARGN})
@@ -77,7 +78,7 @@ function(devplace_add_compile_fail_tests source)
   # Sources with macros or specialisations are compiled alone, and their control is a test of its own.
   file(STRINGS ${path} alone LIMIT_COUNT 1 REGEX "^// Compiled alone: |^ *# *define|^template <>|^namespace devplace")
   set(control "")
-  set(group ${arg_LANGUAGE}_${arg_COMPONENT})
+  string(JOIN _ group ${arg_LANGUAGE} ${arg_COMPONENT})
   if(alone OR "-Werror" IN_LIST flags)
     set(control control)
     set(group ${target})
@@ -121,10 +122,10 @@ function(devplace_add_compile_fail_tests source)
   endforeach()
 endfunction()
 
-# devplace_add_group(<language> <component>): one source with the includes of all sources and then each source in its own
-# namespace; compiled as the control of all, and with all cases.
+# devplace_add_group(<language> <component>): one source with the includes of all sources and then each source in its
+# own namespace; compiled as the control of all, and with all cases.
 function(devplace_add_group language component)
-  set(group ${language}_${component})
+  string(JOIN _ group ${language} ${component})
   get_property(paths DIRECTORY PROPERTY compile_fail_${group})
   if(NOT paths)
     return()
