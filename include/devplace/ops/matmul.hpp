@@ -137,10 +137,15 @@ void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T, Result
   });
 }
 
-/// Erases static extents, so that operations are compiled once for each rank.
+/// Erases static extents, and for operands whether their elements are const, so that operations are compiled once for
+/// each rank and layout.
 template <class T, class Extents, class Where, class Layout>
 auto with_dynamic_extents(const view<T, Extents, Where, Layout>& x) {
   return view<T, dextents<Extents::rank>, Where, Layout>(x);
+}
+template <class T, class Extents, class Where, class Layout>
+auto product_operand(const view<T, Extents, Where, Layout>& x) {
+  return view<const T, dextents<Extents::rank>, Where, Layout>(x);
 }
 
 /// Runs matmul_into after the checks of static extents.
@@ -205,8 +210,8 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
                   "and the columns of the second.");
     if constexpr (together && written && same && fits)
       detail::multiply(detail::with_dynamic_extents(detail::as_any_view(c).erased()),
-                       detail::with_dynamic_extents(detail::as_any_view(a).erased()),
-                       detail::with_dynamic_extents(detail::as_any_view(b).erased()), options);
+                       detail::product_operand(detail::as_any_view(a).erased()),
+                       detail::product_operand(detail::as_any_view(b).erased()), options);
   }
 }
 
