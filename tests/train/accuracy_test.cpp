@@ -77,7 +77,7 @@ TEST_CASE("top-k accuracy is the fraction of labels among top_k's classes", "[tr
       dp::tensor<std::int64_t, dp::extents<>, dp::on<dp::cpu>> right(dp::extents<>{});
       right() = 100;
       using dp::detail::as_view;
-      dp::detail::add_right(right.data(), as_view(x), as_view(labels), static_cast<std::int64_t>(k), -1);
+      dp::detail::add_right(right.data(), nullptr, as_view(x), as_view(labels), static_cast<std::int64_t>(k), -1);
       CHECK(right() - 100 == expected);
     }
 }

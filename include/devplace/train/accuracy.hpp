@@ -23,19 +23,20 @@
 
 namespace devplace::detail {
 
-/// Returns 1 for a class that top_k orders before the row's label, else 0. If the label is invalid or ignored, returns
-/// 1 for every class. The sum along a row is the label's rank.
+/// The sum along a row is the rank of the row's label: returns 1 for each class that top_k orders before the label. If
+/// the label is no class, returns 1 for every class, and if it is ignored 2.
 template <class T, class Label> struct classes_before_label {
   const T* logits;
   const Label* labels;
   std::size_t classes;
   std::int64_t ignored;
-  static constexpr bool has_only_runs = true;
+  static constexpr bool has_only_runs = true, computes_little = true;
 
   DEVPLACE_HD std::int64_t operator()(std::size_t i) const {
     const std::size_t row = i / classes, column = i % classes;
+    if (static_cast<std::int64_t>(labels[row]) == ignored) return 2;
     const auto label = static_cast<std::size_t>(labels[row]);
-    if (label >= classes || static_cast<std::int64_t>(labels[row]) == ignored) return 1;
+    if (label >= classes) return 1;
     const T own = logits[row * classes + label], other = logits[i];
     const bool own_is_nan = own != own, other_is_nan = other != other;
     const bool equal = own == other || (own_is_nan && other_is_nan);
@@ -43,20 +44,10 @@ template <class T, class Label> struct classes_before_label {
   }
 };
 
-template <class Label> struct counted_label_source {
-  const Label* labels;
-  std::int64_t ignored;
-  static constexpr bool reduces_all = true;
-
-  DEVPLACE_HD std::int64_t operator()(std::size_t i) const {
-    return static_cast<std::int64_t>(labels[i]) != ignored ? 1 : 0;
-  }
-};
-
 struct below_source {
   const std::int64_t* numbers;
   std::int64_t limit;
-  static constexpr bool reduces_all = true;
+  static constexpr bool reduces_all = true, computes_little = true;
 
   DEVPLACE_HD std::int64_t operator()(std::size_t i) const { return numbers[i] < limit ? 1 : 0; }
 };
@@ -66,29 +57,26 @@ struct below_source {
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Adds to `right` the number of rows of logits [..., classes] whose label is not ignored and is among the first `top`
-/// classes in the order of top_k.
+/// classes in the order of top_k, and to `counted`, unless it is null, the number of labels that are not ignored.
 template <class Logits, class Labels>
-void add_right(std::int64_t* right, const Logits& logits, const Labels& labels, std::int64_t top,
+void add_right(std::int64_t* right, std::int64_t* counted, const Logits& logits, const Labels& labels, std::int64_t top,
                std::int64_t ignored) {
   using backend_type = typename Logits::backend_type;
   using source = classes_before_label<typename Logits::value_type, typename Labels::value_type>;
   using reducer = sum_reducer<std::int64_t>;
   const std::size_t classes = logits.extent(Logits::rank - 1), rows = labels.size();
-  const auto memory = allocate<backend_type>(logits.ordinal(), rows * sizeof(std::int64_t), memory_purpose::workspace);
-  const auto before = static_cast<std::int64_t*>(memory.data());
-  reduce<backend_type>(logits.ordinal(), reduction_plan<source, reducer>{
-                                             rows, classes, 1, source{logits.data(), labels.data(), classes, ignored},
-                                             reducer{before, 0}});
-  reduce<backend_type>(logits.ordinal(),
-                       reduction_plan<below_source, reducer>{1, rows, 1, below_source{before, top}, reducer{right, 1}});
-}
-
-template <class Labels> void add_counted(std::int64_t* count, const Labels& labels, std::int64_t ignored) {
-  using source = counted_label_source<typename Labels::value_type>;
-  using reducer = sum_reducer<std::int64_t>;
-  reduce<typename Labels::backend_type>(
-      labels.ordinal(),
-      reduction_plan<source, reducer>{1, labels.size(), 1, source{labels.data(), ignored}, reducer{count, 1}});
+  const int ordinal = logits.ordinal();
+  const auto memory = allocate<backend_type>(ordinal, rows * sizeof(std::int64_t), memory_purpose::workspace);
+  const auto ranks = static_cast<std::int64_t*>(memory.data());
+  reduce<backend_type>(
+      ordinal, reduction_plan<source, reducer>{rows, classes, 1, source{logits.data(), labels.data(), classes, ignored},
+                                               reducer{ranks, 0}});
+  const auto add_below = [&](std::int64_t* count, std::int64_t limit) {
+    reduce<backend_type>(
+        ordinal, reduction_plan<below_source, reducer>{1, rows, 1, below_source{ranks, limit}, reducer{count, 1}});
+  };
+  add_below(right, top);
+  if (counted != nullptr) add_below(counted, static_cast<std::int64_t>(classes) + 1);
 }
 
 /// On each place of `Where`, counts the right labels and the labels that are not ignored in the place's batches.
@@ -221,10 +209,9 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& optio
     if constexpr (labels_type::rank == output::rank) detail::require_label_of_each_row(logits, labels);
     labels_of_all += labels.size();
     for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
-      const auto of_place = detail::local_part(labels, k);
-      detail::add_right(counts.right(k), detail::local_part(logits, k), of_place,
+      detail::add_right(counts.right(k), options.ignore_index ? counts.counted(k) : nullptr,
+                        detail::local_part(logits, k), detail::local_part(labels, k),
                         static_cast<std::int64_t>(options.top), options.ignore_index.value_or(no_class));
-      if (options.ignore_index) detail::add_counted(counts.counted(k), of_place, *options.ignore_index);
     }
   }
   auto [right, counted] = counts.sums();

@@ -94,6 +94,7 @@ struct reduced_groups {
 /// Reduces positions `begin` to `end` - 1 of each group of a range.
 template <class Source, class Reducer> struct reduced_block {
   using accumulator = typename Reducer::accumulator;
+  static constexpr bool computes_little = requires { requires Source::computes_little; };
   static constexpr std::size_t lanes = reduced_groups::lanes, tile = reduced_groups::tile;
   static constexpr std::size_t short_lanes = 8;    // for few elements, so that merging takes less time than adding
   static constexpr std::size_t few_elements = 15;  // groups of up to this many elements are reduced faster side by side

@@ -8,10 +8,11 @@
 #include <devplace/config.hpp>
 
 // Loops over elements, compiled up to three times: for the target of the command line, for AVX2 if that target lacks
-// it, and, by g++, for AVX-512 if F::computes_much justifies the compile time. The AVX2 and AVX-512 versions have no
-// fused multiply-adds, so a program gives the same bits on every processor unless its own flags allow fusing. The last
-// elements, which fill no vector, are rounded like those in vectors. F::allows_fma states that F has no product and sum
-// that a compiler could fuse. The AVX2 version then includes FMA, because std::fma is a slow function without it.
+// it and F does not declare that it computes_little, and, by g++, for AVX-512 if F::computes_much justifies the compile
+// time. The AVX2 and AVX-512 versions have no fused multiply-adds, so a program gives the same bits on every processor
+// unless its own flags allow fusing. The last elements, which fill no vector, are rounded like those in vectors.
+// F::allows_fma states that F has no product and sum that a compiler could fuse. The AVX2 version then includes FMA,
+// because std::fma is a slow function without it.
 namespace devplace::detail {
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
@@ -47,11 +48,13 @@ template <class F> void run_range(const F& f, std::size_t begin, std::size_t end
     if (current_isa() == cpu_isa::avx512) return range_for_avx512(f, begin, end);
 #endif
 #if defined(__x86_64__) && !defined(__AVX2__)
-  if (current_isa() != cpu_isa::generic) {
-    if constexpr (requires { requires F::allows_fma; })
-      return range_for_avx2_with_fma(f, begin, end);
-    else
-      return range_for_avx2(f, begin, end);
+  if constexpr (!requires { requires F::computes_little; }) {
+    if (current_isa() != cpu_isa::generic) {
+      if constexpr (requires { requires F::allows_fma; })
+        return range_for_avx2_with_fma(f, begin, end);
+      else
+        return range_for_avx2(f, begin, end);
+    }
   }
 #endif
   range_for_target(f, begin, end);
