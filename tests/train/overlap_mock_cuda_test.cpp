@@ -124,10 +124,9 @@ TEST_CASE("buckets are reduced on side streams, between events of backward and t
     const names calls = train();
     for (const char* const device : {"0", "1"}) {
       INFO("step " << i << ", device " << device);
-      // Forward; the loss and its sums; backward with an event after each layer; the wait for both reductions.
+      // Forward; the loss with its sums; backward with an event after each layer; the wait for both reductions.
       // The first device finally computes the loss from the reduced sums.
-      names own{"product", "product", "work",    "work",   "work", "product",
-                "product", "record",  "product", "record", "wait", "update"};
+      names own{"product", "product", "work", "product", "product", "record", "product", "record", "wait", "update"};
       if (i != 0)
         own = {"work", "record", "product", "record", "wait", "update"};  // the work before the event is a graph
       if (device[0] == '0') own.push_back("work");

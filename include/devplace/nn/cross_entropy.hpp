@@ -44,19 +44,21 @@ struct cross_entropy {
 
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
     /// shape_error unless each row has a label, and argument_error unless there is one class weight per class or none.
-    template <class Sums, class Gradient, class Rows, class Logits, class Labels>
+    /// Then calls `then(0)` in the same pass.
+    template <class Sums, class Gradient, class Rows, class Logits, class Labels,
+              class Then = devplace::detail::no_operation>
     DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
-                                  const Labels& labels) const {
+                                  const Labels& labels, const Then& then = {}) const {
       const std::size_t classes = logits.extent(Logits::rank - 1);
       if (weights.count != 0 && weights.count != classes)
         throw argument_error({"cross_entropy: class_weights has ", weights.count, " values and the logits have ",
                               classes, " classes; give one weight for each class."});
       if constexpr (Logits::rank > 2 && Labels::rank + 1 == Logits::rank) {
         detail::require_label_of_each_row("cross_entropy", logits, labels);
-        cross_entropy_into(sums, detail::rows(gradient), rows, detail::rows(logits),
-                           labels.reshape(extents<dyn>{labels.size()}), options);
+        devplace::detail::cross_entropy_then(sums, detail::rows(gradient), rows, detail::rows(logits),
+                                             labels.reshape(extents<dyn>{labels.size()}), options, then);
       } else {
-        cross_entropy_into(sums, gradient, rows, logits, labels, options);
+        devplace::detail::cross_entropy_then(sums, gradient, rows, logits, labels, options, then);
       }
     }
   };

@@ -16,6 +16,14 @@
 
 namespace devplace {
 
+namespace op {
+
+/// `run(ordinal, rows, row_functor, terms, reducer)`: runs the functor for each row, and reduces `terms(row)`, which
+/// may read what the functor wrote. Backends without this operation use two others.
+struct losses_of_rows {};
+
+}  // namespace op
+
 /// Options of PyTorch's cross_entropy, under the same names.
 template <floating_element T> struct cross_entropy_options {
   std::int64_t ignore_index = -100;  ///< rows with this label are ignored
@@ -165,6 +173,47 @@ constexpr auto check_cross_entropy_types() {
 
 }  // namespace devplace::detail
 
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+/// cross_entropy_into, followed by `then(0)` in the same pass.
+template <class Sums, class DLogits, class RowLosses, class Logits, class Labels, class Then>
+void cross_entropy_then(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, const Logits& logits,
+                        const Labels& labels, const cross_entropy_options<operand_element_t<Logits>>& options,
+                        const Then& then) {
+  if constexpr (check_cross_entropy_types<Sums, DLogits, RowLosses, Logits, Labels>()) {
+    using value = operand_element_t<Logits>;
+    using label = operand_element_t<Labels>;
+    const auto x = as_view(logits);
+    const auto y = as_view(labels);
+    const auto dx = as_view(dlogits);
+    const auto losses = as_view(row_losses);
+    const auto totals = as_view(sums);
+    require_one_device("cross_entropy", x, y, dx, losses, totals);
+    require_same_extents("cross_entropy", "the gradient", dx, "logits", x);
+    if (y.extent(0) != x.extent(0) || losses.extent(0) != x.extent(0) || totals.extent(0) != 2)
+      throw shape_error({"cross_entropy: logits are ", to_string(x.extents()), ", labels ", to_string(y.extents()),
+                         ", row losses ", to_string(losses.extents()), " and sums ", to_string(totals.extents()),
+                         "; labels and row losses need one element for each row of the logits, sums two."});
+    proportion.require(static_cast<double>(options.label_smoothing), "cross_entropy", "label_smoothing");
+    using backend = operand_backend_t<Logits>;
+    const std::size_t rows = x.extent(0), n = x.extent(1);
+    constexpr std::size_t columns = operand_extents_t<Logits>::static_extent(1);
+    const cross_entropy_row<value, label> row{raw_data(dx), raw_data(losses), raw_data(x), raw_data(y), n, options};
+    const cross_entropy_terms<value, label> terms{row.losses, row.labels, options.class_weights, n,
+                                                  options.ignore_index};
+    if constexpr (provided<backend, op::losses_of_rows>) {
+      dispatch<op::losses_of_rows, backend>(x.ordinal(), rows,
+                                            row_functor<cross_entropy_row<value, label>, columns>{row, n}, terms,
+                                            loss_reducer<value, Then>{raw_data(totals), then});
+    } else {
+      for_each_row<backend, columns>(x.ordinal(), rows, n, row_grain(n, 8), row);
+      sum_losses<backend>(x.ordinal(), rows, raw_data(totals), terms, then);
+    }
+  }
+}
+
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Computes sums of the cross-entropy of softmax(logits) against class indices, and the gradient, as
@@ -183,33 +232,7 @@ template <tensor_like Sums, tensor_like DLogits, tensor_like RowLosses, tensor_l
 void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, const Logits& logits,
                         const Labels& labels,
                         const cross_entropy_options<detail::operand_element_t<Logits>>& options = {}) {
-  if constexpr (detail::check_cross_entropy_types<Sums, DLogits, RowLosses, Logits, Labels>()) {
-    using value = detail::operand_element_t<Logits>;
-    using label = detail::operand_element_t<Labels>;
-    const auto x = detail::as_view(logits);
-    const auto y = detail::as_view(labels);
-    const auto dx = detail::as_view(dlogits);
-    const auto losses = detail::as_view(row_losses);
-    const auto totals = detail::as_view(sums);
-    detail::require_one_device("cross_entropy", x, y, dx, losses, totals);
-    detail::require_same_extents("cross_entropy", "the gradient", dx, "logits", x);
-    if (y.extent(0) != x.extent(0) || losses.extent(0) != x.extent(0) || totals.extent(0) != 2)
-      throw shape_error({"cross_entropy: logits are ", detail::to_string(x.extents()), ", labels ",
-                         detail::to_string(y.extents()), ", row losses ", detail::to_string(losses.extents()),
-                         " and sums ", detail::to_string(totals.extents()),
-                         "; labels and row losses need one element for each row of the logits, sums two."});
-    detail::proportion.require(static_cast<double>(options.label_smoothing), "cross_entropy", "label_smoothing");
-    using backend = detail::operand_backend_t<Logits>;
-    const std::size_t rows = x.extent(0), n = x.extent(1);
-    detail::for_each_row<backend, detail::operand_extents_t<Logits>::static_extent(1)>(
-        x.ordinal(), rows, n, detail::row_grain(n, 8),
-        detail::cross_entropy_row<value, label>{detail::raw_data(dx), detail::raw_data(losses), detail::raw_data(x),
-                                                detail::raw_data(y), n, options});
-    detail::sum_losses<backend>(
-        x.ordinal(), rows, detail::raw_data(totals),
-        detail::cross_entropy_terms<value, label>{detail::raw_data(losses), detail::raw_data(y), options.class_weights,
-                                                  n, options.ignore_index});
-  }
+  detail::cross_entropy_then(sums, dlogits, row_losses, logits, labels, options, detail::no_operation{});
 }
 
 /// Cross-entropy of softmax(logits) [rows, n] against labels [rows], as a new scalar tensor on the logits' place:

@@ -30,6 +30,11 @@ template <class F>
 concept index_functor =
     std::is_trivially_copyable_v<F> && (range_functor<F> || requires(const F& f, std::size_t i) { f(i); });
 
+/// An index_functor without effect.
+struct no_operation {
+  DEVPLACE_HD constexpr void operator()(std::size_t) const {}
+};
+
 /// Runs `f(i)` for every i below `n` on a backend's device, in the order of its current stream. `grain` is the number
 /// of indices that justify a thread on the CPU.
 template <class Backend, index_functor F>

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/backend/cuda/kernel_launch.cuh>
 #include <devplace/backend/cuda/kernels/row_maximum.hpp>
 #include <devplace/backend/cuda/kernels/rows_kernel.hpp>
+#include <devplace/backend/cuda/workspace.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 
 namespace devplace::detail {
@@ -93,3 +95,21 @@ DEVPLACE_DEVICE void by_group(const cross_entropy_row<T, Label>& p, Access acces
 }
 
 }  // namespace devplace::detail
+
+namespace devplace {
+
+template <> struct implementation<backend::cuda, op::losses_of_rows> {
+  template <class Row, std::size_t Columns, class Terms, class Reducer>
+  static void run(int ordinal, std::size_t rows, const detail::row_functor<Row, Columns>& of_rows, const Terms& terms,
+                  const Reducer& reducer) {
+    const auto partials = detail::cuda_partial_results<typename Reducer::accumulator>(ordinal);
+    const auto launch = [&]<unsigned Lanes, unsigned PerThread>(
+                            std::size_t blocks, const detail::rows_kernel<Row, Lanes, PerThread>& kernel) {
+      using kernel_type = detail::reduced_rows_kernel<Row, Lanes, PerThread, Terms, Reducer>;
+      detail::kernel_launch{ordinal}(kernel_type::blocks(blocks), kernel_type{kernel, terms, reducer, partials});
+    };
+    detail::with_kernel(rows, of_rows, launch);
+  }
+};
+
+}  // namespace devplace

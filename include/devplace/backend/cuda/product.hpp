@@ -35,17 +35,14 @@ void finish_product(const gemm_arguments<T, C>& g, computed_t<T> beta, const Lau
     with_width(finish_kernel<C, 1, T>{g.m, g.n, g.ldc, g.c, beta, g.bias, g.epilogue});
 }
 
-/// Sums columns with the stream's workspace, using `Source<T, Width>` with the widest accesses that `aligned` allows.
+/// Sums columns in one launch, using `Source<T, Width>` with the widest accesses that `aligned` allows.
 template <template <class, unsigned> class Source, class T, class Sum, class Out, class Launch, class... Members>
 void sum_columns(int ordinal, std::size_t rows, std::size_t columns, bool aligned,
                  const sum_result<Sum, Out, T>& result, const Launch& launch, const Members&... members) {
   constexpr unsigned wide = widest_access<T>;
-  const cuda_scope device(ordinal);
-  auto* const workspace = static_cast<Sum*>(cuda_workspace<cuda_product_workspace>(ordinal, device));
-  const std::lock_guard lock(sequence_mutex_of(ordinal));
-  const auto with = [&](const auto& source) {
-    launch_column_sums(source, rows, columns, result, workspace, cuda_product_workspace::bytes, launch);
-  };
+  static_assert(most_strips * 32 * wide * sizeof(Sum) <= cuda_reduction_workspace::value_bytes);
+  const auto partials = cuda_partial_results<Sum>(ordinal);
+  const auto with = [&](const auto& source) { launch_column_sums(source, rows, columns, result, partials, launch); };
   if (aligned && columns % wide == 0)
     with(Source<T, wide>{members...});
   else

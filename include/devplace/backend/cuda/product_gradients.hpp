@@ -19,7 +19,7 @@ void multiply_with_sums(int ordinal, const gemm_arguments<T, C>& g, C* sums, con
                                 sum_result<C, C, T>{sums, 1, 1, g.beta}, launch, g.a, g.lda);
 }
 
-/// Makes one pass over the gradient. If the pass sums strips of rows separately, a second kernel adds the strips' sums.
+/// Makes one pass over the gradient.
 template <class T, class Sum, class Launch>
 void relu_gradient(int ordinal, const relu_gradient_arguments<T, Sum>& g, const Launch& launch) {
   constexpr unsigned wide = widest_access<T>;

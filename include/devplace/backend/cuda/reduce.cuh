@@ -21,21 +21,14 @@ template <> struct implementation<backend::cuda, op::reduce> {
   }
 
  private:
-  static char* workspace_of(int ordinal) {
-    const detail::cuda_scope device(ordinal);
-    return static_cast<char*>(detail::cuda_workspace<detail::cuda_reduction_workspace>(ordinal, device));
-  }
-
   struct launcher {
     int ordinal;
 
     template <class Kernel> void operator()(Kernel kernel) const {
-      using accumulator = typename Kernel::accumulator;
-      static_assert(sizeof(accumulator) <= 16 && alignof(accumulator) <= 16);
       if (kernel.layout.chunks > 1) {
-        char* const workspace = workspace_of(ordinal);
-        kernel.tickets = reinterpret_cast<unsigned*>(workspace);
-        kernel.partials = reinterpret_cast<accumulator*>(workspace + detail::cuda_reduction_workspace::ticket_bytes);
+        const auto partials = detail::cuda_partial_results<typename Kernel::accumulator>(ordinal);
+        kernel.partials = partials.values;
+        kernel.tickets = partials.tickets;
       }
       detail::kernel_launch{ordinal}(kernel.layout.blocks(), kernel);
     }

@@ -23,11 +23,11 @@ struct cuda_product_workspace {
   static constexpr std::size_t zeroed = 0;
 };
 
-/// Partial results that the blocks of a reduction pass to the last block: tickets (counters of finished blocks, 0
-/// between launches), followed by accumulators of at most 16 bytes.
+/// The memory of partial_results: tickets (counters of finished blocks), followed by values of at most 16 bytes.
 struct cuda_reduction_workspace {
   static constexpr std::size_t ticket_bytes = most_partial_blocks * sizeof(unsigned);
-  static constexpr std::size_t bytes = ticket_bytes + most_partial_blocks * most_block_columns * 16;
+  static constexpr std::size_t value_bytes = most_partial_blocks * most_block_columns * 16;
+  static constexpr std::size_t bytes = ticket_bytes + value_bytes;
   static constexpr std::size_t zeroed = ticket_bytes;
 };
 
@@ -51,6 +51,14 @@ template <class Use> void* cuda_workspace(int ordinal, const cuda_scope& scope) 
   if constexpr (Use::zeroed != 0)
     check_cuda(cudaMemsetAsync(block.data(), 0, Use::zeroed, scope.stream()), "cudaMemsetAsync", ordinal);
   return own.blocks.emplace(scope.stream_id(), std::move(block)).first->second.data();
+}
+
+/// Returns the current stream's cuda_reduction_workspace.
+template <class T> partial_results<T> cuda_partial_results(int ordinal) {
+  static_assert(sizeof(T) <= 16 && alignof(T) <= 16);
+  const cuda_scope device(ordinal);
+  char* const tickets = static_cast<char*>(cuda_workspace<cuda_reduction_workspace>(ordinal, device));
+  return {reinterpret_cast<T*>(tickets + cuda_reduction_workspace::ticket_bytes), reinterpret_cast<unsigned*>(tickets)};
 }
 
 }  // namespace devplace::detail

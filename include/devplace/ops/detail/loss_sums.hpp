@@ -17,10 +17,12 @@ struct loss_term {
   double weight;
 };
 
-template <class T> struct loss_reducer {
+/// Stores the sums, then calls `then(0)`.
+template <class T, class Then> struct loss_reducer {
   using accumulator = loss_term;
   static constexpr bool reduces_all = true;
   T* sums;
+  Then then;
 
   DEVPLACE_HD static constexpr accumulator identity() { return {0, 0}; }
   DEVPLACE_HD static constexpr void add(accumulator& a, loss_term term, std::size_t) { merge(a, term); }
@@ -31,13 +33,15 @@ template <class T> struct loss_reducer {
   DEVPLACE_HD void store(std::size_t, accumulator a) const {
     sums[0] = static_cast<T>(a.loss);
     sums[1] = static_cast<T>(a.weight);
+    then(0);
   }
 };
 
-/// Adds `terms(row)` of all rows: sums[0] = sum of the losses, sums[1] = sum of the weights.
-template <class Backend, class T, class Terms>
-void sum_losses(int ordinal, std::size_t rows, T* sums, const Terms& terms) {
-  reduce<Backend>(ordinal, reduction_plan<Terms, loss_reducer<T>>{1, rows, 1, terms, loss_reducer<T>{sums}});
+/// Adds `terms(row)` of all rows: sums[0] = sum of the losses, sums[1] = sum of the weights. Then calls `then(0)`.
+template <class Backend, class T, class Terms, class Then = no_operation>
+void sum_losses(int ordinal, std::size_t rows, T* sums, const Terms& terms, const Then& then = {}) {
+  using reducer = loss_reducer<T, Then>;
+  reduce<Backend>(ordinal, reduction_plan<Terms, reducer>{1, rows, 1, terms, reducer{sums, then}});
 }
 
 template <class T> struct loss_result {

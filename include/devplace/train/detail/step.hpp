@@ -248,20 +248,26 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
   }
   const auto gradient = view_of(gradient_of_loss, outputs);
   const auto result = view_of(output, outputs);
-  constexpr bool computes =
-      nn::computes_losses<PlacedLoss, decltype(sums), decltype(gradient), decltype(losses), decltype(result), Targets>;
-  static_assert(computes, DEVPLACE_DETAIL_LOSS_WITHOUT_INTO);
-  if constexpr (computes) loss.into(sums, gradient, losses, result, targets);
+  const loss_functor<typename roles::gradient, accumulator> store{run::tail(r, r.loss_sums(), add),
+                                                                  memory.mark,
+                                                                  memory.totals(),
+                                                                  memory.pending(),
+                                                                  memory.counts,
+                                                                  counts_passes<Backend> ? memory.passes() : nullptr};
+  if constexpr (requires { loss.into(sums, gradient, losses, result, targets, store); }) {
+    loss.into(sums, gradient, losses, result, targets, store);
+  } else {
+    constexpr bool computes = nn::computes_losses<PlacedLoss, decltype(sums), decltype(gradient), decltype(losses),
+                                                  decltype(result), Targets>;
+    static_assert(computes, DEVPLACE_DETAIL_LOSS_WITHOUT_INTO);
+    if constexpr (computes) loss.into(sums, gradient, losses, result, targets);
+    devplace::detail::for_each_index<Backend>(r.ordinal, 1, 1, store);
+  }
   if constexpr (scales_losses<P>)
     runtime::round_scaled<Backend>(r.ordinal, output_gradient, gradient_of_loss, output_size,
                                    static_cast<accumulator>(divisor), &memory.scale()->scale);
   else if constexpr (layout::copies_outputs)
     runtime::round_elements<Backend>(r.ordinal, output_gradient, gradient_of_loss, output_size);
-  devplace::detail::for_each_index<Backend>(
-      r.ordinal, 1, 1,
-      loss_functor<typename roles::gradient, accumulator>{run::tail(r, r.loss_sums(), add), memory.mark,
-                                                          memory.totals(), memory.pending(), memory.counts,
-                                                          counts_passes<Backend> ? memory.passes() : nullptr});
   memory.counts = false;
 }
 

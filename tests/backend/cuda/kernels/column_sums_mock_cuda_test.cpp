@@ -34,20 +34,26 @@ struct matrix {
   float* data() { return storage.data(); }
 };
 
-/// Counts the kernels that are launched.
-struct counted {
-  unsigned* kernels;
-  unsigned most_blocks;
-
-  template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
-    ++*kernels;
-    mock::run_kernel(std::min<std::size_t>(blocks, most_blocks), kernel, 7);
-  }
-};
+/// Launches column sums in at most `most_blocks` blocks, with memory for the partial results of `columns` columns.
+/// Requires one launch, which leaves the tickets as they were.
+template <class Source, class Result>
+void sum_columns(const Source& source, std::size_t rows, std::size_t columns, const Result& result,
+                 std::size_t most_blocks) {
+  unsigned kernels = 0;
+  mock::device_vector<unsigned> tickets(columns);
+  mock::device_vector<float> values(dp::detail::most_strips * 32 * Source::width);
+  dp::detail::launch_column_sums(source, rows, columns, result, {values.data(), tickets.data()},
+                                 [&](std::size_t blocks, const auto& kernel) {
+                                   ++kernels;
+                                   mock::run_kernel(std::min(blocks, most_blocks), kernel, 7);
+                                 });
+  CHECK(kernels == 1);
+  CHECK(tickets == mock::device_vector<unsigned>(columns));
+}
 
 }  // namespace
 
-TEST_CASE("column sums equal a loop's, in one kernel or two, for any number of blocks", "[cuda]") {
+TEST_CASE("column sums equal a loop's, for any number of blocks", "[cuda]") {
   for (const auto& [m, n] : {std::array<std::size_t, 2>{0, 5},
                              {1, 1},
                              {3, 4},
@@ -63,47 +69,48 @@ TEST_CASE("column sums equal a loop's, in one kernel or two, for any number of b
     for (std::size_t j = 0; j < n; ++j) {
       for (std::size_t i = 0; i < m; ++i) expected[j] += 2 * matrix::at(i, j);
     }
-    mock::device_vector<float> workspace(16 * n);
-    for (const unsigned most_blocks : {1u, 3u, 100u}) {
-      unsigned kernels = 0;
+    for (const std::size_t most_blocks : {std::size_t{1}, std::size_t{3}, std::size_t{100}}) {
       mock::device_vector<float> sums(n, 1.0F);
       const dp::detail::sum_result<float> result{sums.data(), 1, 2, 3};
-      dp::detail::launch_column_sums(dp::detail::matrix_source<float, 1>{x.data(), x.ld}, m, n, result,
-                                     workspace.data(), workspace.size() * sizeof(float),
-                                     counted{&kernels, most_blocks});
+      sum_columns(dp::detail::matrix_source<float, 1>{x.data(), x.ld}, m, n, result, most_blocks);
       CHECK(sums == expected);
-      CHECK(kernels == (m > 64 ? 2 : 1));
     }
     if (n % 4 != 0) continue;
-    unsigned kernels = 0;
     mock::device_vector<float> sums(n, 1.0F);
     const dp::detail::sum_result<float> result{sums.data(), 1, 2, 3};
-    dp::detail::launch_column_sums(dp::detail::matrix_source<float, 4>{x.data(), x.ld}, m, n, result, workspace.data(),
-                                   workspace.size() * sizeof(float), counted{&kernels, 5});
+    sum_columns(dp::detail::matrix_source<float, 4>{x.data(), x.ld}, m, n, result, 5);
     CHECK(sums == expected);
   }
 }
 
-TEST_CASE("strips of column sums fit into the workspace", "[cuda]") {
-  matrix x(500, 6);
-  mock::device_vector<float> expected(6, 0.0F);
-  for (std::size_t j = 0; j < 6; ++j)
-    for (std::size_t i = 0; i < 500; ++i) expected[j] += matrix::at(i, j);
-  for (const std::size_t strips : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{100}}) {
-    unsigned kernels = 0;
-    mock::device_vector<float> workspace(strips * 6);
-    mock::device_vector<float> sums(6, std::numeric_limits<float>::quiet_NaN());  // must not be read with beta 0
-    dp::detail::launch_column_sums(dp::detail::matrix_source<float, 1>{x.data(), x.ld}, 500, 6,
-                                   dp::detail::sum_result<float>{sums.data()}, workspace.data(),
-                                   workspace.size() * sizeof(float), counted{&kernels, 100});
+TEST_CASE("column sums with beta 0 do not read what they replace", "[cuda]") {
+  for (const std::size_t rows : {std::size_t{1}, std::size_t{64}, std::size_t{500}}) {
+    matrix x(rows, 6);
+    mock::device_vector<float> expected(6, 0.0F), sums(6, std::numeric_limits<float>::quiet_NaN());
+    for (std::size_t j = 0; j < 6; ++j)
+      for (std::size_t i = 0; i < rows; ++i) expected[j] += matrix::at(i, j);
+    sum_columns(dp::detail::matrix_source<float, 1>{x.data(), x.ld}, rows, 6,
+                dp::detail::sum_result<float>{sums.data()}, 100);
     CHECK(sums == expected);
-    CHECK(kernels == (strips < 2 ? 1 : 2));
+  }
+}
+
+TEST_CASE("the strips of all columns are as many as the partial results allow", "[cuda]") {
+  const std::size_t rows = 64 * dp::detail::most_strips + 1;  // enough for one strip more than there may be
+  for (const std::size_t n : {std::size_t{1}, std::size_t{40}}) {
+    matrix x(rows, n);
+    mock::device_vector<float> expected(n, 0.0F), sums(n);
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = 0; i < rows; ++i) expected[j] += matrix::at(i, j);
+    sum_columns(dp::detail::matrix_source<float, 1>{x.data(), x.ld}, rows, n,
+                dp::detail::sum_result<float>{sums.data()}, 1000);
+    CHECK(sums == expected);
   }
 }
 
 TEST_CASE("column sums apply row weights and the epilogue", "[cuda]") {
   matrix x(70, 5);
-  mock::device_vector<float> weights(140), sums(10, 1.0F), workspace(1000);
+  mock::device_vector<float> weights(140), sums(10, 1.0F);
   const mock::device_vector<float> bias{1, -2000, 3, 4, 5};
   mock::device_vector<float> expected(10, 1.0F);
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 5) - 2;
@@ -113,11 +120,8 @@ TEST_CASE("column sums apply row weights and the epilogue", "[cuda]") {
     const float before = 3 * sum + 2 + bias[j];
     expected[2 * j] = before < 0 ? 0 : before;
   }
-  unsigned kernels = 0;
-  dp::detail::launch_column_sums(
-      dp::detail::weighted_rows_source<float, 1>{x.data(), x.ld, weights.data(), 2}, 70, 5,
-      dp::detail::sum_result<float>{sums.data(), 2, 3, 2, bias.data(), 1, dp::detail::epilogue::relu}, workspace.data(),
-      workspace.size() * sizeof(float), counted{&kernels, 100});
+  sum_columns(dp::detail::weighted_rows_source<float, 1>{x.data(), x.ld, weights.data(), 2}, 70, 5,
+              dp::detail::sum_result<float>{sums.data(), 2, 3, 2, bias.data(), 1, dp::detail::epilogue::relu}, 100);
   CHECK(sums == expected);
 }
 
@@ -130,7 +134,7 @@ template <unsigned Width> void check_relu_gradient(std::size_t m, std::size_t n,
   INFO(m << " x " << n << ", " << Width << " at once, in place " << in_place);
   matrix y(m, n), dy(m, n), apart(m, n);
   float* const to = in_place ? dy.data() : apart.data();
-  mock::device_vector<float> gradient(m * n), sums(n, 2.0F), expected(n, 2.0F), workspace(100 * n);
+  mock::device_vector<float> gradient(m * n), sums(n, 2.0F), expected(n, 2.0F);
   for (std::size_t j = 0; j < n; ++j)
     for (std::size_t i = 0; i < m; ++i) {
       dy.data()[i * n + j] = matrix::at(3 * i, j);
@@ -138,10 +142,8 @@ template <unsigned Width> void check_relu_gradient(std::size_t m, std::size_t n,
       expected[j] += gradient[i * n + j];
     }
   for (std::size_t i = 0; i < m * n; ++i) y.data()[i] = matrix::at(i / n, i % n);
-  unsigned kernels = 0;
-  dp::detail::launch_column_sums(dp::detail::relu_gradient_source<float, Width>{to, dy.data(), y.data(), n}, m, n,
-                                 dp::detail::sum_result<float>{sums.data(), 1, 1, 1}, workspace.data(),
-                                 workspace.size() * sizeof(float), counted{&kernels, 3});
+  sum_columns(dp::detail::relu_gradient_source<float, Width>{to, dy.data(), y.data(), n}, m, n,
+              dp::detail::sum_result<float>{sums.data(), 1, 1, 1}, 3);
   CHECK(sums == expected);
   CHECK(mock::device_vector<float>(to, to + m * n) == gradient);
 }
@@ -162,10 +164,8 @@ TEST_CASE("the gradient of a relu is 0 for activations 0 and -0, and passes on N
   const mock::device_vector<float> y{not_a_number, 0, -0.0F, infinite, 1, 1, 1, -1};
   mock::device_vector<float> dy{1, not_a_number, infinite, 2, not_a_number, -infinite, -0.0F, not_a_number};
   mock::device_vector<float> sums(8);
-  unsigned kernels = 0;
-  dp::detail::launch_column_sums(dp::detail::relu_gradient_source<float, 1>{dy.data(), dy.data(), y.data(), 8}, 1, 8,
-                                 dp::detail::sum_result<float>{sums.data()}, static_cast<float*>(nullptr), 0,
-                                 counted{&kernels, 1});
+  sum_columns(dp::detail::relu_gradient_source<float, 1>{dy.data(), dy.data(), y.data(), 8}, 1, 8,
+              dp::detail::sum_result<float>{sums.data()}, 1);
   CHECK(dy[0] == 1);
   CHECK(dy[1] == 0);
   CHECK(dy[2] == 0);

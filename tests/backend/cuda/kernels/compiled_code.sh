@@ -175,7 +175,7 @@ short_kernels 2 2 wide_gather
 short_kernels 2 3 'wide_finishI'
 short_kernels 2 2 wide_finish_images
 short_kernels 2 9 'finish_kernelI[^L]*Lj8'
-short_kernels 4 15 'relu_gradient_sourceI[^L]*Lj8'
+short_kernels 2 15 'relu_gradient_sourceI[^L]*Lj8'
 
 # Counts in each kernel how often four loads precede the first use of what they load, without a branch between.
 nvdisasm=$(dirname "$nvcc")/nvdisasm

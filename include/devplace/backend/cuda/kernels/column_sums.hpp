@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <devplace/backend/cuda/kernels/groups.hpp>
+#include <devplace/backend/cuda/kernels/reduction_layout.hpp>
 #include <devplace/backend/cuda/pack.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
@@ -94,55 +96,74 @@ struct column_strips {
   std::size_t rows, columns, strip_rows, strips;
 };
 
-/// Sums columns in a fixed order: each thread sums `width` columns over every Rows-th row of a strip; then these Rows
-/// partial sums are added in order. Strip s yields elements s * columns + column of the result.
-template <class Source, unsigned Rows, class Result = sum_result<typename Source::value_type>>
-struct column_sums_kernel {
+/// Largest number of strips of all tiles together, unless each tile has one strip.
+inline constexpr std::size_t most_strips = 512;
+
+/// Sums columns in a fixed order: each thread sums `width` columns over every eighth row of a strip; then these eight
+/// partial sums are added in order. If there are several strips, the last block of a tile adds the strips' sums in the
+/// same way.
+template <class Source, class Result = sum_result<typename Source::value_type>> struct column_sums_kernel {
   using value_type = typename Source::value_type;
   static constexpr unsigned width = Source::width;
-  static constexpr unsigned threads = 32 * Rows;
+  static constexpr unsigned rows_at_once = 8;
+  static constexpr unsigned threads = 32 * rows_at_once;
+  static constexpr unsigned least_blocks =
+      width == 2 ? 4 : 0;  // without a number nvcc 13.0 spills a register of double
   static constexpr std::size_t tile = std::size_t{32} * width;
   static constexpr unsigned rows_in_flight = 4;  ///< rows that are read before the first one is used
 
   Source source;
   column_strips all;
   Result result;
+  partial_results<value_type> partials;  // all.strips * all.columns values, and a ticket for each tile
 
   template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
-    using vector = pack<value_type, width>;
-    const auto sums = t.template shared<vector, threads>();
-    const unsigned first = t.thread_index() / 32;
     const std::size_t tiles = divided_up(all.columns, tile);
     for (std::size_t item = t.block_index(); item < tiles * all.strips; item += t.grid_size()) {
       const std::size_t strip = item / tiles;
       const std::size_t column = item % tiles * tile + t.thread_index() % 32 * width;
+      const bool stores = t.thread_index() < 32 && column < all.columns;
       const std::size_t begin = strip * all.strip_rows;
       const std::size_t end = begin + all.strip_rows < all.rows ? begin + all.strip_rows : all.rows;
-      vector sum{};
-      if (column < all.columns) add_rows(t, sum, begin + first, end, column);
-      sums.store(t.thread_index(), sum);
-      t.sync();
-      if (first == 0 && column < all.columns) {
-        for (unsigned other = 1; other < Rows; ++other) add(sum, sums.load(other * 32 + t.thread_index()));
-        DEVPLACE_DEVICE_UNROLL
-        for (unsigned e = 0; e < width; ++e) result.store(strip * all.columns + column + e, sum.value[e]);
+      pack<value_type, width> sum = sum_rows(t, source, begin, end, column);
+      if (all.strips > 1) {
+        if (stores) t.store(partials.values + strip * all.columns + column, sum);
+        if (!is_last_block(t, partials.tickets + item % tiles, static_cast<unsigned>(all.strips))) continue;
+        const matrix_source<value_type, width> strips{partials.values, all.columns};
+        sum = sum_rows(t, strips, 0, all.strips, column);
       }
-      t.sync();  // before the next round overwrites sums
+      if (!stores) continue;
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned e = 0; e < width; ++e) result.store(column + e, sum.value[e]);
     }
   }
 
  private:
-  template <class Thread>
-  DEVPLACE_DEVICE void add_rows(const Thread& t, pack<value_type, width>& sum, std::size_t row, std::size_t end,
-                                std::size_t column) const {
-    for (; row + (rows_in_flight - 1) * Rows < end; row += rows_in_flight * Rows) {
-      typename Source::read_type x[rows_in_flight];
+  /// Returns the sums of rows [begin, end) to the first warp.
+  template <class Thread, class Rows>
+  DEVPLACE_DEVICE pack<value_type, width> sum_rows(const Thread& t, const Rows& rows, std::size_t begin,
+                                                   std::size_t end, std::size_t column) const {
+    const auto sums = t.template shared<pack<value_type, width>, threads>();
+    pack<value_type, width> sum{};
+    if (column < all.columns) add_rows(t, rows, sum, begin + t.thread_index() / 32, end, column);
+    sums.store(t.thread_index(), sum);
+    t.sync();
+    if (t.thread_index() < 32)
+      for (unsigned other = 1; other < rows_at_once; ++other) add(sum, sums.load(other * 32 + t.thread_index()));
+    t.sync();  // before sums is used again
+    return sum;
+  }
+  template <class Thread, class Rows>
+  DEVPLACE_DEVICE static void add_rows(const Thread& t, const Rows& rows, pack<value_type, width>& sum, std::size_t row,
+                                       std::size_t end, std::size_t column) {
+    for (; row + (rows_in_flight - 1) * rows_at_once < end; row += rows_in_flight * rows_at_once) {
+      typename Rows::read_type x[rows_in_flight];
       DEVPLACE_DEVICE_UNROLL
-      for (unsigned k = 0; k < rows_in_flight; ++k) x[k] = source.read(t, row + k * Rows, column);
+      for (unsigned k = 0; k < rows_in_flight; ++k) x[k] = rows.read(t, row + k * rows_at_once, column);
       DEVPLACE_DEVICE_UNROLL
-      for (unsigned k = 0; k < rows_in_flight; ++k) add(sum, source.summands(t, x[k], row + k * Rows, column));
+      for (unsigned k = 0; k < rows_in_flight; ++k) add(sum, rows.summands(t, x[k], row + k * rows_at_once, column));
     }
-    for (; row < end; row += Rows) add(sum, source.summands(t, source.read(t, row, column), row, column));
+    for (; row < end; row += rows_at_once) add(sum, rows.summands(t, rows.read(t, row, column), row, column));
   }
 
   DEVPLACE_DEVICE static void add(pack<value_type, width>& sum, const pack<value_type, width>& x) {
@@ -151,25 +172,20 @@ struct column_sums_kernel {
   }
 };
 
-/// Sums the columns of a source of `rows` rows with one kernel. If there are enough rows for many blocks, uses two
-/// kernels and stores the sums of strips in `workspace`, of `bytes` bytes. The strips, and so the bits, depend only on
-/// the shape. `launch(blocks, kernel)` enqueues a kernel.
+/// Sums the columns of a source of `rows` rows with one kernel. If there are enough rows for many blocks, `partials`
+/// receives the strips' sums, at most most_strips * 32 * Source::width. The strips, and so the bits, depend only on the
+/// shape. `launch(blocks, kernel)` enqueues the kernel.
 template <class Source, class T, class Out, class Bias, class Launch>
 void launch_column_sums(const Source& source, std::size_t rows, std::size_t columns,
-                        const sum_result<T, Out, Bias>& result, T* workspace, std::size_t bytes, const Launch& launch) {
+                        const sum_result<T, Out, Bias>& result, const partial_results<T>& partials,
+                        const Launch& launch) {
   if (columns == 0) return;
-  constexpr std::size_t fewest_rows = 64, most_blocks = 512;
-  using first_kernel = column_sums_kernel<Source, 8>;
-  const std::size_t tiles = divided_up(columns, first_kernel::tile);
-  std::size_t strips = std::min(divided_up(rows, fewest_rows), most_blocks / std::min(tiles, most_blocks));
-  strips = std::max(std::size_t{1}, std::min(strips, bytes / (columns * sizeof(T))));
-  const std::size_t strip_rows = divided_up(rows, strips);
-  const column_strips all{rows, columns, strip_rows, strips};
-  if (strips == 1) return launch(tiles, column_sums_kernel<Source, 8, sum_result<T, Out, Bias>>{source, all, result});
-  launch(tiles * strips, first_kernel{source, all, sum_result<T>{workspace}});
-  using second_kernel = column_sums_kernel<matrix_source<T, 1>, 32, sum_result<T, Out, Bias>>;
-  launch(divided_up(columns, second_kernel::tile),
-         second_kernel{{workspace, columns}, {strips, columns, strips, 1}, result});
+  constexpr std::size_t fewest_rows = 64;
+  using kernel_type = column_sums_kernel<Source, sum_result<T, Out, Bias>>;
+  const std::size_t tiles = divided_up(columns, kernel_type::tile);
+  const std::size_t most = most_strips / std::min(tiles, most_strips);
+  const std::size_t strips = std::max(std::size_t{1}, std::min(divided_up(rows, fewest_rows), most));
+  launch(tiles * strips, kernel_type{source, {rows, columns, divided_up(rows, strips), strips}, result, partials});
 }
 
 }  // namespace devplace::detail

@@ -17,6 +17,12 @@ inline constexpr std::size_t most_partial_blocks = 1024;
 /// Largest number of adjacent results that a block computes together.
 inline constexpr std::size_t most_block_columns = 32;
 
+/// Memory in which the blocks of a launch pass partial results to a last block. Tickets are 0 between launches.
+template <class T> struct partial_results {
+  T* values;
+  unsigned* tickets;
+};
+
 /// How the elements of a reduction are distributed over blocks. The layout depends only on the shape and the element
 /// type. It determines the order of summation, so the bits depend neither on the GPU nor on addresses.
 ///

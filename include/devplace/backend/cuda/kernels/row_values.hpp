@@ -21,6 +21,7 @@ enum class row_steps { by_length, adjacent, strided };
 template <class Group, unsigned Width, row_steps Kind> class row_columns {
  public:
   static constexpr unsigned width = Width;
+  static constexpr row_steps kind = Kind;
 
   /// `length` is the row's, of which `columns` belong to the part.
   DEVPLACE_DEVICE row_columns(const Group& group, std::size_t length, unsigned columns)
@@ -60,9 +61,14 @@ template <class T, class Columns, unsigned Steps> class row_part {
   using value_type = T;
 
   DEVPLACE_DEVICE row_part(const Columns& columns, const T* row, std::size_t begin) : columns_(columns), begin_(begin) {
+    const auto read_steps = [&](bool packs) {
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned k = 0; k < Steps; ++k) values_[k] = columns.has(k) ? read(k, row, packs) : pack<T, width>{};
+    };
     const bool packs = columns.are_packs(row);
-    DEVPLACE_DEVICE_UNROLL
-    for (unsigned k = 0; k < Steps; ++k) values_[k] = columns.has(k) ? read(k, row, packs) : pack<T, width>{};
+    // Two loops for long rows, whose loads should follow each other; nvcc does not always make two from one.
+    const bool apart = packs && Steps > 1 && Columns::kind == row_steps::adjacent;
+    apart ? read_steps(true) : read_steps(packs);
   }
 
   /// Calls f(column, element, other rows' elements...) for each column.

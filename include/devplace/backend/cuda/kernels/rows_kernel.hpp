@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
+#include <devplace/backend/cuda/kernels/reduction_layout.hpp>
 #include <devplace/backend/cuda/kernels/row_values.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/ops/for_each_row.hpp>
@@ -35,6 +37,55 @@ template <class Row, unsigned Lanes, unsigned PerThread> struct rows_kernel {
       const std::size_t row = rows_per_block == 1 ? first : first + t.thread_index() / Lanes;
       by_group(functor, row_access<PerThread>{}, group, row, rows_per_block == 1 || row < rows);
     }
+  }
+};
+
+/// A rows_kernel that then reduces `terms(row)`, which may read what the row's functor wrote. Each block merges its
+/// rows' terms, and the last block merges the blocks' results.
+template <class Row, unsigned Lanes, unsigned PerThread, class Terms, class Reducer> struct reduced_rows_kernel {
+  using rows_type = rows_kernel<Row, Lanes, PerThread>;
+  using accumulator = typename Reducer::accumulator;
+  static constexpr unsigned threads = rows_type::threads;
+  /// As many as an H100 runs concurrently; constant, because the number determines the order of summation.
+  static constexpr std::size_t most_blocks = most_partial_blocks * reduction_threads / threads;
+
+  rows_type rows;
+  Terms terms;
+  Reducer reducer;
+  partial_results<accumulator> partials;  // one per block, and one ticket
+
+  /// Returns how many blocks to launch where `rows` would take `all`.
+  static std::size_t blocks(std::size_t all) { return std::clamp(all, std::size_t{1}, most_blocks); }
+
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
+    const auto merged = [](accumulator a, const accumulator& b) {
+      Reducer::merge(a, b);
+      return a;
+    };
+    rows(t);
+    t.sync();
+    accumulator sum = Reducer::identity();
+    if (t.thread_index() < 32) {  // a warp is enough, and the others have nothing to execute
+      for (std::size_t k = t.thread_index(), row; (row = row_of_block(t, k)) < rows.rows; k += 32)
+        Reducer::add(sum, terms(row), row);
+      sum = lane_group<Thread, 32>(t).all_reduce(sum, merged);
+    }
+    if (t.grid_size() > 1) {
+      if (t.thread_index() == 0) t.publish(partials.values + t.block_index(), sum);
+      if (!is_last_block(t, partials.tickets, t.grid_size())) return;
+      sum = Reducer::identity();
+      for (unsigned k = t.thread_index(); k < t.grid_size(); k += threads)
+        Reducer::merge(sum, t.observe(partials.values + k));
+      sum = block_group<Thread, threads>(t).all_reduce(sum, merged);
+    }
+    if (t.thread_index() == 0) reducer.store(0, sum);
+  }
+
+ private:
+  /// Returns number k of the rows that `rows` gives to this block.
+  template <class Thread> DEVPLACE_DEVICE static std::size_t row_of_block(const Thread& t, std::size_t k) {
+    constexpr unsigned at_once = rows_type::rows_per_block;
+    return (t.block_index() + k / at_once * t.grid_size()) * at_once + k % at_once;
   }
 };
 
