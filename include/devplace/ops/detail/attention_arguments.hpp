@@ -57,10 +57,10 @@ template <class T> struct attention_dropout {
                                                          std::size_t query) {
     return (std::uint64_t{head} * s.length + query) * divided_up(s.length, 4);
   }
-  /// The random words of a query for the keys from 4 floor(key / 4) on.
+  /// The random words of a query for the keys from 4 floor(first / 4) on.
   DEVPLACE_HD constexpr philox_block words(const attention_shape& s, std::size_t sequence, std::size_t query,
-                                           std::size_t key) const {
-    return of_sample(sequence / s.heads).block(first_block(s, sequence % s.heads, query) + key / 4);
+                                           std::size_t first) const {
+    return of_sample(sequence / s.heads).block(first_block(s, sequence % s.heads, query) + first / 4);
   }
   DEVPLACE_HD constexpr T apply(T x, std::uint32_t word) const { return word < threshold ? T{0} : x * scale; }
 };

@@ -115,7 +115,7 @@ enum class attention_part : unsigned char { results, queries, keys };
 template <class T, unsigned Columns, attention_part Part>
 struct attention_tiles_kernel : attention_kernel<attention_tiles_kernel<T, Columns, Part>, 64, 128> {
   static constexpr bool gradient = Part != attention_part::results, of_keys = Part == attention_part::keys;
-  static constexpr unsigned others = gradient && Columns > 3 ? 16 : 32;  // all arrays fit into 48 KiB of shared memory
+  static constexpr unsigned others = gradient && Columns > 2 ? 16 : 32;  // fits into 48 KiB and registers
   std::conditional_t<gradient, attention_gradient_arguments<T>, attention_arguments<T>> g;
 
   template <class Thread> DEVPLACE_DEVICE void run(Thread& t, std::size_t sequence, std::size_t first) const {
@@ -227,15 +227,16 @@ struct attention_tiles_kernel : attention_kernel<attention_tiles_kernel<T, Colum
       const std::size_t query = of_keys ? other : row, key = of_keys ? row : other;
       float &probability = p[i / 4][i % 4], &dscore = dp[i / 4][i % 4];
       const bool counts = query < s.length && key < s.length && (!s.causal || key <= query);
-      const std::size_t index = sequence * s.length + query;
-      const float undropped = counts ? fast_exp<float>(probability * g.scale - g.log_sums[index]) : 0;
+      const std::size_t index = sequence * s.length + (query < s.length ? query : 0);
+      const float log_sum = g.log_sums[index], product = g.products[index];  // read once for all equal queries
+      const float undropped = counts ? fast_exp<float>(probability * g.scale - log_sum) : 0;
       probability = undropped;
       if (dropout.drops()) {
         if (of_keys || i % 2 == 0) words = dropout.words(s, sequence, query, key);
         const std::uint32_t word = word_of(words, key);
         probability = dropout.apply(probability, word), dscore = dropout.apply(dscore, word);
       }
-      dscore = counts ? g.scale * undropped * (dscore - g.products[index]) : 0;
+      dscore = counts ? g.scale * undropped * (dscore - product) : 0;
     }
   }
 
