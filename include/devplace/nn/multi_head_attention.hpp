@@ -194,7 +194,6 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
 
   /// Compute attention of elements T: those in which the layer stores activations, or accumulators. Return false if
   /// neither a library nor kernels take T for this shape.
-  ///@{
   template <class T, class Call> static bool forward_in(const Call& c) {
     if (!kernels_take<T, Call> && !library_takes<T>(c)) return false;
     const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), rounding_scratch);
@@ -238,10 +237,8 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
       matmul_into(detail::rows(c.input_gradient), dprojections, in_weight, matmul_options<P>{});
     return true;
   }
-  ///@}
 
   /// Whether kernels, or a library, take elements T.
-  ///@{
   template <class T, class Call>
   static constexpr bool kernels_take = [] {
     if constexpr (std::is_same_v<T, typename Call::accumulator_type>)
@@ -267,7 +264,6 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
       return false;
     }
   }
-  ///@}
 
   static void multiply(const auto& c, const auto& y, const auto& x, const auto& weight, const auto& bias) {
     using P = typename std::remove_cvref_t<decltype(c)>::precision_type;

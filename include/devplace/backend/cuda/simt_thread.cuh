@@ -96,9 +96,7 @@ class simt_thread {
     }
   }
 
-  // Tensor cores, for elements T of 16 bits, on GPUs of compute capability 8.0 or later. All lanes of the warp must
-  // call these functions together.
-
+  // For tensor cores from compute capability 8.0 on. All lanes of the warp must call these functions together.
   /// Returns the lane's elements of four 8 x 8 matrices. Lane 8 i + k gives the index of row k of matrix i. Word i of
   /// the result has the columns 2 (lane % 4) and the next of row lane / 4 of matrix i, transposed if `Transposed`.
   template <bool Transposed>

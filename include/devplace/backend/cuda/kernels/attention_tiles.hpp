@@ -12,16 +12,14 @@
 #include <devplace/ops/detail/attention_arguments.hpp>
 #include <devplace/ops/detail/exponential.hpp>
 
-// Attention of 16-bit elements and its gradient on tensor cores. A block handles 64 rows, 16 per warp. Rows are
-// queries, or keys in the kernel for the gradients of keys and values. The block visits the other positions of the
-// sequence `Others` at a time and copies both to shared memory. Scores, probabilities and sums are float in registers:
-// lanes have the scores of a product where the next product reads them. One warp computes each result, in a fixed
-// order.
+// Attention of 16-bit elements and its gradient on tensor cores. A block handles 64 rows, 16 per warp: queries, or keys
+// in the kernel for the gradients of keys and values. The block copies the other positions to shared memory, `Others`
+// at a time. Scores, probabilities and sums are float in registers; lanes have the scores of a product where the next
+// product reads them. One warp computes each result, in a fixed order.
 
 namespace devplace::detail {
 
-/// The most elements of a head for which rows fit into shared memory and sums into registers; 0 if nvcc also compiles
-/// for GPUs without the instructions.
+/// The most elements of a head, limited by memory and registers; 0 if nvcc also compiles for GPUs without mma.sync.
 inline constexpr std::size_t most_tile_width = configuration::architectures[0] >= 800 ? 128 : 0;
 
 /// One thread's part of a tile of 64 rows and `Others` other positions, for heads of up to 32 * Columns elements.
@@ -42,8 +40,8 @@ template <class T, unsigned Columns, unsigned Others, class Thread> class attent
   DEVPLACE_DEVICE std::size_t row(unsigned r) const { return first_ + warp_row_ + lane_ / 4 + 8 * r; }
   DEVPLACE_DEVICE unsigned column() const { return lane_ % 4 * 2; }
 
-  /// Copies `Count` positions from `first` on; positions beyond the sequence and columns beyond the head become zeros.
-  /// `from` points to position 0. The whole block must call it, with barriers before and after.
+  /// Copies `Count` positions from `first` on, and zeros beyond the sequence and the head. The whole block must call
+  /// it.
   template <unsigned Count, class Array>
   DEVPLACE_DEVICE void copy(const Array& to, const T* from, std::size_t stride_from, std::size_t first) const {
     for (unsigned i = thread_.thread_index(); i < Count * chunks; i += 128) {
@@ -116,6 +114,7 @@ template <class T, unsigned Columns, attention_part Part>
 struct attention_tiles_kernel : attention_kernel<attention_tiles_kernel<T, Columns, Part>, 64, 128> {
   static constexpr bool gradient = Part != attention_part::results, of_keys = Part == attention_part::keys;
   static constexpr unsigned others = gradient && Columns > 2 ? 16 : 32;  // fits into 48 KiB and registers
+  static constexpr unsigned least_blocks = others == 16 ? 2 : 0;         // without it ptxas spills to have more blocks
   std::conditional_t<gradient, attention_gradient_arguments<T>, attention_arguments<T>> g;
 
   template <class Thread> DEVPLACE_DEVICE void run(Thread& t, std::size_t sequence, std::size_t first) const {
@@ -221,22 +220,26 @@ struct attention_tiles_kernel : attention_kernel<attention_tiles_kernel<T, Colum
                                      std::size_t at) const {
     const attention_shape& s = g.shape;
     philox_block words{};
+    float log_sums[2], products[2];
     DEVPLACE_DEVICE_UNROLL
     for (unsigned i = 0; i < others / 2; ++i) {
       const std::size_t row = tile.row(i / 2 % 2), other = at + i / 4 * 8 + tile.column() + i % 2;
       const std::size_t query = of_keys ? other : row, key = of_keys ? row : other;
       float &probability = p[i / 4][i % 4], &dscore = dp[i / 4][i % 4];
       const bool counts = query < s.length && key < s.length && (!s.causal || key <= query);
-      const std::size_t index = sequence * s.length + (query < s.length ? query : 0);
-      const float log_sum = g.log_sums[index], product = g.products[index];  // read once for all equal queries
-      const float undropped = counts ? fast_exp<float>(probability * g.scale - log_sum) : 0;
+      const unsigned slot = of_keys ? i % 2 : i / 2 % 2;  // of the 2 queries of 4 numbers
+      if (of_keys ? i % 4 < 2 : i == 2 * slot) {
+        const std::size_t index = sequence * s.length + (query < s.length ? query : 0);
+        log_sums[slot] = g.log_sums[index], products[slot] = g.products[index];
+      }
+      const float undropped = counts ? fast_exp<float>(probability * g.scale - log_sums[slot]) : 0;
       probability = undropped;
       if (dropout.drops()) {
         if (of_keys || i % 2 == 0) words = dropout.words(s, sequence, query, key);
         const std::uint32_t word = word_of(words, key);
         probability = dropout.apply(probability, word), dscore = dropout.apply(dscore, word);
       }
-      dscore = counts ? g.scale * undropped * (dscore - product) : 0;
+      dscore = counts ? g.scale * undropped * (dscore - products[slot]) : 0;
     }
   }
 
