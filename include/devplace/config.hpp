@@ -136,6 +136,12 @@ struct configuration {
   static constexpr cuda_support cuda = cuda_support::DEVPLACE_DETAIL_CUDA_SUPPORT;
   static constexpr matrix_library matrix = matrix_library::DEVPLACE_DETAIL_MATRIX_LIBRARY;
   static constexpr convolution_library convolution = convolution_library::DEVPLACE_DETAIL_CONVOLUTION_LIBRARY;
+  /// The GPUs for which nvcc compiles, in ascending order: 800 for compute capability 8.0.
+#if defined(__CUDA_ARCH_LIST__)
+  static constexpr int architectures[] = {__CUDA_ARCH_LIST__};
+#else
+  static constexpr int architectures[] = {0};
+#endif
   /// Whether the memory of simulated devices is protected from the host. A program that reads this memory directly then
   /// fails, as with a GPU.
   static constexpr bool checked = DEVPLACE_DETAIL_CHECKED;

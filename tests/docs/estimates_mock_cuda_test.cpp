@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <devplace/all.hpp>
+#include <devplace/attention.hpp>
 
 #include "support/catch.hpp"
 #include "support/mock_cuda/kernels.hpp"
@@ -98,6 +99,34 @@ std::vector<estimate> estimates() {
   all.push_back(count("update of Adam", n, [&] {
     dp::optim::adam{}.step<dp::backend::cuda>(step);
     ++step.step;
+  }));
+  // Elements are scores: pairs of a query and a key.
+  constexpr std::size_t length = 256, width = 64;
+  const dp::detail::attention_shape shape{1, length, 1, width, false};
+  auto queries = dp::zeros<dp::bf16, device>(dp::dextents<2>{length, 3 * width}), dqueries = queries.clone();
+  auto results = dp::zeros<dp::bf16, device>(dp::dextents<2>{length, width}), dresults = results.clone();
+  auto log_sums = ones(length), products = ones(length);
+  const dp::detail::columns_of_head<2> columns{};
+  all.push_back(count("attention in bf16, heads of 64, per score", length * length, [&] {
+    dp::detail::dispatch<dp::op::attention, dp::backend::cuda>(
+        0,
+        dp::detail::attention_arguments<dp::bf16>{
+            shape, 1, {}, queries.data().get(), results.data().get(), log_sums.data().get()},
+        columns);
+  }));
+  all.push_back(count("gradient of this attention, per score", length * length, [&] {
+    dp::detail::dispatch<dp::op::attention_gradient, dp::backend::cuda>(
+        0,
+        dp::detail::attention_gradient_arguments<dp::bf16>{shape,
+                                                           1,
+                                                           {},
+                                                           queries.data().get(),
+                                                           results.data().get(),
+                                                           log_sums.data().get(),
+                                                           dresults.data().get(),
+                                                           dqueries.data().get(),
+                                                           products.data().get()},
+        columns);
   }));
   return all;
 }

@@ -75,8 +75,8 @@ template <std::size_t Length, std::size_t Width> struct sequence_fit<extents<Len
 /// Computes probabilities block by block, and again in backward, instead of storing them: memory is proportional to the
 /// length (ops/attention.hpp). Keeps queries, keys, values and results for backward, and one number for each head and
 /// position. In mixed precision the projections are products of 16-bit elements, rounded to 16 bits. Attention itself
-/// is computed in float or, on GPUs with component cudnn, by products of 16-bit elements with scores, probabilities and
-/// sums in float (docs/cuda.md).
+/// is computed in float or, on GPUs for most sizes, by products of 16-bit elements with scores, probabilities and sums
+/// in float (docs/cuda.md).
 template <std::size_t Width, std::size_t Heads, class... Options> struct multi_head_attention {
  private:
   using options = detail::attention_options<Options...>;
@@ -113,50 +113,20 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
   /// Members that layer_for requires.
   ///@{
   template <class Call> static void forward(const Call& c) {
-    using T = typename Call::accumulator_type;
-    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), rounding_scratch);
-    const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
-    if (forward_in_library(c, a)) return;
-    if constexpr (is_mixed<Call>) {
-      const auto projections = d.rounded_projections(c);
-      multiply(c, projections, detail::rows(c.input), in_weight, in_bias);
-      detail::flat(a.projections) = cast<T>(detail::flat(projections));
-    } else {
-      multiply(c, a.projections, detail::rows(c.input), in_weight, in_bias);
-    }
-    run<op::attention>(c, devplace::detail::attention_arguments<T>{shape_of(c), scale<T>, dropout_of(c),
-                                                                   a.projections.data(), a.results.data(), a.sums});
-    multiply(c, detail::rows(c.output), activations<Call>(a.results, d.rounded_results(c)), out_weight, out_bias);
+    if constexpr (may_be_stored<Call>)
+      if (forward_in<typename Call::value_type>(c)) return;
+    forward_in<typename Call::accumulator_type>(c);
   }
   template <class Call> static void backward(const Call& c) {
-    using T = typename Call::accumulator_type;
-    using P = typename Call::precision_type;
-    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), rounding_scratch);
-    const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
-    const auto [in_weight_gradient, in_bias_gradient, out_weight_gradient, out_bias_gradient] = c.parameter_gradients();
-    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing parameter gradients
-    const auto dy = detail::rows(c.output_gradient);
-    if (backward_in_library(c, a, d, dy, old)) return;
-    devplace::detail::linear_gradients_into<P>(out_weight_gradient, out_bias_gradient, dy,
-                                               activations<Call>(a.results, d.rounded_results(c)), old);
-    matmul_into(d.results, dy, out_weight, matmul_options<P>{});
-    run<op::attention_gradient>(c, devplace::detail::attention_gradient_arguments<T>{
-                                       shape_of(c), scale<T>, dropout_of(c), a.projections.data(), a.results.data(),
-                                       a.sums, d.results.data(), d.projections.data(), d.sums});
-    const auto dprojections = activations<Call>(d.projections, d.rounded_projections(c));
-    devplace::detail::linear_gradients_into<P>(in_weight_gradient, in_bias_gradient, dprojections,
-                                               detail::rows(c.input), old);
-    if (c.needs_input_gradient)
-      matmul_into(detail::rows(c.input_gradient), dprojections, in_weight, matmul_options<P>{});
+    if constexpr (may_be_stored<Call>)
+      if (backward_in<typename Call::value_type>(c)) return;
+    backward_in<typename Call::accumulator_type>(c);
   }
   ///@}
 
  private:
   template <class Call> static constexpr std::size_t length = takes<typename Call::sample>::length;
   template <class T> static inline const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(head_width)));
-  /// Whether activations have 16 bits. Intermediate results between the products are then in float.
-  template <class Call>
-  static constexpr bool is_mixed = !std::is_same_v<typename Call::value_type, typename Call::accumulator_type>;
 
   /// The arrays in `saved`, or their gradients in `scratch`: a row for each position, and a number for each position
   /// and head. In mixed precision `scratch` holds rounded projections at the address of `results`, or rounded results
@@ -176,17 +146,19 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
     matrix<T, Width> results;          ///< results of all heads
     T* sums;
 
-    /// Arrays of 16-bit elements at the same addresses, for a library that computes with 16 bits.
-    auto mixed_projections(const Call& c) const { return matrix_at<3 * Width>(c, in_storage_type(projections.data())); }
-    auto mixed_results(const Call& c) const { return matrix_at<Width>(c, in_storage_type(results.data())); }
+    /// Arrays of elements at the same addresses, for attention of 16-bit elements.
+    template <class E> auto projections_of(const Call& c) const {
+      return matrix_at<3 * Width>(c, as<E>(projections.data()));
+    }
+    template <class E> auto results_of(const Call& c) const { return matrix_at<Width>(c, as<E>(results.data())); }
 
-    auto rounded_projections(const Call& c) const { return matrix_at<3 * Width>(c, in_storage_type(results.data())); }
+    auto rounded_projections(const Call& c) const { return matrix_at<3 * Width>(c, as<storage_type>(results.data())); }
     auto rounded_results(const Call& c) const {
-      return matrix_at<Width>(c, in_storage_type(results.data() + results.size()));
+      return matrix_at<Width>(c, as<storage_type>(results.data() + results.size()));
     }
 
    private:
-    static storage_type* in_storage_type(T* data) { return static_cast<storage_type*>(static_cast<void*>(data)); }
+    template <class Element> static Element* as(T* data) { return static_cast<Element*>(static_cast<void*>(data)); }
     template <std::size_t Columns, class Element>
     static matrix<Element, Columns> matrix_at(const Call& c, Element* data) {
       return devplace::detail::view_at<typename Call::backend_type>(c.ordinal(), data,
@@ -194,14 +166,15 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
     }
   };
 
-  /// Returns an operand of a product: the array itself or, in mixed precision, its rounded copy in `rounded`.
-  template <class Call, class Array, class Rounded>
+  /// Returns an operand of a product: the array itself or, if it is float in mixed precision, its rounded copy in
+  /// `rounded`.
+  template <class Array, class Rounded>
   static auto activations(const Array& x, [[maybe_unused]] const Rounded& rounded) {
-    if constexpr (is_mixed<Call>) {
-      detail::flat(rounded) = cast<typename Call::value_type>(detail::flat(x));
-      return rounded;
-    } else {
+    if constexpr (std::is_same_v<Array, Rounded>) {
       return x;
+    } else {
+      detail::flat(rounded) = cast<typename Rounded::value_type>(detail::flat(x));
+      return rounded;
     }
   }
 
@@ -219,74 +192,96 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
     return result;
   }
 
-  /// Compute attention of 16-bit elements by a library and return true if the backend has a library for this shape;
-  /// otherwise return false. With a library, backward reads forward's 16-bit results.
-  ///@{
-  template <class Call> using library = implementation<typename Call::backend_type, op::mixed_attention>;
-  template <class Call>
-  static constexpr bool may_have_library =
-      is_mixed<Call> && devplace::detail::provided<typename Call::backend_type, op::mixed_attention>;
-  template <class Call> static bool has_library(const Call& c) {
-    const bool training = c.mode == mode::train;
-    return (options::probability == 0 || !training) && library<Call>::template computes<typename Call::value_type>(
-                                                           c.ordinal(), shape_of(c), scale<float>, training);
-  }
-  template <class Call>
-  static bool forward_in_library([[maybe_unused]] const Call& c, [[maybe_unused]] const arrays<Call>& a) {
-    if constexpr (may_have_library<Call>) {
-      using arguments = devplace::detail::mixed_attention_arguments<typename Call::value_type>;
-      if (!has_library(c)) return false;
-      const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
-      const auto projections = a.mixed_projections(c);
-      const auto results = a.mixed_results(c);
+  /// Compute attention of elements T: those in which the layer stores activations, or accumulators. Return false if
+  /// neither a library nor kernels take T for this shape.
+  template <class T, class Call> static bool forward_in(const Call& c) {
+    if (!kernels_take<T, Call> && !library_takes<T>(c)) return false;
+    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), rounding_scratch);
+    const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
+    const auto projections = a.template projections_of<T>(c);
+    const auto results = a.template results_of<T>(c);
+    if constexpr (std::is_same_v<T, typename Call::value_type>) {
       multiply(c, projections, detail::rows(c.input), in_weight, in_bias);
-      if (!library<Call>::run(c.ordinal(), shape_of(c), scale<float>,
-                              arguments{projections.data(), results.data(), a.sums}))
-        return false;
-      multiply(c, detail::rows(c.output), results, out_weight, out_bias);
+    } else {
+      const auto rounded = d.rounded_projections(c);
+      multiply(c, rounded, detail::rows(c.input), in_weight, in_bias);
+      detail::flat(projections) = cast<T>(detail::flat(rounded));
+    }
+    const devplace::detail::attention_arguments<T> arguments{
+        shape_of(c), scale<typename Call::accumulator_type>, dropout_of(c), projections.data(), results.data(), a.sums};
+    if (!run<op::attention>(c, arguments)) return false;
+    multiply(c, detail::rows(c.output), activations(results, d.rounded_results(c)), out_weight, out_bias);
+    return true;
+  }
+  template <class T, class Call> static bool backward_in(const Call& c) {
+    using P = typename Call::precision_type;
+    if (!kernels_take<T, Call> && !library_takes<T>(c)) return false;
+    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), rounding_scratch);
+    const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
+    const auto [in_weight_gradient, in_bias_gradient, out_weight_gradient, out_bias_gradient] = c.parameter_gradients();
+    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing parameter gradients
+    const auto dy = detail::rows(c.output_gradient);
+    const auto results = a.template results_of<T>(c), dresults = d.template results_of<T>(c);
+    const auto projections_gradient = d.template projections_of<T>(c);
+    devplace::detail::linear_gradients_into<P>(out_weight_gradient, out_bias_gradient, dy,
+                                               activations(results, d.rounded_results(c)), old);
+    matmul_into(dresults, dy, out_weight, matmul_options<P>{});
+    run<op::attention_gradient>(c, devplace::detail::attention_gradient_arguments<T>{
+                                       shape_of(c), scale<typename Call::accumulator_type>, dropout_of(c),
+                                       a.template projections_of<T>(c).data(), results.data(), a.sums, dresults.data(),
+                                       projections_gradient.data(), d.sums});
+    const auto dprojections = activations(projections_gradient, d.rounded_projections(c));
+    devplace::detail::linear_gradients_into<P>(in_weight_gradient, in_bias_gradient, dprojections,
+                                               detail::rows(c.input), old);
+    if (c.needs_input_gradient)
+      matmul_into(detail::rows(c.input_gradient), dprojections, in_weight, matmul_options<P>{});
+    return true;
+  }
+
+  /// Whether kernels, or a library, take elements T.
+  template <class T, class Call>
+  static constexpr bool kernels_take = [] {
+    if constexpr (std::is_same_v<T, typename Call::accumulator_type>)
       return true;
+    else if constexpr (devplace::detail::provided<typename Call::backend_type, op::attention_in_16_bits>)
+      return implementation<typename Call::backend_type, op::attention_in_16_bits>::computes(head_width);
+    else
+      return false;
+  }();
+  template <class T, class Call>
+  static constexpr bool may_have_library = !std::is_same_v<T, typename Call::accumulator_type> &&
+                                           devplace::detail::provided<typename Call::backend_type, op::mixed_attention>;
+  template <class Call>
+  static constexpr bool may_be_stored =
+      kernels_take<typename Call::value_type, Call> || may_have_library<typename Call::value_type, Call>;
+  template <class T, class Call> static bool library_takes([[maybe_unused]] const Call& c) {
+    if constexpr (may_have_library<T, Call>) {
+      const bool training = c.mode == mode::train;
+      return (options::probability == 0 || !training) &&
+             implementation<typename Call::backend_type, op::mixed_attention>::template computes<T>(
+                 c.ordinal(), shape_of(c), scale<float>, training);
     } else {
       return false;
     }
   }
-  template <class Call, class Dy>
-  static bool backward_in_library([[maybe_unused]] const Call& c, [[maybe_unused]] const arrays<Call>& a,
-                                  [[maybe_unused]] const arrays<Call>& d, [[maybe_unused]] const Dy& dy,
-                                  [[maybe_unused]] typename Call::gradient_type old) {
-    if constexpr (may_have_library<Call>) {
-      using P = typename Call::precision_type;
-      using arguments = devplace::detail::mixed_attention_gradient_arguments<typename Call::value_type>;
-      if (!has_library(c)) return false;
-      const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
-      const auto [in_weight_gradient, in_bias_gradient, out_weight_gradient, out_bias_gradient] =
-          c.parameter_gradients();
-      const auto results = a.mixed_results(c), dresults = d.mixed_results(c);
-      const auto dprojections = d.mixed_projections(c);
-      devplace::detail::linear_gradients_into<P>(out_weight_gradient, out_bias_gradient, dy, results, old);
-      matmul_into(dresults, dy, out_weight, matmul_options<P>{});
-      library<Call>::run(c.ordinal(), shape_of(c), scale<float>,
-                         arguments{a.mixed_projections(c).data(), results.data(), a.sums, dresults.data(),
-                                   dprojections.data(), d.sums});
-      devplace::detail::linear_gradients_into<P>(in_weight_gradient, in_bias_gradient, dprojections,
-                                                 detail::rows(c.input), old);
-      if (c.needs_input_gradient)
-        matmul_into(detail::rows(c.input_gradient), dprojections, in_weight, matmul_options<P>{});
-      return true;
-    } else {
-      return false;
-    }
-  }
-  ///@}
 
   static void multiply(const auto& c, const auto& y, const auto& x, const auto& weight, const auto& bias) {
     using P = typename std::remove_cvref_t<decltype(c)>::precision_type;
     matmul_into(y, x, transposed(weight), matmul_options<P>{.bias = bias.data()});
   }
 
-  template <class Op, class Call, class Arguments> static void run(const Call& c, const Arguments& arguments) {
-    if (c.batch() != 0)
-      devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments,
-                                                                  devplace::detail::columns_of_head<columns>{});
+  /// Runs attention or its gradient. Returns false if the library fails and kernels do not compute it.
+  template <class Op, class Call, template <class> class Arguments, class T>
+  static bool run(const Call& c, const Arguments<T>& arguments) {
+    if constexpr (may_have_library<T, Call>)
+      if (library_takes<T>(c) &&
+          implementation<typename Call::backend_type, op::mixed_attention>::run(c.ordinal(), arguments))
+        return true;
+    if constexpr (kernels_take<T, Call>)
+      if (c.batch() != 0)
+        devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments,
+                                                                    devplace::detail::columns_of_head<columns>{});
+    return kernels_take<T, Call>;
   }
   static constexpr unsigned columns = static_cast<unsigned>(devplace::detail::divided_up(head_width, 32));
 };

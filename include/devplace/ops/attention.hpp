@@ -18,10 +18,14 @@ struct attention {};
 /// `run(ordinal, attention_gradient_arguments<T>, columns_of_head<N>)`.
 struct attention_gradient {};
 
+/// `computes(width)` returns, at compile time, whether op::attention and op::attention_gradient take arguments with
+/// 16-bit elements for heads of `width` elements.
+struct attention_in_16_bits {};
+
 /// Attention of 16-bit elements without dropout by a backend's library. `computes<T>(ordinal, shape, scale, training)`
-/// returns whether the library supports the shape and, if `training`, also the gradient. `run(ordinal, shape, scale,
-/// mixed_attention_arguments<T>)` returns false and enqueues nothing if the library fails nevertheless. If this
-/// `run` returned true, `run(ordinal, shape, scale, mixed_attention_gradient_arguments<T>)` computes the gradient.
+/// returns whether the library supports the shape and, if `training`, also the gradient. `run(ordinal,
+/// attention_arguments<T>)` returns false and enqueues nothing if the library fails nevertheless. If this `run`
+/// returned true, `run(ordinal, attention_gradient_arguments<T>)` computes the gradient and returns true.
 struct mixed_attention {};
 
 }  // namespace devplace::op

@@ -48,12 +48,18 @@ template <class T> void compare_attention(const attention_shape& s, double toler
   on_gpu<float> log_sums(dp::extents<dp::dyn>{expected.log_sums.size()}), products(log_sums.extents());
   const auto attention = [&] { return dp::detail::cudnn_attention<T>(0, s, static_cast<float>(expected.scale)); };
   REQUIRE(attention().computes(true));
-  REQUIRE(attention().run(
-      dp::detail::mixed_attention_arguments<T>{queries.data().get(), results.data().get(), log_sums.data().get()}));
+  REQUIRE(attention().run(dp::detail::attention_arguments<T>{
+      s, static_cast<float>(expected.scale), {}, queries.data().get(), results.data().get(), log_sums.data().get()}));
   for (on_gpu<T>* to : {&dqueries, &again})
-    attention().run(dp::detail::mixed_attention_gradient_arguments<T>{queries.data().get(), results.data().get(),
-                                                                      log_sums.data().get(), dresults.data().get(),
-                                                                      to->data().get(), products.data().get()});
+    REQUIRE(attention().run(dp::detail::attention_gradient_arguments<T>{s,
+                                                                        static_cast<float>(expected.scale),
+                                                                        {},
+                                                                        queries.data().get(),
+                                                                        results.data().get(),
+                                                                        log_sums.data().get(),
+                                                                        dresults.data().get(),
+                                                                        to->data().get(),
+                                                                        products.data().get()}));
   const auto require = [tolerance](const std::vector<double>& found, const std::vector<double>& wanted) {
     double largest = 1;
     for (const double x : wanted) largest = std::max(largest, std::abs(x));

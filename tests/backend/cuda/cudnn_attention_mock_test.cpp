@@ -47,10 +47,20 @@ template <class T> struct short_attention_problem {
     const std::size_t samples = std::min(at_once, expected.shape.samples);
     return {0, expected.shape, static_cast<float>(expected.scale), samples};
   }
-  bool forward() const { return attention().run(dp::detail::mixed_attention_arguments<T>{queries, results, log_sums}); }
+  bool forward() const {
+    return attention().run(dp::detail::attention_arguments<T>{
+        expected.shape, static_cast<float>(expected.scale), {}, queries, results, log_sums});
+  }
   void backward(std::size_t at_once = 100) const {
-    attention(at_once).run(
-        dp::detail::mixed_attention_gradient_arguments<T>{queries, results, log_sums, dresults, dqueries, products});
+    attention(at_once).run(dp::detail::attention_gradient_arguments<T>{expected.shape,
+                                                                       static_cast<float>(expected.scale),
+                                                                       {},
+                                                                       queries,
+                                                                       results,
+                                                                       log_sums,
+                                                                       dresults,
+                                                                       dqueries,
+                                                                       products});
   }
 
   void require_agreement(double tolerance) const {

@@ -44,11 +44,12 @@ template <class T> struct pinned_allocator {
 /// beyond the capacity is a violation.
 template <class T> using device_vector = std::vector<T, pinned_allocator<T>>;
 
-/// Executes kernels in random order while the object lives.
+/// Executes kernels in random order, or another one, while the object lives.
 class random_order {
  public:
-  explicit random_order(unsigned seed) : before_(gpu_of_kernels().options) {
-    gpu_of_kernels().options.order = software_gpu::execution_order::random;
+  explicit random_order(unsigned seed, software_gpu::execution_order order = software_gpu::execution_order::random)
+      : before_(gpu_of_kernels().options) {
+    gpu_of_kernels().options.order = order;
     gpu_of_kernels().options.seed = seed;
   }
   random_order(const random_order&) = delete;
@@ -61,8 +62,10 @@ class random_order {
 
 /// Runs `kernel` in `blocks` blocks on device 0 and waits for it. Throws an exception with the violations that the GPU
 /// in software reports. Returns how many bytes the threads read from global memory.
-template <class Kernel> std::size_t run_kernel(std::size_t blocks, const Kernel& kernel, unsigned seed = 1) {
-  const random_order in_order(seed);
+template <class Kernel>
+std::size_t run_kernel(std::size_t blocks, const Kernel& kernel, unsigned seed = 1,
+                       software_gpu::execution_order order = software_gpu::execution_order::random) {
+  const random_order in_order(seed, order);
   const std::size_t known = violations_of_kernels().size();
   const detail::cuda_scope device(0);
   detail::kernel_launch{0}(blocks, kernel);

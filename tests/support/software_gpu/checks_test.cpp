@@ -116,6 +116,24 @@ TEST_CASE("the software GPU finds races in shared memory", "[software_gpu]") {
         "add.u32 %r5, %tid, %r3; st.shared.u8 [%r5], %r4;"}});
 }
 
+TEST_CASE("the software GPU checks a warp's loads of matrices as other loads", "[software_gpu]") {
+  // 64 threads write 16 rows of 8 numbers of 16 bits.
+  const auto load = [](const std::string& displacement) {
+    return "shl.b32 %r5, %tid, 4; and.b32 %r5, %r5, 255; add.u32 %r5, %r5, %r3; "
+           "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r6, %r7}, [%r5" +
+           displacement + "];";
+  };
+  const std::string synchronised = publish + "bar.sync 0;", correct = synchronised + load("");
+  check({{"a read that races with the write of thread", publish + load(""), correct},
+         {"an access beyond the end of shared memory: 16 bytes at", synchronised + load("+1024"), correct},
+         {"a misaligned access", synchronised + load("+8"), correct},
+         {"a read of shared memory that nothing was written to", synchronised + load("+128"), correct},
+         {"an undefined value decides an address", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r9];", correct},
+         {"an undefined value decides what is written to global memory",
+          "st.shared.u32 [%r1], %r9; bar.sync 0;" + load("") + "st.global.u32 [%rd2], %r7;",
+          correct + "st.global.u32 [%rd2], %r7;"}});
+}
+
 TEST_CASE("the software GPU finds races in global memory, and understands what the last block reads",
           "[software_gpu]") {
   const std::string without_ticket =

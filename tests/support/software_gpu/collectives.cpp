@@ -53,21 +53,29 @@ void warp_barrier(execution& e, const instruction&) {
 
 /// Rows of 8 numbers of 16 bits, whose addresses the lanes give: lanes 0 to 7 of the first matrix, and so on.
 template <unsigned Count, bool Transposed> void load_matrices(execution& e, const instruction& i) {
-  u16 rows[warp_size][8] = {};
+  u16 rows[warp_size][8] = {}, states[warp_size][8];  // states: of an element's two bytes
+  std::memset(states, has_value, sizeof states);
   e.active = Count == 4 ? all_lanes : (1U << (8 * Count % 32)) - 1;
   each_place(e, i, 16, access::read, [&](unsigned lane, const place& at) {
-    if (at.data != nullptr) std::memcpy(rows[lane], at.data, 16);
+    if (at.data == nullptr) return;
+    std::memcpy(rows[lane], at.data, 16), std::memcpy(states[lane], at.written, 16);
+    if (e.launch->options.find_undefined_values && std::count(states[lane], states[lane] + 8, 0) == 8)
+      report(e, i, lane, "a read of shared memory that nothing was written to");
   });
   e.active = all_lanes;
   for (unsigned k = 0; k < Count; ++k) {
-    u32 results[warp_size];
+    u32 results[warp_size], known = 0;
     for (unsigned lane = 0; lane < warp_size; ++lane) {
       const unsigned row = lane / 4, column = lane % 4 * 2;
-      const u16 low = Transposed ? rows[8 * k + column][row] : rows[8 * k + row][column];
-      const u16 high = Transposed ? rows[8 * k + column + 1][row] : rows[8 * k + row][column + 1];
-      results[lane] = u32{high} << 16 | low;
+      const auto pair = [&](const u16(&from)[warp_size][8]) {
+        const u16 low = Transposed ? from[8 * k + column][row] : from[8 * k + row][column];
+        const u16 high = Transposed ? from[8 * k + column + 1][row] : from[8 * k + row][column + 1];
+        return u32{high} << 16 | low;
+      };
+      results[lane] = pair(rows);
+      known |= u32{(pair(states) & 0x01010101 * has_value) != 0} << lane;
     }
-    store_lanes(e, i.to[k], results);
+    store_lanes(e, i.to[k], results), e.define(i.to[k], known);
   }
 }
 
@@ -100,8 +108,8 @@ template <class T> void multiply_matrices(execution& e, const instruction& i) {
 
 template <unsigned Count> void add_matrix_loads(operation_table& table, const std::string& count) {
   const std::string name = "ldmatrix.sync.aligned.m8n8." + count;
-  table[name + ".u16"] = {&load_matrices<Count, false>, {8}, false, 1, action::collective, true};
-  table[name + ".trans.u16"] = {&load_matrices<Count, true>, {8}, false, 1, action::collective, true};
+  table[name + ".u16"] = {&load_matrices<Count, false>, {8}, true, 1, action::collective, true};
+  table[name + ".trans.u16"] = {&load_matrices<Count, true>, {8}, true, 1, action::collective, true};
 }
 template <class T> void add_products(operation_table& table, const std::string& type) {
   table["mma.sync.aligned.m16n8k16.row.col.f32." + type + "." + type + ".f32"] = {

@@ -72,6 +72,12 @@ void add_conversions(operation_table& table) {
   add_conversions_of_all<u8, s8, u16, s16, u32, s32, u64, s64, float, double>(table);
   add_roundings<float>(table), add_roundings<double>(table);
   add_from<float, half>(table), add_from<half, float>(table);
+  // The first number becomes the upper half.
+  const auto add_pairs = [&]<class H>(const std::string& name, H) {
+    add<u32, float, float>(table, name,
+                           [](float high, float low) { return u32{H(high).bits} << 16 | u32{H(low).bits}; });
+  };
+  add_pairs("cvt.f16x2", half{}), add_pairs("cvt.bf16x2", bfloat{});
   add_moves<u8, s8, u16, s16, u32, s32, u64, s64, float, double>(table);
   table["join.u32"] = {&join_parts<joined<u32, u16>, u32, u16, u16>, {2, 2}, true};
   table["join.u64"] = {&join_parts<joined<u64, u32>, u64, u32, u32>, {4, 4}, true};

@@ -120,6 +120,28 @@ TEST_CASE("the software GPU rounds to half at and between all numbers", "[softwa
         std::vector<u64>{0x7bff, 0x7c00, 0xfc00, 0x7fff, 0, 1, 0xfc00});
 }
 
+TEST_CASE("the software GPU rounds pairs to bfloat16 and half", "[software_gpu]") {
+  // The upper half of the nearest float with 16 zeros below; of two, the even one. A NaN has all bits but the sign.
+  const auto rounded = [](float x) -> u64 {
+    if (std::isnan(x)) return 0x7fff;
+    const u64 bits = bits_of_value(x), below = bits >> 16;
+    return below + ((bits & 0xffff) > 0x8000 || ((bits & 0xffff) == 0x8000 && below % 2 == 1) ? 1 : 0);
+  };
+  auto inputs = wide_values();
+  for (const u64 x : {0x3f808000U, 0x3f818000U, 0x3f808001U, 0x7f7f8000U, 0x00008000U, 0x00018000U, 0xff7fffffU})
+    inputs.push_back(x);
+  const auto low = converted("cvt.rn.bf16x2.f32 %d0, 0f40000000, %a", 4, 4, inputs);
+  const auto high = converted("cvt.rn.bf16x2.f32 %d0, %a, 0f40000000", 4, 4, inputs);
+  const auto halves = converted("cvt.rn.f16x2.f32 %d0, %a, 0fBF800000", 4, 4, inputs);
+  const auto half_of = converted("cvt.rn.f16.f32 %d0, %a", 2, 4, inputs);
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const u64 expected = rounded(value_of_bits<float>(inputs[k]));
+    REQUIRE(low[k] == (0x40000000 | expected));
+    REQUIRE(high[k] == (expected << 16 | 0x4000));
+    REQUIRE(halves[k] == (half_of[k] << 16 | 0xbc00));
+  }
+}
+
 TEST_CASE("the software GPU converts between integers, float and double", "[software_gpu]") {
   check<s32, float>("cvt.rzi.s32.f32 %d0, %a",
                     [](float x) { return clamped<s32>(std::trunc(static_cast<double>(x))); });

@@ -50,6 +50,12 @@ struct half {
 struct bfloat {
   u16 bits;
 
+  bfloat() = default;
+  /// Rounds to nearest, NaN as half does.
+  explicit bfloat(float x) {
+    const u32 all = std::bit_cast<u32>(x);
+    bits = static_cast<u16>(std::isnan(x) ? 0x7fff : (all + 0x7fff + (all >> 16 & 1)) >> 16);
+  }
   operator float() const { return std::bit_cast<float>(u32{bits} << 16); }
 };
 

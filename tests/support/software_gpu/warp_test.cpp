@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <string>
@@ -118,19 +120,23 @@ TEST_CASE("barriers of a block pass values between warps, and tell whether any t
 }
 
 TEST_CASE("matrices are loaded and multiplied by a warp", "[software_gpu]") {
-  // Small integers, which bfloat16 and half hold exactly: A is 16 x 16, B is given as its transpose, 8 x 16.
+  // Numbers that bfloat16 and half hold exactly: A is 16 x 16, B is given as its transpose, 8 x 16. Some rows and
+  // columns have infinities, NaN or zeros with a sign.
   std::mt19937 random(2);
-  std::vector<int> a(256), b(128);
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float special[] = {infinity, -infinity, std::nanf(""), 0, -0.0F};
+  std::vector<float> a(256), b(128);
   for (auto* const all : {&a, &b})
-    for (int& x : *all) x = static_cast<int>(random() % 17) - 8;
+    for (float& x : *all)
+      x = random() % 50 == 0 ? special[random() % 5]
+                             : std::ldexp(static_cast<float>(random() % 129) - 64, static_cast<int>(random() % 9) - 6);
   for (const std::string type : {"bf16", "f16"}) {
     kernel_runner runner;
     runner.declarations = ".shared .align 16 .b8 sa[512];\n.shared .align 16 .b8 sb[256];\n";
     runner.shape.block.x = 32;
     u16* const in = runner.memory.allocate<u16>(384);
     float* const out = runner.memory.allocate<float>(128);
-    const auto bits = [&](int x) {
-      const auto value = static_cast<float>(x);
+    const auto bits = [&](float value) {
       return type == "f16" ? half(value).bits : static_cast<u16>(bits_of_value(value) >> 16);
     };
     std::transform(a.begin(), a.end(), in, bits);
@@ -162,9 +168,11 @@ TEST_CASE("matrices are loaded and multiplied by a warp", "[software_gpu]") {
     REQUIRE(first_of(runner.run(body, in, out)) == "");
     for (std::size_t row = 0; row < 16; ++row)
       for (std::size_t column = 0; column < 8; ++column) {
-        int sum = 1;
-        for (std::size_t k = 0; k < 16; ++k) sum += a[row * 16 + k] * b[column * 16 + k];
-        CHECK(out[row * 8 + column] == static_cast<float>(sum));
+        double sum = 1;
+        for (std::size_t k = 0; k < 16; ++k)
+          sum += static_cast<double>(a[row * 16 + k]) * static_cast<double>(b[column * 16 + k]);
+        const float found = out[row * 8 + column];
+        CHECK((std::isnan(sum) ? std::isnan(found) : found == static_cast<float>(sum)));
       }
   }
   // .trans: lane k has the elements (2 * (k % 4), k / 4) and (2 * (k % 4) + 1, k / 4) of a matrix that counts 0, 1, ...
@@ -174,4 +182,15 @@ TEST_CASE("matrices are loaded and multiplied by a warp", "[software_gpu]") {
       ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%r9}, [%r4];)",
           32, execution_order::forward, ".shared .align 16 .b8 s[128];") ==
       by_lane([](u32 k) { return (k % 4 * 16 + 8 + k / 4) << 16 | (k % 4 * 16 + k / 4); }));
+  // Four matrices of one such array, 64 elements each.
+  for (const u32 j : {0U, 1U, 2U, 3U})
+    CHECK(run(R"(mov.u32 %r1, s; shl.b32 %r2, %tid, 4; add.u32 %r1, %r1, %r2; mul.lo.u32 %r3, %tid, 0x80008;
+      add.u32 %r3, %r3, 0x10000; add.u32 %r4, %r3, 0x20002; add.u32 %r5, %r3, 0x40004; add.u32 %r6, %r3, 0x60006;
+      st.shared.v4.b32 [%r1], {%r3, %r4, %r5, %r6}; bar.sync 0;
+      ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r10, %r11, %r12, %r13}, [%r1]; mov.b32 %r9, %r1)" +
+                  std::to_string(j) + ";",
+              32, execution_order::forward, ".shared .align 16 .b8 s[512];") == by_lane([j](u32 k) {
+            const u32 low = 64 * j + k % 4 * 16 + k / 4;
+            return (low + 8) << 16 | low;
+          }));
 }

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
+
 #include <devplace/backend/cuda/kernel_launch.cuh>
 #include <devplace/backend/cuda/kernels/attention.hpp>
 #include <devplace/backend/cuda/kernels/attention_gradient.hpp>
+#include <devplace/backend/cuda/kernels/attention_tiles.hpp>
 #include <devplace/ops/attention.hpp>
 #include <devplace/ops/for_each.hpp>
 #include DEVPLACE_CUDNN_ATTENTION
@@ -26,6 +29,10 @@ template <> struct implementation<backend::cuda, op::attention_gradient> {
         detail::attention_products<T>{g.shape, g.results, g.dresults, g.products});
     detail::launch_attention_gradient<Columns>(g, detail::kernel_launch{ordinal});
   }
+};
+
+template <> struct implementation<backend::cuda, op::attention_in_16_bits> {
+  static constexpr bool computes(std::size_t width) { return width % 8 == 0 && width <= detail::most_tile_width; }
 };
 
 }  // namespace devplace

@@ -12,9 +12,8 @@ template <> struct implementation<backend::cuda, op::mixed_attention> {
   static bool computes(int ordinal, const detail::attention_shape& shape, float scale, bool training) {
     return detail::cudnn_attention<T>(ordinal, shape, scale).computes(training);
   }
-  template <class T, template <class> class Arguments>
-  static auto run(int ordinal, const detail::attention_shape& shape, float scale, const Arguments<T>& g) {
-    return detail::cudnn_attention<T>(ordinal, shape, scale).run(g);
+  template <class T, template <class> class Arguments> static bool run(int ordinal, const Arguments<T>& g) {
+    return detail::cudnn_attention<T>(ordinal, g.shape, g.scale).run(g);
   }
 };
 

@@ -61,13 +61,13 @@ template <class T> class cudnn_attention {
   }
 
   /// Returns false, with nothing enqueued, if cuDNN does not support an operation for which it has a plan.
-  bool run(const mixed_attention_arguments<T>& g) const {
+  bool run(const attention_arguments<T>& g) const {
     return run_part(false, shape_.samples,
                     {to_write(g.queries), to_write(g.queries + shape_.row()), to_write(g.queries + 2 * shape_.row()),
                      g.results, g.log_sums});
   }
-  /// Throws error if cuDNN does not support an operation for which it has a plan.
-  void run(const mixed_attention_gradient_arguments<T>& g) const {
+  /// Returns true. Throws error if cuDNN does not support an operation for which it has a plan.
+  bool run(const attention_gradient_arguments<T>& g) const {
     const std::size_t row = shape_.row();
     for (std::size_t first = 0; first < shape_.samples; first += at_once_) {
       const std::size_t results = first * shape_.length * row, numbers = first * shape_.length * shape_.heads;
@@ -83,6 +83,7 @@ template <class T> class cudnn_attention {
                     " is not supported by this cuDNN although cuDNN made a plan for it; use another version of cuDNN, "
                     "or build without component cudnn.");
     }
+    return true;
   }
 
  private:

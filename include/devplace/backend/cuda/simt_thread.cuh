@@ -6,6 +6,8 @@
 #include <type_traits>
 
 #include <devplace/backend/cuda/pack.hpp>
+#include <devplace/config.hpp>
+#include <devplace/tensor/half.hpp>
 
 namespace devplace::detail {
 
@@ -14,6 +16,10 @@ template <class T> class shared_array {
   __device__ explicit shared_array(T* data) : data_(data) {}
   __device__ T load(std::size_t i) const { return data_[i]; }
   __device__ void store(std::size_t i, const T& value) const { data_[i] = value; }
+  /// Returns the address of element i in the address space of shared memory.
+  __device__ unsigned address(std::size_t i) const {
+    return static_cast<unsigned>(__cvta_generic_to_shared(data_ + i));
+  }
 
  private:
   T* data_;
@@ -88,6 +94,50 @@ class simt_thread {
     } else {
       *reinterpret_cast<pack<T, N>*>(to) = value;
     }
+  }
+
+  // For tensor cores from compute capability 8.0 on. All lanes of the warp must call these functions together.
+  /// Returns the lane's elements of four 8 x 8 matrices. Lane 8 i + k gives the index of row k of matrix i. Word i of
+  /// the result has the columns 2 (lane % 4) and the next of row lane / 4 of matrix i, transposed if `Transposed`.
+  template <bool Transposed>
+  __device__ pack<unsigned, 4> load_matrices(const shared_array<pack<unsigned, 4>>& from, std::size_t i) const {
+    pack<unsigned, 4> x{};
+    auto& [a, b, c, d] = x.value;
+    if constexpr (Transposed)
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                   : "r"(from.address(i))
+                   : "memory");
+    else
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                   : "r"(from.address(i))
+                   : "memory");
+    return x;
+  }
+  /// Computes c += a b in float, where a is 16 x 16 and b 16 x 8. The words of a are of its matrices top left, bottom
+  /// left, top right and bottom right, those of b of the transposed upper and lower half. c[0] and c[1] have the row
+  /// lane / 4 and the columns 2 (lane % 4) and the next, c[2] and c[3] the row 8 below.
+  template <class T> __device__ void multiply_add(float (&c)[4], const unsigned (&a)[4], unsigned b, unsigned d) const {
+    if constexpr (std::is_same_v<T, half>)
+      asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+          : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(d));
+    else
+      asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+          : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(d));
+  }
+  /// Returns the bits of two numbers rounded to T, the first in the lower half.
+  template <class T> __device__ unsigned round_pair(float low, float high) const {
+    unsigned bits = 0;
+    if constexpr (std::is_same_v<T, half>)
+      asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+    else
+      asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+    return bits;
   }
 };
 

@@ -8,6 +8,7 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/philox.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {
 
@@ -56,18 +57,23 @@ template <class T> struct attention_dropout {
                                                          std::size_t query) {
     return (std::uint64_t{head} * s.length + query) * divided_up(s.length, 4);
   }
+  /// The random words of a query for the keys from 4 floor(first / 4) on.
+  DEVPLACE_HD constexpr philox_block words(const attention_shape& s, std::size_t sequence, std::size_t query,
+                                           std::size_t first) const {
+    return of_sample(sequence / s.heads).block(first_block(s, sequence % s.heads, query) + first / 4);
+  }
   DEVPLACE_HD constexpr T apply(T x, std::uint32_t word) const { return word < threshold ? T{0} : x * scale; }
 };
 
 /// results = dropout(softmax(scale q k^T)) v for each head. `log_sums` [samples, heads, length] are the logarithms of
-/// the softmaxes' denominators, log sum exp(scale q k^T).
+/// the softmaxes' denominators, log sum exp(scale q k^T). With 16-bit elements, scores and sums are float.
 template <class T> struct attention_arguments {
   attention_shape shape;
-  T scale;
-  attention_dropout<T> dropout;
+  computed_t<T> scale;
+  attention_dropout<computed_t<T>> dropout;
   const T* queries;  // with keys and values
   T* results;
-  T* log_sums;
+  computed_t<T>* log_sums;
 };
 
 /// `dqueries` receives the gradients of queries, keys and values, in the layout of `queries`. `dresults` are the
@@ -75,32 +81,15 @@ template <class T> struct attention_arguments {
 /// their gradients.
 template <class T> struct attention_gradient_arguments {
   attention_shape shape;
-  T scale;
-  attention_dropout<T> dropout;
+  computed_t<T> scale;
+  attention_dropout<computed_t<T>> dropout;
   const T* queries;
   const T* results;
-  const T* log_sums;
+  const computed_t<T>* log_sums;
   const T* dresults;
   T* dqueries;
-  T* products;
+  computed_t<T>* products;
 };
-
-/// Arguments of op::mixed_attention: 16-bit elements, without dropout. Scores and sums are float.
-///@{
-template <class T> struct mixed_attention_arguments {
-  const T* queries;
-  T* results;
-  float* log_sums;
-};
-template <class T> struct mixed_attention_gradient_arguments {
-  const T* queries;
-  const T* results;
-  const float* log_sums;
-  const T* dresults;
-  T* dqueries;
-  float* products;
-};
-///@}
 
 /// Each of 32 GPU threads has `Columns` elements of a head.
 template <unsigned Columns> struct columns_of_head {};
@@ -110,13 +99,14 @@ template <class T> struct attention_products {
   attention_shape shape;
   const T* results;
   const T* dresults;
-  T* products;
+  computed_t<T>* products;
 
   DEVPLACE_HD void operator()(std::size_t i) const {
     const std::size_t sequence = i / shape.length;
     const std::size_t begin = shape.first_result(sequence) + i % shape.length * shape.row();
-    T sum{0};
-    for (std::size_t k = begin; k < begin + shape.width; ++k) sum += results[k] * dresults[k];
+    computed_t<T> sum{0};
+    for (std::size_t k = begin; k < begin + shape.width; ++k)
+      sum += static_cast<computed_t<T>>(results[k]) * static_cast<computed_t<T>>(dresults[k]);
     products[i] = sum;
   }
 };

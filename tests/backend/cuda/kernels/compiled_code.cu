@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include <devplace/ops/attention.hpp>
 #include <devplace/ops/batch_norm.hpp>
 #include <devplace/ops/convolution.hpp>
 #include <devplace/ops/cross_entropy.hpp>
@@ -113,6 +114,15 @@ template <class T> void images() {
   run(finish_images_functor<T>{});
 }
 
+/// Instantiates attention on tensor cores, of heads of up to 32, 64, 96 and 128 elements.
+template <class T, unsigned... Columns> void attentions() {
+  using namespace dp::detail;
+  (dispatch<dp::op::attention, dp::backend::cuda>(0, attention_arguments<T>{}, columns_of_head<Columns>{}), ...);
+  (dispatch<dp::op::attention_gradient, dp::backend::cuda>(0, attention_gradient_arguments<T>{},
+                                                           columns_of_head<Columns>{}),
+   ...);
+}
+
 /// Instantiates kernels with 16-bit elements beside 32-bit ones: roundings, an update with rounded parameters, dropout,
 /// and the kernels before and after products.
 template <class T> void shorts(matrix<T>& y) {
@@ -131,6 +141,7 @@ template <class T> void shorts(matrix<T>& y) {
   dp::argmax(y, dp::axis<1>{});
   channel_sums<T>();
   images<T>();
+  attentions<T, 1, 2, 3, 4>();
 }
 
 void all(matrix<float>& y, const matrix<float>& x, const labels& targets, matrix<double>& dy, const matrix<double>& dx,

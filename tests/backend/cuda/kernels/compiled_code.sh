@@ -10,6 +10,7 @@
 #   the kernels before and after products use 16-byte accesses;
 # - softmax, log_softmax and cross-entropy of rows above 1,024 elements begin four 16-byte loads before they use the
 #   first one's elements, in both passes over a row;
+# - attention of 16-bit elements multiplies on tensor cores;
 # - no kernel uses more registers than registers.txt records. RECORD=1 rewrites that file.
 # The PTX of the first architecture serves all, because kernels do not depend on it; RECORD=1 compares it with the
 # others'.
@@ -177,7 +178,8 @@ short_kernels 2 2 wide_finish_images
 short_kernels 2 9 'finish_kernelI[^L]*Lj8'
 short_kernels 2 15 'relu_gradient_sourceI[^L]*Lj8'
 
-# Counts in each kernel how often four loads precede the first use of what they load, without a branch between.
+# Counts in each kernel how often four loads precede the first use of what they load, without a branch between, and the
+# instructions of tensor cores. Attention has 2 to 4 products of 16 rows, 16 or 32 other positions and the head's columns.
 nvdisasm=$(dirname "$nvcc")/nvdisasm
 if ! [ -x "$nvdisasm" ] && ! nvdisasm=$(command -v nvdisasm); then
   echo "There is no nvdisasm, which shows the order of loads. Run scripts/test cuda, which installs nvdisasm, or put it on PATH."
@@ -188,11 +190,17 @@ for architecture in $architectures; do
     function end_of_group() { groups += loads >= 4; loads = 0; split("", loaded) }
     function end_of_kernel() {
       end_of_group()
+      if (match(name, /attention_tiles_kernelI.*Lj[1-4]E/)) {
+        ++attentions
+        due = 12 * substr(name, RSTART + RLENGTH - 2, 1)
+        if (products < due) { print products " instructions of tensor cores, " due " are due: " name; bad = 1 }
+      }
       if (name !~ /(softmax|cross_entropy)_rowI.*Lj512/) return
       ++kernels
       if (groups < 2) { print groups " groups of four loads, 2 are due: " name; bad = 1 }
     }
-    /^\.text\./ { end_of_kernel(); name = $0; groups = 0 }
+    /^\.text\./ { end_of_kernel(); name = $0; groups = products = 0 }
+    /HMMA\.16816\.F32/ { ++products }
     /^\.L|BRA|EXIT|BAR/ { end_of_group() }
     /\/\*[0-9a-f]+\*\// {
       rest = $0
@@ -209,6 +217,7 @@ for architecture in $architectures; do
     }
     END {
       end_of_kernel()
+      if (attentions != 24) { print attentions + 0 " kernels, not 24, compute attention"; bad = 1 }
       if (kernels != 8) { print kernels + 0 " kernels, not 8, have softmax or cross-entropy of rows above 1,024"; bad = 1 }
       exit bad
     }' || status=1

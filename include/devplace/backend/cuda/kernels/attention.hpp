@@ -16,9 +16,9 @@
 // at a time. Each lane computes the scores of one position with the rows of the warp. Then each lane accumulates
 // columns lane, lane + 32, ... of the rows' results, using the scores of all lanes.
 //
-// Elements are float or double. In mixed precision, the layer converts 16-bit projections and results, 16 bytes at a
-// time, because the gradient needs the unrounded results. A warp reads 32 adjacent columns of a row, 128 bytes of
-// float.
+// Elements are float or double; attention_tiles.hpp has kernels for 16-bit elements. Where those cannot be used, the
+// layer converts 16-bit projections and results, 16 bytes at a time, because the gradient needs the unrounded results.
+// A warp reads 32 adjacent columns of a row, 128 bytes of float.
 
 namespace devplace::detail {
 
@@ -110,8 +110,7 @@ template <class T, unsigned Columns, class Thread> class attention_tile {
   DEVPLACE_DEVICE T drop(const attention_dropout<T>& dropout, std::size_t sequence, std::size_t query, std::size_t key,
                          T x) const {
     if (!dropout.drops()) return x;
-    const std::uint64_t block = attention_dropout<T>::first_block(shape_, sequence % shape_.heads, query) + key / 4;
-    return dropout.apply(x, dropout.of_sample(sequence / shape_.heads).block(block).word[key % 4]);
+    return dropout.apply(x, dropout.words(shape_, sequence, query, key).word[key % 4]);
   }
 
  private:
@@ -125,9 +124,9 @@ template <class T, unsigned Columns, class Thread> class attention_tile {
   const attention_shape& shape_;
 };
 
-/// Base of the attention kernels: one block per 32 positions of a sequence.
-template <class Derived> struct attention_kernel {
-  static constexpr unsigned threads = 256;
+/// Base of the attention kernels: one block of `Threads` threads per `Rows` positions of a sequence.
+template <class Derived, unsigned Rows = 32, unsigned Threads = 256> struct attention_kernel {
+  static constexpr unsigned threads = Threads;
 
   static std::size_t blocks(const attention_shape& s) { return s.sequences() * tiles(s); }
 
@@ -135,11 +134,11 @@ template <class Derived> struct attention_kernel {
     const auto& self = static_cast<const Derived&>(*this);
     const attention_shape& s = self.g.shape;
     const std::size_t count = s.sequences() * tiles(s);
-    for (std::size_t i = t.block_index(); i < count; i += t.grid_size()) self.run(t, i / tiles(s), i % tiles(s) * 32);
+    for (std::size_t i = t.block_index(); i < count; i += t.grid_size()) self.run(t, i / tiles(s), i % tiles(s) * Rows);
   }
 
  private:
-  DEVPLACE_HD static std::size_t tiles(const attention_shape& s) { return divided_up(s.length, 32); }
+  DEVPLACE_HD static std::size_t tiles(const attention_shape& s) { return divided_up(s.length, Rows); }
 };
 
 /// Computes the results of 32 queries.
@@ -192,7 +191,7 @@ struct attention_results_kernel : attention_kernel<attention_results_kernel<T, C
   }
 };
 
-template <unsigned Columns, class T, class Launch>
+template <unsigned Columns, floating_element T, class Launch>
 void launch_attention(const attention_arguments<T>& g, const Launch& launch) {
   const attention_results_kernel<T, Columns> kernel{{}, g};
   launch(kernel.blocks(g.shape), kernel);

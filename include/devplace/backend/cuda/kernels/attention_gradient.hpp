@@ -49,61 +49,44 @@ template <class T, unsigned Columns, class Thread> struct attention_gradient_til
   }
 };
 
-template <class T, unsigned Columns>
-struct attention_queries_kernel : attention_kernel<attention_queries_kernel<T, Columns>> {
+/// Computes the gradients of 32 queries or, with `Keys`, of 32 keys and of their values.
+template <class T, unsigned Columns, bool Keys>
+struct attention_gradient_kernel : attention_kernel<attention_gradient_kernel<T, Columns, Keys>> {
   attention_gradient_arguments<T> g;
 
   template <class Thread> DEVPLACE_DEVICE void run(Thread& t, std::size_t sequence, std::size_t first) const {
     const attention_gradient_tile<T, Columns, Thread> tile(t, g, sequence);
     const attention_shape& s = g.shape;
     constexpr unsigned rows = tile.warp_rows;
-    typename attention_tile<T, Columns, Thread>::sums dq;
+    const T *const row_of_tile = Keys ? tile.k : tile.q, *const other = Keys ? tile.q : tile.k;
+    typename attention_tile<T, Columns, Thread>::sums dx, dv;
     T p[rows], dp[rows];
-    for (std::size_t at = 0; at < s.length && (!s.causal || at <= first); at += 32) {
-      tile.products(p, tile.q, tile.stride, first, tile.k, tile.stride, at);
-      tile.products(dp, tile.dy, s.row(), first, tile.v, tile.stride, at);
+    for (std::size_t at = s.causal && Keys ? first : 0; at < s.length && (Keys || !s.causal || at <= first); at += 32) {
+      tile.products(p, row_of_tile, tile.stride, first, other, tile.stride, at);
+      if constexpr (Keys)
+        tile.products(dp, tile.v, tile.stride, first, tile.dy, s.row(), at);
+      else
+        tile.products(dp, tile.dy, s.row(), first, tile.v, tile.stride, at);
       DEVPLACE_DEVICE_UNROLL
-      for (unsigned r = 0; r < rows; ++r)
-        tile.differentiate(p[r], dp[r], first + tile.first_row() + r, at + tile.lane());
-      tile.add(dq, dp, tile.k, tile.stride, at);
+      for (unsigned r = 0; r < rows; ++r) {
+        const std::size_t row = first + tile.first_row() + r, column = at + tile.lane();
+        tile.differentiate(p[r], dp[r], Keys ? column : row, Keys ? row : column);
+      }
+      if constexpr (Keys) tile.add(dv, p, tile.dy, s.row(), at);
+      tile.add(dx, dp, other, tile.stride, at);
     }
     const T ones[rows] = {1, 1, 1, 1};
-    tile.store(g.dqueries + s.first_query(sequence), tile.stride, first, dq, ones);
+    T* const to = g.dqueries + s.first_query(sequence) + (Keys ? s.row() : 0);
+    tile.store(to, tile.stride, first, dx, ones);
+    if constexpr (Keys) tile.store(to + s.row(), tile.stride, first, dv, ones);
   }
 };
 
-/// Computes the gradients of 32 keys and of their values.
-template <class T, unsigned Columns>
-struct attention_keys_kernel : attention_kernel<attention_keys_kernel<T, Columns>> {
-  attention_gradient_arguments<T> g;
-
-  template <class Thread> DEVPLACE_DEVICE void run(Thread& t, std::size_t sequence, std::size_t first) const {
-    const attention_gradient_tile<T, Columns, Thread> tile(t, g, sequence);
-    const attention_shape& s = g.shape;
-    constexpr unsigned rows = tile.warp_rows;
-    typename attention_tile<T, Columns, Thread>::sums dk, dv;
-    T p[rows], dp[rows];
-    for (std::size_t at = s.causal ? first : 0; at < s.length; at += 32) {
-      tile.products(p, tile.k, tile.stride, first, tile.q, tile.stride, at);
-      tile.products(dp, tile.v, tile.stride, first, tile.dy, s.row(), at);
-      DEVPLACE_DEVICE_UNROLL
-      for (unsigned r = 0; r < rows; ++r)
-        tile.differentiate(p[r], dp[r], at + tile.lane(), first + tile.first_row() + r);
-      tile.add(dv, p, tile.dy, s.row(), at);
-      tile.add(dk, dp, tile.q, tile.stride, at);
-    }
-    const T ones[rows] = {1, 1, 1, 1};
-    T* const to = g.dqueries + s.first_query(sequence) + s.row();
-    tile.store(to, tile.stride, first, dk, ones);
-    tile.store(to + s.row(), tile.stride, first, dv, ones);
-  }
-};
-
-template <unsigned Columns, class T, class Launch>
+template <unsigned Columns, floating_element T, class Launch>
 void launch_attention_gradient(const attention_gradient_arguments<T>& g, const Launch& launch) {
-  const attention_queries_kernel<T, Columns> of_queries{{}, g};
+  const attention_gradient_kernel<T, Columns, false> of_queries{{}, g};
   launch(of_queries.blocks(g.shape), of_queries);
-  const attention_keys_kernel<T, Columns> of_keys{{}, g};
+  const attention_gradient_kernel<T, Columns, true> of_keys{{}, g};
   launch(of_keys.blocks(g.shape), of_keys);
 }
 
