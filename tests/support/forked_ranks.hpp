@@ -11,11 +11,31 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace devplace::test {
+
+/// Returns when all other threads of this process sleep, or after a second. To be called before fork(): a thread that
+/// begins or ends may hold a lock of AddressSanitizer, which the child's copy of that lock would wait for.
+inline void wait_until_threads_sleep() {
+  const std::string self = std::to_string(::gettid());
+  const auto sleeps = [&](const std::filesystem::path& thread) {
+    std::string line;
+    std::getline(std::ifstream(thread / "stat"), line);
+    const std::size_t end = line.rfind(") ");  // of the name, which the state follows
+    return thread.filename() == self || end == std::string::npos || line.compare(end, 3, ") S") == 0;
+  };
+  for (int turn = 0; turn != 1000; ++turn, ::usleep(1000)) {
+    std::error_code none;
+    const std::filesystem::directory_iterator threads("/proc/self/task", none);
+    if (std::all_of(begin(threads), end(threads), [&](const auto& thread) { return sleeps(thread.path()); })) return;
+  }
+}
 
 /// Real processes, one per rank. All have ended when the object is destroyed, however the test ends.
 class forked_ranks {
@@ -42,6 +62,7 @@ class forked_ranks {
   template <class F> void start(const F& f) {
     int ends[2];
     if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
+    wait_until_threads_sleep();
     const ::pid_t pid = ::fork();
     if (pid < 0) throw std::runtime_error("no process");
     if (pid == 0) {
