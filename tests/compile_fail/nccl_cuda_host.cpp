@@ -29,10 +29,3 @@ void sum(dp::parallel::nccl_communicator<dp::backend::cuda>& devices, std::span<
   devices.all_reduce(buffers, 1, dp::reduction::sum);
 }
 #endif
-
-#if defined(SHORT_NCCL_BETWEEN_CPUS)  // expect: devplace: collective::nccl connects CUDA devices, and these places
-using in_bf16 = dp::collective::all_reduce<dp::collective::wire<dp::bf16, dp::collective::nccl>>;
-void train_in_bf16(dp::model<net, dp::across<dp::cpu>>& model) {
-  dp::trainer step{model, dp::nn::cross_entropy{}, dp::optim::sgd{}, in_bf16{}};
-}
-#endif
