@@ -10,18 +10,21 @@ foreach(component IN ITEMS cblas zlib)
 endforeach()
 devplace_add_link_test(public_types_are_one public_types_main.cpp public_types.cpp ${with_components})
 
-# Two configurations in one program: each file keeps its own function bodies. The symbol test checks every function in
-# code compiled without inlining.
-devplace_add_link_test(configurations configurations_main.cpp=simulated_cuda configurations_checked.cpp=simulated_cuda
-                       configurations_unchecked.cpp=simulated_cuda)
-devplace_add_configuration_test(configured_training training_program.cpp=simulated_cuda)
-devplace_add_configuration_test(configured_operations configured_operations.cpp=simulated_cuda)
+# Sanitizers find nothing in how these are linked.
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  # Two configurations in one program: each file keeps its own function bodies. The symbol test checks every function in
+  # code compiled without inlining.
+  devplace_add_link_test(configurations configurations_main.cpp=simulated_cuda configurations_checked.cpp=simulated_cuda
+                         configurations_unchecked.cpp=simulated_cuda)
+  devplace_add_configuration_test(configured_training training_program.cpp=simulated_cuda)
+  devplace_add_configuration_test(configured_operations configured_operations.cpp=simulated_cuda)
 
-# One source on simulated devices here, and with nvcc below if there is a device.
-devplace_add_link_test(training_simulated training_program.cpp=simulated_cuda)
+  # One source on simulated devices here, and with nvcc below if there is a device.
+  devplace_add_link_test(training_simulated training_program.cpp=simulated_cuda)
 
-# A trainer in one source of a program whose other sources do not include devplace.
-devplace_add_link_test(trainer_in_one_source surrogate_main.cpp surrogate.cpp)
+  # A trainer in one source of a program whose other sources do not include devplace.
+  devplace_add_link_test(trainer_in_one_source surrogate_main.cpp surrogate.cpp)
+endif()
 
 # A linked component without a device.
 devplace_add_link_test(no_simulated_device no_simulated_device.cpp=simulated_cuda)
