@@ -96,7 +96,13 @@ running() {
 program=$1
 case $case in
   together | slow)
-    [ "$(start hostname | sort | uniq -c | grep -c "^ *2 devplace-$$-[12]$")" -eq 2 ] && start "$@" ;;
+    start hostname >"$scratch/names"
+    [ "$(sort "$scratch/names" | uniq -c | grep -c "^ *2 devplace-$$-[12]$")" -eq 2 ] || {
+      echo "Two processes on each host must print its name, and these were printed:"
+      cat "$scratch/names"
+      exit 1
+    }
+    start "$@" ;;
   refused)
     start "$@" >"$scratch/output" 2>&1
     grep -F devplace "$scratch/output"
