@@ -39,6 +39,20 @@ template <class Model> std::vector<double> all_parameters(const Model& model) {
   return values;
 }
 
+/// A user's loss that passes its arguments on and then doubles the sums.
+struct doubled_cross_entropy : nn::cross_entropy {
+  template <class T> struct bound : nn::cross_entropy::bound<T> {
+    void into(const auto& sums, const auto&... others) const {
+      nn::cross_entropy::bound<T>::into(sums, others...);
+      sums.data()[0] *= 2;
+    }
+  };
+  template <class T, class Backend> bound<T> bind(int ordinal) const {
+    return {nn::cross_entropy::bind<T, Backend>(ordinal)};
+  }
+  auto operator()(const auto& logits, const auto& labels) const { return nn::evaluate_loss(*this, logits, labels); }
+};
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("a trainer's step is bitwise equal to its single steps", "[train]", FLOATING_TYPES) {
@@ -301,4 +315,14 @@ TEST_CASE("a trainer uses parameters assigned to its model in place", "[train]")
   step(x, y);
   reference(x, y);
   CHECK(all_parameters(model) == all_parameters(other));
+}
+
+TEST_CASE("a trainer stores the sums that a loss derived from another has changed", "[train]") {
+  const auto x = dp::test::integer_samples<float, 6>(4);
+  const auto y = dp::test::square_labels(4, 3);
+  cpu_model<float> model{dp::seed{1}}, other{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
+  dp::trainer doubled{other, doubled_cross_entropy{}, dp::optim::sgd{}};
+  CHECK(doubled(x, y).item() == 2 * step(x, y).item());
+  CHECK(doubled.mean_loss() == 2 * step.mean_loss());
 }

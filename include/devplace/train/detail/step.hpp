@@ -254,7 +254,7 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
                                                                   memory.pending(),
                                                                   memory.counts,
                                                                   counts_passes<Backend> ? memory.passes() : nullptr};
-  if constexpr (requires { loss.into(sums, gradient, losses, result, targets, store); }) {
+  if constexpr (requires { requires std::is_same_v<typename PlacedLoss::calls_then, PlacedLoss>; }) {
     loss.into(sums, gradient, losses, result, targets, store);
   } else {
     constexpr bool computes = nn::computes_losses<PlacedLoss, decltype(sums), decltype(gradient), decltype(losses),
