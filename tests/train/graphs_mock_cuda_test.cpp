@@ -76,7 +76,7 @@ template <class Net, class Where, class P, class Rule, std::size_t Batches = 1> 
 
 TEST_CASE("a step becomes one graph when the launches repeat, for each buffer of batches", "[train]") {
   compared<net, device, float, dp::optim::adam> steps;
-  constexpr std::size_t rows = 150;  // of which several blocks of a kernel have parts
+  constexpr std::size_t rows = 150;  // a batch that several blocks of a kernel share
   const auto x0 = samples<device>(rows), x1 = samples<device>(rows);
   const auto y0 = labels<device>(rows), y1 = labels<device>(rows);
   for (int i = 0; i != 8; ++i) {

@@ -137,12 +137,12 @@ void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T, Result
   });
 }
 
-/// Erases static extents, and for operands whether their elements are const, so that operations are compiled once for
-/// each rank and layout.
+/// Erases static extents, so that products are compiled once for each rank and layout.
 template <class T, class Extents, class Where, class Layout>
 auto with_dynamic_extents(const view<T, Extents, Where, Layout>& x) {
   return view<T, dextents<Extents::rank>, Where, Layout>(x);
 }
+/// Also makes elements const, so that const and other operands share the compiled products.
 template <class T, class Extents, class Where, class Layout>
 auto product_operand(const view<T, Extents, Where, Layout>& x) {
   return view<const T, dextents<Extents::rank>, Where, Layout>(x);

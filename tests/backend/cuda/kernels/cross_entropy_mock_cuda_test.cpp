@@ -59,7 +59,7 @@ double error(const mock::device_vector<float>& a, const mock::device_vector<doub
 using row_functor = dp::detail::cross_entropy_row<float, std::int64_t>;
 using terms_functor = dp::detail::cross_entropy_terms<float, std::int64_t>;
 
-/// What the kernel calls when it has stored the sums: copies them, and counts the calls.
+/// The function that the kernel calls after it has stored the sums: copies the sums and counts its calls.
 struct copy_sums {
   const float* sums;
   float* copies;

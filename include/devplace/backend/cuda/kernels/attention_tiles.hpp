@@ -107,14 +107,14 @@ template <class T, unsigned Columns, unsigned Others, class Thread> class attent
   const attention_shape& shape_;
 };
 
-/// What a kernel computes of 64 positions: results, the gradients of queries, or those of keys and values.
+/// The output of a kernel: results, the gradients of queries, or the gradients of keys and values.
 enum class attention_part : unsigned char { results, queries, keys };
 
 template <class T, unsigned Columns, attention_part Part>
 struct attention_tiles_kernel : attention_kernel<attention_tiles_kernel<T, Columns, Part>, 64, 128> {
   static constexpr bool gradient = Part != attention_part::results, of_keys = Part == attention_part::keys;
   static constexpr unsigned others = gradient && Columns > 2 ? 16 : 32;  // fits into 48 KiB and registers
-  static constexpr unsigned least_blocks = others == 16 ? 2 : 0;         // without it ptxas spills to have more blocks
+  static constexpr unsigned least_blocks = others == 16 ? 2 : 0;         // else ptxas spills to fit more blocks
   std::conditional_t<gradient, attention_gradient_arguments<T>, attention_arguments<T>> g;
 
   template <class Thread> DEVPLACE_DEVICE void run(Thread& t, std::size_t sequence, std::size_t first) const {

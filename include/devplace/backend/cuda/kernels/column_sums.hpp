@@ -107,8 +107,7 @@ template <class Source, class Result = sum_result<typename Source::value_type>> 
   static constexpr unsigned width = Source::width;
   static constexpr unsigned rows_at_once = 8;
   static constexpr unsigned threads = 32 * rows_at_once;
-  static constexpr unsigned least_blocks =
-      width == 2 ? 4 : 0;  // without a number nvcc 13.0 spills a register of double
+  static constexpr unsigned least_blocks = width == 2 ? 4 : 0;  // with 0, nvcc 13.0 spills in sums of two doubles
   static constexpr std::size_t tile = std::size_t{32} * width;
   static constexpr unsigned rows_in_flight = 4;  ///< rows that are read before the first one is used
 
