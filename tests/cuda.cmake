@@ -19,7 +19,7 @@ function(devplace_compile_for_devices name)
 endfunction()
 
 # With clang as nvcc's host compiler, programs compile in two thirds of the time that they take with g++, and both are
-# tested: g++ compiles the other programs, and train's tests, because launches become graphs only with g++, whose
+# tested: g++ compiles the other programs, and the tests of trainers, because launches become graphs only with g++, whose
 # __builtin_clear_padding makes equal arguments equal bytes.
 set(host_compiler "")
 find_program(DEVPLACE_TEST_HOST_CLANG clang++-16)
@@ -40,7 +40,7 @@ endif()
 # of CUDA's runtime.
 function(devplace_run_in_software name)
   set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES 90-virtual CUDA_RUNTIME_LIBRARY None)
-  if(name STREQUAL "test_train_mock_cuda")
+  if(name MATCHES "^test_(train|cudnn)_mock_cuda$")
     set(host_compiler "")
   endif()
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20;--no-compress;${host_compiler}>)

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 #include <devplace/nn/conv2d.hpp>
 #include <devplace/nn/cross_entropy.hpp>
@@ -22,6 +23,7 @@
 #include "support/mock_cuda/mock_cublaslt.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"
 #include "support/mock_cudnn/mock_cudnn.hpp"
+#include "support/replicas.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
@@ -92,6 +94,32 @@ TEST_CASE("prepare makes all plans of a step's convolutions and products, and la
   dnn::clear_calls();
   step(images, labels);
   CHECK(dnn::calls().size() == 5);
+}
+
+TEST_CASE("calls of cuDNN are part of a step's graph, which is not launched after a plan was made again", "[train]") {
+  dp::model<images_net, where> model{dp::seed{1}}, other{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}}, single{other, nn::cross_entropy{}, dp::optim::sgd{}};
+  single.launch_as_graphs(false);
+  dp::tensor<float, dp::extents<dp::dyn, 3, 8, 8>, where> images(dp::extents<dp::dyn, 3, 8, 8>{6});
+  dp::tensor<std::int64_t, dp::extents<dp::dyn>, where> labels(dp::extents<dp::dyn>{6});
+  dp::fill(labels, 1);
+  std::size_t launches = 0;
+  for (int i = 0; i != 8; ++i) {
+    INFO("step " << i);
+    if (i == 4) std::get<0>(dp::detail::cudnn_cache_of(0).plans).clear();  // the graph launches these plans' kernels
+    dp::fill(images, 0.25F * static_cast<float>(i));
+    step(images, labels);
+    single(images, labels);
+    CHECK(dp::test::parameters_of(model) == dp::test::parameters_of(other));
+    const dp::step_launches how = step.last_launches();
+    if (i == 4) continue;  // the launches between calls of cuDNN repeat those of step 0
+    const bool in_graph = i == 2 || i == 3 || i > 5;
+    if (i == 2) launches = how.in_graphs;
+    CHECK(how.graphs == (in_graph ? 1 : 0));
+    CHECK(how.in_graphs == (in_graph ? launches : 0));
+    if (in_graph) CHECK(how.single == 0);
+  }
+  CHECK(mock::violations().empty());
 }
 
 TEST_CASE("convolutions in 16 bits run in cuDNN, or as matrix products where cuDNN has no engine", "[train]") {

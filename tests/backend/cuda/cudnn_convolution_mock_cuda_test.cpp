@@ -372,7 +372,7 @@ TEST_CASE("descriptors of addresses and plans that are no longer used are replac
     mock::offer(CUDNN_HEUR_MODE_A, {});  // without an engine, so nothing is computed
     CHECK_FALSE(run(1));
   }
-  CHECK(dp::detail::cudnn_cache_of(0).plans.size() == plans);
+  CHECK(std::get<0>(dp::detail::cudnn_cache_of(0).plans).size() == plans);
 }
 
 TEST_CASE("an empty batch is not passed to cuDNN", "[backend][cudnn]") {

@@ -506,10 +506,13 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     for (const void* each : operations)
       for (const mock::descriptor* t : mock::tensors_of(*mock::find(each)))
         if (!all.has_place(*t)) return mock::refuse(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER, "no aligned pointer");
-    if (devplace::test::mock_cuda::launch_of_library("cudnnBackendExecute", stream) != cudaSuccess)
+    const auto work = [operations, copy = *pack] {
+      mock::graph_values values(copy);
+      for (const void* each : operations) mock::compute(*mock::find(each), values);
+    };
+    if (devplace::test::mock_cuda::launch_of_library("cudnnBackendExecute", stream, work) != cudaSuccess)
       return CUDNN_STATUS_EXECUTION_FAILED_CUDART;
     mock::of_process().graphs.push_back({operations.size(), plan->engine, plan->mode, workspace, stream});
-    for (const void* each : operations) mock::compute(*mock::find(each), all);
     return status;
   }
   const mock::names of = mock::names_of(operation.type);
@@ -520,19 +523,16 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     if (reinterpret_cast<std::uintptr_t>(t.data) % static_cast<std::uintptr_t>(alignment) != 0)
       return mock::refuse(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER, "a pointer is not aligned");
   }
-  if (devplace::test::mock_cuda::launch_of_library("cudnnBackendExecute", stream) != cudaSuccess)
-    return CUDNN_STATUS_EXECUTION_FAILED_CUDART;
   const auto type = mock::value<cudnnDataType_t>(mock::part(operation, of.x), CUDNN_ATTR_TENSOR_DATA_TYPE);
+  const auto compute = type == CUDNN_DATA_DOUBLE     ? mock::compute<double>
+                       : type == CUDNN_DATA_BFLOAT16 ? mock::compute<devplace::bf16>
+                       : type == CUDNN_DATA_HALF     ? mock::compute<devplace::half>
+                                                     : mock::compute<float>;
+  const auto work = [compute, &operation, copy = *pack] { compute(operation, copy); };
+  if (devplace::test::mock_cuda::launch_of_library("cudnnBackendExecute", stream, work) != cudaSuccess)
+    return CUDNN_STATUS_EXECUTION_FAILED_CUDART;
   mock::of_process().convolutions.push_back(
       {operation.type, type, plan->engine, plan->mode, mock::factor(operation, of.beta), workspace, stream});
-  if (type == CUDNN_DATA_DOUBLE)
-    mock::compute<double>(operation, *pack);
-  else if (type == CUDNN_DATA_BFLOAT16)
-    mock::compute<devplace::bf16>(operation, *pack);
-  else if (type == CUDNN_DATA_HALF)
-    mock::compute<devplace::half>(operation, *pack);
-  else
-    mock::compute<float>(operation, *pack);
   return status;
 }
 

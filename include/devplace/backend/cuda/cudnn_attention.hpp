@@ -96,14 +96,13 @@ template <class T> class cudnn_attention {
     return {part, dtype_of<T>, gradient, scale_};
   }
   cudnn_plan& plan_of(std::size_t samples, bool gradient) const {
-    return cache_.plan_of(cache_.attention, key_of(samples, gradient), ordinal_);
+    return cache_.plan_of(key_of(samples, gradient), ordinal_);
   }
 
   /// Runs the plan, with the scalars' addresses added. `by_number`: addresses in the order of attention_tensor.
   bool run_part(bool gradient, std::size_t samples, const cudnn_addresses& by_number) const {
     const attention_key key = key_of(samples, gradient);
-    const cudnn_caller caller(ordinal_, key);
-    cudnn_plan& plan = cache_.plan_of(cache_.attention, key, ordinal_);
+    cudnn_plan& plan = cache_.plan_of(key, ordinal_);
     if (!plan.plan) return false;
     cudnn_addresses addresses{};
     for (std::size_t i = 0; i < plan.tensors.size(); ++i) {
@@ -114,7 +113,7 @@ template <class T> class cudnn_attention {
                      : tensor == attention_tensor::one            ? to_write(factors + 2)
                                                                   : by_number[static_cast<std::size_t>(tensor) - 1];
     }
-    return run_plan(ordinal_, device_, cache_, plan, addresses, "attention of cuDNN", caller);
+    return run_plan(ordinal_, device_, cache_, plan, key, addresses, "attention of cuDNN");
   }
 
   int ordinal_;

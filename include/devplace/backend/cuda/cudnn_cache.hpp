@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <devplace/backend/cuda/cudnn_attention_plan.hpp>
@@ -34,22 +35,25 @@ inline void* cudnn_workspace(int ordinal, const cuda_scope& scope, std::size_t b
 struct cudnn_cache {
   static constexpr std::size_t capacity = 512;
 
+  template <class Key> using plans_by = std::map<Key, cudnn_plan>;
+
   cudnnHandle_t handle = nullptr;
   cudaStream_t stream = nullptr;  ///< the handle's stream
-  std::map<convolution_key, cudnn_plan> plans;
-  std::map<attention_key, cudnn_plan> attention;
+  std::tuple<plans_by<convolution_key>, plans_by<attention_key>> plans;
   std::optional<bool> attends;  ///< result of has_attention(), once called
   std::uint64_t uses = 0;
 
-  /// Returns the plan of `key` in `plans_of_kind`, made by make_cudnn_plan() at its first use. Replaces the least
-  /// recently used plan if there are too many. Does not allocate if the plan exists.
-  template <class Key> cudnn_plan& plan_of(std::map<Key, cudnn_plan>& plans_of_kind, const Key& key, int ordinal) {
-    auto found = plans_of_kind.find(key);
-    if (found == plans_of_kind.end()) {
+  /// Returns the plan of `key`, made by make_cudnn_plan() at its first use. Replaces the least recently used plan if
+  /// there are too many. Does not allocate if the plan exists.
+  template <class Key> cudnn_plan& plan_of(const Key& key, int ordinal) {
+    plans_by<Key>& known = std::get<plans_by<Key>>(plans);
+    auto found = known.find(key);
+    if (found == known.end()) {
       if (handle == nullptr) cudnn_caller(ordinal, key).check(cudnnCreate(&handle), "cudnnCreate");
       cudnn_plan plan = make_cudnn_plan(handle, key, cuda_cudnn_workspace::bytes, ordinal);
-      if (plans_of_kind.size() == capacity) erase_oldest(plans_of_kind);
-      found = plans_of_kind.emplace(key, std::move(plan)).first;
+      plan.number = ++uses;
+      if (known.size() == capacity) erase_oldest(known);
+      found = known.emplace(key, std::move(plan)).first;
     }
     found->second.last_use = ++uses;
     return found->second;
@@ -67,21 +71,52 @@ inline std::byte* workspace_of(int ordinal, const cuda_scope& device, const cudn
   return static_cast<std::byte*>(cudnn_workspace(ordinal, device, plan.before + plan.workspace));
 }
 
-/// Enqueues a plan, which has an engine, on the place's stream. Adds the workspace's address to `addresses`. Returns
-/// false, with nothing enqueued, if cuDNN rejects the plan after all. `name` is for error messages.
-inline bool run_plan(int ordinal, const cuda_scope& device, cudnn_cache& cache, cudnn_plan& plan,
-                     cudnn_addresses addresses, const char* name, const cudnn_caller& caller) {
-  if (cache.stream != device.stream()) {
-    caller.check(cudnnSetStream(cache.handle, device.stream()), "cudnnSetStream");
-    cache.stream = device.stream();
+/// An execution of the plan of `key`.
+template <class Key> struct cudnn_call {
+  Key key;
+  std::uint64_t plan_number;  ///< not that of a graph's captured call if the captured plan was destroyed
+  cudnn_addresses addresses;
+
+  cudnnStatus_t enqueue(cudnn_cache& cache, cudnn_plan& plan, int ordinal, cudaStream_t stream) const {
+    const cudnn_caller caller(ordinal, key);
+    if (cache.stream != stream) {
+      caller.check(cudnnSetStream(cache.handle, stream), "cudnnSetStream");
+      cache.stream = stream;
+    }
+    return cudnnBackendExecute(cache.handle, plan.plan.get(), plan.pack_of(addresses, cache.uses, caller).get());
   }
+};
+
+/// Enqueues a cudnn_call whose plan has been executed before.
+template <class Key> void execute_again(const void* arguments, int ordinal, cudaStream_t stream) {
+  const auto& call = *static_cast<const cudnn_call<Key>*>(arguments);
+  cudnn_cache& cache = cudnn_cache_of(ordinal);
+  cudnn_caller(ordinal, call.key)
+      .check(call.enqueue(cache, cache.plan_of(call.key, ordinal), ordinal, stream), "cudnnBackendExecute");
+}
+
+/// Enqueues the plan of `key`, which has an engine, on the place's stream. Adds the workspace's address to `addresses`.
+/// Returns false, with nothing enqueued, if cuDNN rejects the plan after all. `name` is for error messages.
+template <class Key>
+bool run_plan(int ordinal, const cuda_scope& device, cudnn_cache& cache, cudnn_plan& plan, const Key& key,
+              cudnn_addresses addresses, const char* name) {
+  const cudnn_caller caller(ordinal, key);
   addresses.back() = plan.workspace == 0 ? nullptr : workspace_of(ordinal, device, plan) + plan.before;
-  const cudnn_descriptor& pack = plan.pack_of(addresses, cache.uses, caller);
-  if (only_plans()) return true;
-  if (!caller.offers(cudnnBackendExecute(cache.handle, plan.plan.get(), pack.get()), "cudnnBackendExecute")) {
+  if (only_plans()) {
+    plan.pack_of(addresses, cache.uses, caller);
+    return true;
+  }
+  cudnn_call<Key> call{key, plan.number, addresses};
+  if (plan.computes && collecting_launches() != nullptr) {
+    clear_padding(call);
+    device.enqueue(execute_again<Key>, name, &call, sizeof call);
+    return true;
+  }
+  if (!caller.offers(call.enqueue(cache, plan, ordinal, device.stream()), "cudnnBackendExecute")) {
     plan.plan = {};  // do not try again, although cuDNN had offered the engine
     return false;
   }
+  plan.computes = true;
   device.after_launch(name);
   return true;
 }

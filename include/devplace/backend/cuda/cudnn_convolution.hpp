@@ -28,15 +28,14 @@ bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shap
                             math,
                             static_cast<double>(beta),
                             {alignment_of(x), alignment_of(weight), alignment_of(y)}};
-  const cudnn_caller caller(ordinal, key);
   const cuda_scope device(ordinal);
   const std::lock_guard lock(sequence_mutex_of(ordinal));
   cudnn_cache& cache = cudnn_cache_of(ordinal);
-  cudnn_plan& plan = cache.plan_of(cache.plans, key, ordinal);
+  cudnn_plan& plan = cache.plan_of(key, ordinal);
   if (!plan.plan) return false;
   if (plan.before != 0) weight = reinterpret_cast<const T*>(workspace_of(ordinal, device, plan));
-  if (!run_plan(ordinal, device, cache, plan, {const_cast<T*>(x), const_cast<T*>(weight), const_cast<T*>(y)},
-                "a convolution of cuDNN", caller))
+  if (!run_plan(ordinal, device, cache, plan, key, {const_cast<T*>(x), const_cast<T*>(weight), const_cast<T*>(y)},
+                "a convolution of cuDNN"))
     return false;
   finish(weight);
   return true;

@@ -34,6 +34,8 @@ struct cudnn_plan {
   cudnn_descriptor plan;                   ///< empty if cuDNN has no engine for the operation
   std::size_t workspace = 0;               ///< bytes that the engine needs
   std::size_t before = 0;                  ///< bytes of the workspace before the engine's part, for a result in 16 bits
+  bool computes = false;                   ///< whether cuDNN has enqueued the operation
+  std::uint64_t number = 0;                ///< differs from the numbers of the cache's other and earlier plans
   std::uint64_t last_use = 0;              ///< the cache's clock at the last use
 
   /// Returns the descriptor of these addresses, and makes it at the first use of the addresses, because a finalised
