@@ -7,11 +7,13 @@
 
 #include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/flatten.hpp>
+#include <devplace/nn/frozen.hpp>
 #include <devplace/nn/group_norm.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/log_softmax.hpp>
 #include <devplace/nn/mse.hpp>
+#include <devplace/nn/relu.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/sigmoid.hpp>
@@ -37,15 +39,21 @@ using net =
     nn::sequential<nn::input<2, 3>, nn::batch_norm<2>, nn::flatten, nn::linear<6, 9>, nn::group_norm<3, 9>, nn::tanh,
                    nn::residual<nn::linear<9, 9>>, nn::linear<9, 7>, nn::sigmoid, nn::linear<7, 5>, Last>;
 
-}  // namespace
+/// Pairs of linear layers with a relu between them, of which some compute the gradient between them in one kernel: the
+/// first and those of the residual, but not with a frozen layer, without a bias, or with more than 16 outputs.
+using pairs_of_layers =
+    nn::sequential<nn::flatten, nn::linear<6, 9>, nn::relu, nn::linear<9, 8>, nn::tanh, nn::linear<8, 9>, nn::relu,
+                   nn::frozen<nn::linear<9, 8>>, nn::linear<8, 9, false>, nn::relu, nn::linear<9, 7>,
+                   nn::residual<nn::linear<7, 7>, nn::relu, nn::linear<7, 7>>, nn::frozen<nn::linear<7, 9>>, nn::relu,
+                   nn::linear<9, 20>, nn::relu, nn::linear<20, 17>, nn::tanh, nn::linear<17, 5>>;
+using pairs_net = nn::sequential<nn::input<2, 3>, pairs_of_layers>;
 
-TEMPLATE_TEST_CASE("layers on a GPU train and predict as on the CPU, in batches of any size", "[nn]", nn::softmax,
-                   nn::log_softmax) {
+template <class Net> void check_training() {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using host = dp::on<dp::cpu>;
   using gpu = dp::on<dp::cuda<0>>;
-  dp::model<net<TestType>, host, double> here{dp::seed{3}};
-  dp::model<net<TestType>, gpu, double> there{dp::seed{3}};
+  dp::model<Net, host, double> here{dp::seed{3}};
+  dp::model<Net, gpu, double> there{dp::seed{3}};
   const dp::optim::sgd rule{.learning_rate = 0.5, .momentum = 0.9};
   dp::trainer step_here{here, nn::mse{}, rule};
   dp::trainer step_there{there, nn::mse{}, rule};
@@ -61,3 +69,12 @@ TEMPLATE_TEST_CASE("layers on a GPU train and predict as on the CPU, in batches 
     for (std::size_t i = 0; i < found.size(); ++i) REQUIRE(found[i] == Catch::Approx(expected[i]).epsilon(1e-10));
   }
 }
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("layers on a GPU train and predict as on the CPU, in batches of any size", "[nn]", nn::softmax,
+                   nn::log_softmax) {
+  check_training<net<TestType>>();
+}
+
+TEST_CASE("pairs of linear layers on a GPU train as on the CPU", "[nn]") { check_training<pairs_net>(); }

@@ -10,6 +10,7 @@
   #define DEVPLACE_HD __host__ __device__
   #define DEVPLACE_DEVICE __device__
   #define DEVPLACE_DEVICE_UNROLL _Pragma("unroll")
+  #define DEVPLACE_DEVICE_NO_UNROLL _Pragma("unroll 1")
   #define DEVPLACE_HD_CALLS_ANY _Pragma("nv_exec_check_disable")
   #define DEVPLACE_NODISCARD
   #define DEVPLACE_HOST_PRAGMAS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675")
@@ -21,6 +22,8 @@
   #define DEVPLACE_DEVICE
   /// Unrolls the next loop of a kernel's body, so that arrays that the loop indexes stay in registers.
   #define DEVPLACE_DEVICE_UNROLL
+  /// Keeps the next loop of a kernel's body as a loop, which needs fewer registers.
+  #define DEVPLACE_DEVICE_NO_UNROLL
   /// Allows a function template marked DEVPLACE_HD to call an argument that may be a host-only function.
   #define DEVPLACE_HD_CALLS_ANY
   /// Marks classes whose values must not be discarded.

@@ -16,6 +16,17 @@
 
 namespace devplace::nn {
 
+template <std::size_t In, std::size_t Out, bool Bias> struct linear;
+
+namespace detail {
+
+/// The number of outputs of a linear layer that is trained; 0 for other layers.
+template <class Layer> inline constexpr std::size_t linear_outputs = 0;
+template <std::size_t In, std::size_t Out, bool Bias>
+inline constexpr std::size_t linear_outputs<linear<In, Out, Bias>> = Out;
+
+}  // namespace detail
+
 /// y = x W^T + b along the last axis of x, [batch, ..., In]: `weight` is [Out, In] and `bias` [Out], both initialised
 /// uniformly in [-1, 1] / sqrt(In), as in torch.nn.Linear. Both sizes are required; `linear<In, Out, false>` has no
 /// bias. A following relu is fused into the same pass.
@@ -43,6 +54,17 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   /// Fuses a following relu: forward applies the relu to the product in registers or caches; backward applies the
   /// relu's gradient in the pass that sums the bias gradient.
   template <class Next> static constexpr bool absorbs = std::same_as<Next, relu>;
+  /// The number of outputs of the layer `After` behind the fused relu if the fused backward also computes the gradient
+  /// of that layer's input (backward_arguments); otherwise 0.
+  template <class After, class Backend>
+  static constexpr std::size_t outputs_after_relu = [] {
+    if constexpr (Bias && requires { devplace::implementation<Backend, op::relu_gradient>::most_outputs; })
+      return detail::linear_outputs<After> <= devplace::implementation<Backend, op::relu_gradient>::most_outputs
+                 ? detail::linear_outputs<After>
+                 : std::size_t{0};
+    else
+      return std::size_t{0};
+  }();
 
   /// Members that layer_for requires, and versions fused with the following relu. The fused backward reads the relu's
   /// output. It writes the gradient of the relu's input to `between`, which may alias the output's gradient.
@@ -64,7 +86,8 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
     using call = std::remove_cvref_t<decltype(c)>;
     if constexpr (has_bias && call::needs_parameter_gradients)
       devplace::detail::relu_gradient_into(detail::rows(between), c.output_gradient, output,
-                                           c.template parameter_gradient<1>(), factor_of_old(c));
+                                           c.template parameter_gradient<1>(), factor_of_old(c), c.next_weight,
+                                           c.next_outputs);
     else
       detail::assign_rounded(detail::rows(between), where(detail::computed(detail::rows(output)) > 0,
                                                           detail::computed(detail::rows(c.output_gradient)), 0));

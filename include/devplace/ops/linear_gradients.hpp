@@ -19,6 +19,8 @@ namespace devplace::op {
 struct linear_gradients {};
 
 /// `run(ordinal, relu_gradient_arguments<T, Sum>)`: the gradient of a relu's input together with its column sums.
+/// A member `most_outputs` is the largest number of outputs of a product that `run` also computes; without the member,
+/// `run` computes none.
 struct relu_gradient {};
 
 }  // namespace devplace::op
@@ -42,12 +44,13 @@ void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy,
 }
 
 /// to = 0 where y <= 0, else dy, and sums = column sums of `to` + beta sums. Shapes: sums [n], the others [m, n]; `to`
-/// may be `dy`. The sums are float for bf16 and half.
+/// may be `dy`. The sums are float for bf16 and half. See relu_gradient_arguments about `weight` and `outputs`.
 template <class To, class Dy, class Y, class Sums, class T = typename To::value_type, class Sum = computed_t<T>>
-void relu_gradient_into(const To& to, const Dy& dy, const Y& y, const Sums& sums, Sum beta) {
+void relu_gradient_into(const To& to, const Dy& dy, const Y& y, const Sums& sums, Sum beta, const T* weight = nullptr,
+                        std::size_t outputs = 0) {
   dispatch<op::relu_gradient, typename To::backend_type>(
-      to.ordinal(),
-      relu_gradient_arguments<T, Sum>{to.extent(0), sums.extent(0), to.data(), dy.data(), y.data(), sums.data(), beta});
+      to.ordinal(), relu_gradient_arguments<T, Sum>{to.extent(0), sums.extent(0), to.data(), dy.data(), y.data(),
+                                                    sums.data(), beta, weight, outputs});
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

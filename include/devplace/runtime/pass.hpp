@@ -93,6 +93,12 @@ template <class P> struct backward_arguments {
   typename precision_traits<P>::gradient* gradients = nullptr;
   bool add = false;                    ///< whether to add to existing parameter gradients
   const after_layer* after = nullptr;  ///< called after each layer; null if there is nothing to call
+  /// Unless next_outputs is 0, the output's gradient is the product of `dy` [rows, next_outputs], the gradient of the
+  /// following layer's output, and of that layer's weight [next_outputs, columns].
+  ///@{
+  const typename precision_traits<P>::working* next_weight = nullptr;
+  std::size_t next_outputs = 0;
+  ///@}
 };
 
 }  // namespace devplace::runtime

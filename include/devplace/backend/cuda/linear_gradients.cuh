@@ -16,6 +16,7 @@ template <> struct implementation<backend::cuda, op::linear_gradients> {
 };
 
 template <> struct implementation<backend::cuda, op::relu_gradient> {
+  static constexpr std::size_t most_outputs = 16;
   template <class T, class Sum> static void run(int ordinal, const detail::relu_gradient_arguments<T, Sum>& g) {
     detail::relu_gradient(ordinal, g, detail::kernel_launch{ordinal});
   }

@@ -19,15 +19,15 @@ void multiply_with_sums(int ordinal, const gemm_arguments<T, C>& g, C* sums, con
                                 sum_result<C, C, T>{sums, 1, 1, g.beta}, launch, g.a, g.lda);
 }
 
-/// Makes one pass over the gradient.
+/// Makes one pass over the gradient. A product with few outputs reads and writes less here than in a launch of its own.
 template <class T, class Sum, class Launch>
 void relu_gradient(int ordinal, const relu_gradient_arguments<T, Sum>& g, const Launch& launch) {
   constexpr unsigned wide = widest_access<T>;
-  const bool aligned =
-      has_wide_rows<wide>(g.to, wide) && has_wide_rows<wide>(g.dy, wide) && has_wide_rows<wide>(g.y, wide);
+  const bool aligned = has_wide_rows<wide>(g.to, wide) && has_wide_rows<wide>(g.y, wide) &&
+                       has_wide_rows<wide>(g.outputs == 0 ? g.dy : g.weight, wide);
   sum_columns<relu_gradient_source, T>(ordinal, g.rows, g.columns, aligned,
                                        sum_result<Sum, Sum, T>{g.sums, 1, 1, g.beta}, launch, g.to, g.dy, g.y,
-                                       g.columns);
+                                       g.columns, g.weight, g.outputs);
 }
 
 }  // namespace devplace::detail

@@ -176,12 +176,16 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
       : base(p, a.x, a.y),
         output_gradient(batch_at<Backend, const T, out>(p.ordinal, p.batch, a.dy)),
         input_gradient(batch_at<Backend, T, In>(p.ordinal, p.batch, a.dx)),
+        next_weight(a.next_weight),
+        next_outputs(a.next_outputs),
         needs_input_gradient(a.dx != nullptr),
         accumulate(a.add),
         gradients_(a.gradients) {}
 
   typename base::template samples_of<const T, out> output_gradient;     ///< gradient of the sum of losses
   typename base::template samples_of<T, In> input_gradient;             ///< null if not needed
+  const typename base::parameter_type* next_weight;                     ///< see backward_arguments
+  std::size_t next_outputs;                                             ///< see backward_arguments
   static constexpr bool needs_parameter_gradients = !is_frozen<Layer>;  ///< false in nn::frozen
   bool needs_input_gradient;
   bool accumulate;  ///< whether to add to the parameter gradients of an earlier pass

@@ -66,6 +66,16 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     else
       return false;
   }
+  /// The number of outputs of the layer after the absorbed one if layer `Index` computes the gradient of that layer's
+  /// input; otherwise 0.
+  template <std::size_t Index, class Backend> static constexpr std::size_t outputs_after() {
+    if constexpr (Index + 2 < n && absorbs_next<Index>() && !absorbs_next<Index + 2>()) {
+      using layer = typename plan<Index>::layer_type;
+      if constexpr (requires { layer::template outputs_after_relu<typename plan<Index + 2>::layer_type, Backend>; })
+        return is_frozen<layer> ? 0 : layer::template outputs_after_relu<typename plan<Index + 2>::layer_type, Backend>;
+    }
+    return 0;
+  }
   /// Whether the previous layer computes this layer too; false for layer 0, where `Index - 1` wraps around.
   template <std::size_t Index> static constexpr bool absorbed() { return absorbs_next<Index - 1>(); }
 
@@ -113,7 +123,8 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
 
   template <class Backend, class X, class P> static void backward(const pass<P>& p, const backward_arguments<P>& a) {
     static constexpr auto functions = []<std::size_t... Index>(std::index_sequence<Index...>) {
-      return std::array<backward_function<P>, n>{backward_of<Index, Backend, X, P>()...};
+      return std::array<layer_backward<P>, n>{
+          {{backward_of<Index, Backend, X, P>(), outputs_after<Index, Backend>()}...}};
     }(indices{});
     chain_pass<P>(table, p, sizes<X, P>, a.x, a.y).backward(functions.data(), a);
   }

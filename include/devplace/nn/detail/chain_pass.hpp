@@ -155,6 +155,12 @@ template <class P> using forward_function = void (*)(const pass<P>& p, const voi
 template <class P> using backward_function = void (*)(const pass<P>& p, const backward_arguments<P>& a);
 ///@}
 
+/// The backward pass of a layer; see chain::outputs_after().
+template <class P> struct layer_backward {
+  backward_function<P> function;
+  std::size_t outputs_after;
+};
+
 /// A pass through a chain. All chains share this code, which calls the layers' passes through pointers.
 template <class P> class chain_pass {
  public:
@@ -177,22 +183,27 @@ template <class P> class chain_pass {
     }
   }
 
-  void backward(const backward_function<P>* functions, const backward_arguments<P>& a) {
+  void backward(const layer_backward<P>* passes, const backward_arguments<P>& a) {
     for (std::size_t i = 0; i != chain_.count; ++i) saved_ += saved_by(chain_.layers[i]);
     for (std::size_t i = chain_.count; i-- != 0;) {
       const chain_layer& layer = chain_.layers[i];
       saved_ -= saved_by(layer);
       const bool needs_input_gradient = layer.before.parameters != 0 || a.dx != nullptr;
-      if (functions[i] == nullptr || !layer.backward.contain(p_) || (!needs_input_gradient && layer.parameters == 0))
+      if (passes[i].function == nullptr || !layer.backward.contain(p_) ||
+          (!needs_input_gradient && layer.parameters == 0))
         continue;
       backward_arguments<P> own = a;
       own.x = activation(i);
       own.y = activation(layer.last + 1);
-      if (layer.last + 1 != chain_.count) own.dy = gradient(layer.last + 1);
+      own.next_outputs = passes[i].outputs_after;
+      std::size_t output = layer.last + 1;
+      if (own.next_outputs != 0) own.next_weight = at_layer(p_, chain_.layers[output++].before).parameters;
+      if (output != chain_.count) own.dy = gradient(output);
       if (layer.last != i) own.between = gradient(layer.last);
       if (i != 0) own.dx = needs_input_gradient ? gradient(i) : nullptr;
+      if (i > 1 && passes[i - 2].outputs_after != 0) own.dx = nullptr;
       own.gradients += layer.before.parameters;
-      functions[i](inner(layer, layer.backward), own);
+      passes[i].function(inner(layer, layer.backward), own);
       if (a.after != nullptr && !layer.reports_layers && layer.backward.end_at(p_.phase)) (*a.after)(own.gradients);
     }
   }

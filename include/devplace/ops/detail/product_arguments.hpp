@@ -55,7 +55,8 @@ template <class T, class Result = T> struct gemm_batch {
 };
 
 /// to = 0 where y <= 0, else dy (also where y is NaN), all contiguous [rows, columns]; `to` may be `dy`. sums = column
-/// sums of `to` + beta sums; with beta 0, sums is not read.
+/// sums of `to` + beta sums; with beta 0, sums is not read. Unless `outputs` is 0, the product of `dy` [rows, outputs]
+/// and `weight` [outputs, columns] is in place of dy; `to` is then neither of them.
 template <class T, class Sum = T> struct relu_gradient_arguments {
   std::size_t rows, columns;
   T* to;
@@ -63,6 +64,8 @@ template <class T, class Sum = T> struct relu_gradient_arguments {
   const T* y;
   Sum* sums;
   Sum beta;
+  const T* weight = nullptr;
+  std::size_t outputs = 0;
 };
 
 /// The rows and columns of C that one thread of the team computes.

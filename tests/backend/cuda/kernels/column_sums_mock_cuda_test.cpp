@@ -148,7 +148,33 @@ template <unsigned Width> void check_relu_gradient(std::size_t m, std::size_t n,
   CHECK(mock::device_vector<float>(to, to + m * n) == gradient);
 }
 
+template <unsigned Width> void check_relu_gradient_of_product(std::size_t m, std::size_t n, std::size_t outputs) {
+  INFO(m << " x " << n << ", " << outputs << " outputs, " << Width << " at once");
+  mock::device_vector<float> y(m * n), dy(m * outputs), weight(outputs * n), to(m * n), sums(n, 2.0F);
+  mock::device_vector<float> gradient(m * n), expected(n, 2.0F);
+  for (std::size_t i = 0; i < m * n; ++i) y[i] = matrix::at(i / n, i % n);
+  for (std::size_t i = 0; i < m * outputs; ++i) dy[i] = matrix::at(3 * i, 5);
+  for (std::size_t i = 0; i < outputs * n; ++i) weight[i] = matrix::at(i, 7);
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t k = 0; k < outputs && y[i * n + j] > 0; ++k)
+        gradient[i * n + j] += dy[i * outputs + k] * weight[k * n + j];
+      expected[j] += gradient[i * n + j];
+    }
+  sum_columns(dp::detail::relu_gradient_source<float, Width>{to.data(), dy.data(), y.data(), n, weight.data(), outputs},
+              m, n, dp::detail::sum_result<float>{sums.data(), 1, 1, 1}, 3);
+  CHECK(sums == expected);
+  CHECK(to == gradient);
+}
+
 }  // namespace
+
+TEST_CASE("the gradient of a relu before a product, and its column sums, equal those of loops", "[cuda]") {
+  for (const std::size_t outputs : {std::size_t{1}, std::size_t{10}, std::size_t{16}}) {
+    check_relu_gradient_of_product<4>(70, 132, outputs);
+    check_relu_gradient_of_product<1>(37, 10, outputs);
+  }
+}
 
 TEST_CASE("the gradient of a relu and its column sums equal those of loops, in place too", "[cuda]") {
   for (const bool in_place : {false, true}) {
