@@ -157,8 +157,7 @@ template <class Where> std::string write_text(dp::model<net, Where>& model, std:
 }
 
 /// Trains for a number of steps; returns the bits per character of the held-out text.
-template <class Where> double learn(const text_pair& text, std::size_t steps) {
-  constexpr std::size_t batch_size = 32;
+template <class Where> double learn(const text_pair& text, std::size_t steps, std::size_t batch_size) {
   constexpr double highest_rate = 6e-3;
   dp::model<net, Where> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adamw{.learning_rate = highest_rate, .weight_decay = 0.01}};
@@ -187,24 +186,25 @@ template <class Where> double learn(const text_pair& text, std::size_t steps) {
   return bits;
 }
 
-/// `transformer [steps] [bits]`: fails unless the text has fewer bits per character, by default fewer than with
-/// 3-grams.
+/// `transformer [steps] [bits] [sequences per step]`: fails unless the text has fewer bits per character, by default
+/// fewer than with 3-grams.
 int main(int argc, char** argv) try {
   const auto number = [&](int index, auto value) {
     if (index >= argc) return value;
     const std::string_view text = argv[index];
     if (std::from_chars(text.data(), text.data() + text.size(), value).ptr != text.data() + text.size())
-      throw std::runtime_error("usage: transformer [STEPS] [BITS]: " + std::string(text) + " is not a number");
+      throw std::runtime_error("usage: transformer [STEPS] [BITS] [SEQUENCES]: " + std::string(text) +
+                               " is not a number");
     return value;
   };
-  const auto steps = number(1, std::size_t{3000});
+  const std::size_t steps = number(1, std::size_t{3000}), batch_size = number(3, std::size_t{32});
   const text_pair text = read_headers(DEVPLACE_EXAMPLE_TEXT);
   const double trigrams = bits_of_trigrams(text);
   std::printf("%zu characters to learn, %zu held out: 3-grams have %.3f bits per character\n", text.training.size(),
               text.held_out.size(), trigrams);
   const double bits = dp::first_available<dp::on<dp::cuda<0>>, dp::on<dp::cpu>>([&](auto where) {
     std::printf("training on %s\n", dp::placement_name<decltype(where)>().c_str());
-    return learn<decltype(where)>(text, steps);
+    return learn<decltype(where)>(text, steps, batch_size);
   });
   std::printf("held out: %.3f bits per character, 3-grams %.3f\n", bits, trigrams);
   return bits < number(2, trigrams) ? 0 : 1;

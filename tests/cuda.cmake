@@ -117,7 +117,7 @@ ${united_calls}  return 1;
   foreach(call IN ITEMS beside_a_solver custom_layer "data_parallel as_cuda.svg" distributed hpc_arrays time_series
                         "readme ${example_data}" "quickstart ${few_digits}"
                         "from_pytorch ${example_data}/from_pytorch as_cuda.safetensors"
-                        "transformer 1 100" "mnist --data ${tiny_mnist} --device replicated<0,1> --epochs 1"
+                        "transformer 1 100 8" "mnist --data ${tiny_mnist} --device replicated<0,1> --epochs 1"
                         "cnn ${tiny_mnist} cuda:0 1 0 1 8 16")
     string(REGEX MATCH "^[a-z_]+" name "${call}")
     string(REGEX REPLACE "<0,1>" "'<0,1>'" call "${call}")
@@ -130,6 +130,7 @@ ${united_calls}  return 1;
     endif()
     devplace_add_shell_test("example: ${name} on the GPU in software" cuda
                             "${prepare} exec '$<TARGET_FILE:examples_as_cuda>' ${call}")
+    set_tests_properties("example: ${name} on the GPU in software" PROPERTIES COST 50) # starts long tests first
   endforeach()
 
   # The GPU benchmark, and programs over MPI and NCCL, compiled only for devices.

@@ -22,11 +22,10 @@ for processes in 1 2 4; do
 done
 
 [ "${3:-}" = picture ] || exit 0
-$run 1 "$program" picture.svg 32 12 40 || exit 1
-test "$(grep -c '<polyline' picture.svg)" -eq 4 && test "$(tail -n 1 picture.svg)" = '</svg>' || exit 1
+test "$(grep -c '<polyline' picture_1.svg)" -eq 4 && test "$(tail -n 1 picture_1.svg)" = '</svg>' || exit 1
 if command -v python3 >/dev/null; then
-  python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' picture.svg || exit 1
+  python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' picture_1.svg || exit 1
 fi
 
-$run 1 "$program" untrained.svg 32 12 0
+$run 1 "$program" untrained.svg 32 6 0
 test $? -eq 1

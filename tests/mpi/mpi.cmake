@@ -91,7 +91,7 @@ foreach(mpi IN ITEMS openmpi mpich)
   add_dependencies(devplace_mpi_tests mpi_hpc_${mpi})
   add_test(NAME "mpi: ${mpi} example hpc" COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/mpi/hpc.sh ${DEVPLACE_MPIRUN_${mpi}}
                                                   $<TARGET_FILE:mpi_hpc_${mpi}> ${hpc_picture_${mpi}})
-  set_tests_properties("mpi: ${mpi} example hpc" PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS 2)
+  set_tests_properties("mpi: ${mpi} example hpc" PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS 2 COST 50)
 
   target_link_libraries(mpi_training_${mpi} PRIVATE devplace::simulated_cuda)
   target_link_libraries(mpi_engine_${mpi} PRIVATE devplace::simulated_cuda)

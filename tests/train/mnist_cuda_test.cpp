@@ -39,7 +39,7 @@ TEST_CASE("a GPU follows the CPU over 200 steps on MNIST", "[train]") {
   const auto images = dp::test::mnist_training_set();
   if (!images) DEVPLACE_SKIP("set DEVPLACE_TEST_MNIST to a folder with the four MNIST files");
   if constexpr (support::on_software_gpu)
-    check_that_gpu_follows_cpu(*images, 40, 16);
+    check_that_gpu_follows_cpu(*images, 24, 16);
   else
     check_that_gpu_follows_cpu(*images, 200, 64);
 }
