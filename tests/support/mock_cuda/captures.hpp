@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,7 +16,7 @@ namespace devplace::test::mock_cuda {
 
 /// Work that a graph executes in order; the argument is the stream of the graph's launch.
 struct graph_work {
-  std::vector<std::function<void(const void* stream)>> steps;
+  std::vector<std::function<void(cudaStream_t)>> steps;
   int device;
   std::thread::id thread;  ///< that captures
   bool invalid = false;    ///< a call was not allowed during the capture

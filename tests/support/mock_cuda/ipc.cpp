@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -28,84 +29,70 @@ struct ipc_contents {
 
 }  // namespace
 
-}  // namespace devplace::test::mock_cuda
-
-namespace mock = devplace::test::mock_cuda;
-
 extern "C" {
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* data) {
-  const mock::held_lock lock;
-  const cudaError_t code = mock::begin("cudaIpcGetMemHandle");
-  if (code != cudaSuccess) return code;
-  if (mock::of_process().exportable.count(data) == 0) {
-    mock::violate("cudaIpcGetMemHandle: not the start of memory of cudaMalloc");
-    return mock::answer(cudaErrorInvalidValue);
-  }
-  const mock::exportable& memory = mock::exportable_at(data);
-  const mock::ipc_contents contents{::getpid(), mock::current, data, memory.bytes, memory.file};
-  std::memcpy(handle, &contents, sizeof contents);
-  return cudaSuccess;
+  return perform("cudaIpcGetMemHandle", "", [&] {
+    if (block_from("cudaIpcGetMemHandle", memory_kind::exportable, data) == nullptr)
+      return answer(cudaErrorInvalidValue);
+    const exportable& memory = exportable_at(data);
+    const ipc_contents contents{::getpid(), current, data, memory.bytes, memory.file};
+    std::memcpy(handle, &contents, sizeof contents);
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaIpcOpenMemHandle(void** data, cudaIpcMemHandle_t handle, unsigned flags) {
-  const mock::held_lock lock;
-  const cudaError_t code = mock::begin("cudaIpcOpenMemHandle");
-  if (flags != cudaIpcMemLazyEnablePeerAccess) mock::violate("cudaIpcOpenMemHandle: the only flag is left out");
-  if (code != cudaSuccess) return code;
-  mock::ipc_contents contents;
-  std::memcpy(&contents, &handle, sizeof contents);
-  if (contents.process == ::getpid()) return mock::answer(cudaErrorDeviceUninitialized);
-  if (contents.device != mock::current) mock::violate("cudaIpcOpenMemHandle: on another device");
-  const std::string path = "/proc/" + std::to_string(contents.process) + "/fd/" + std::to_string(contents.file);
-  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  void* const at = ::mmap(nullptr, contents.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  ::close(file);
-  if (at == MAP_FAILED) return mock::answer(cudaErrorInvalidResourceHandle);
-  *data = static_cast<char*>(at) + mock::exportable_page;
-  ++mock::exportable_at(*data).opened;
-  mock::runtime& r = mock::of_process();
-  r.opened.insert(*data);
-  const std::size_t bytes = contents.bytes - mock::exportable_page;
-  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, mock::current, nullptr,
-                                                       std::vector<unsigned char>(bytes, 1)};
-  return cudaSuccess;
+  return perform("cudaIpcOpenMemHandle", "", [&] {
+    if (flags != cudaIpcMemLazyEnablePeerAccess) violate("cudaIpcOpenMemHandle: the only flag is left out");
+    ipc_contents contents;
+    std::memcpy(&contents, &handle, sizeof contents);
+    if (contents.process == ::getpid()) return answer(cudaErrorDeviceUninitialized);
+    if (contents.device != current) violate("cudaIpcOpenMemHandle: on another device");
+    const std::string path = "/proc/" + std::to_string(contents.process) + "/fd/" + std::to_string(contents.file);
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    void* const at = ::mmap(nullptr, contents.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    ::close(file);
+    if (at == MAP_FAILED) return answer(cudaErrorInvalidResourceHandle);
+    *data = static_cast<char*>(at) + exportable_page;
+    ++exportable_at(*data).opened;
+    const std::size_t bytes = contents.bytes - exportable_page;
+    of_process().blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, current, memory_kind::opened, nullptr,
+                                                                    std::vector<unsigned char>(bytes, 1)};
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaIpcCloseMemHandle(void* data) {
-  const mock::held_lock lock;
-  mock::runtime& r = mock::of_process();
-  r.queues.finish_all();
-  if (r.opened.erase(data) == 0) {
-    mock::violate("cudaIpcCloseMemHandle: not the start of opened memory");
-  } else {
-    --mock::exportable_at(data).opened;
-    r.blocks.erase(reinterpret_cast<std::uintptr_t>(data));
-    ::munmap(&mock::exportable_at(data), mock::exportable_at(data).bytes);
+  const held_lock lock;
+  of_process().queues.finish_all();
+  if (block_from("cudaIpcCloseMemHandle", memory_kind::opened, data) != nullptr) {
+    --exportable_at(data).opened;
+    of_process().blocks.erase(reinterpret_cast<std::uintptr_t>(data));
+    ::munmap(&exportable_at(data), exportable_at(data).bytes);
   }
-  return mock::begin("cudaIpcCloseMemHandle");
+  return begin("cudaIpcCloseMemHandle");
 }
 
-cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event) {
-  const mock::held_lock lock;
-  const cudaError_t code = mock::begin("cudaIpcGetEventHandle");
-  if (!reinterpret_cast<mock::event*>(event)->interprocess)
-    mock::violate("cudaIpcGetEventHandle: the event was not created for other processes");
-  const mock::ipc_contents contents{::getpid(), mock::current, event, 0, 0};
-  std::memcpy(handle, &contents, sizeof contents);
-  return code;
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t exported) {
+  return perform("cudaIpcGetEventHandle", "", [&] {
+    if (!reinterpret_cast<event*>(exported)->interprocess)
+      violate("cudaIpcGetEventHandle: the event was not created for other processes");
+    const ipc_contents contents{::getpid(), current, exported, 0, 0};
+    std::memcpy(handle, &contents, sizeof contents);
+  });
 }
 
-cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle) {
-  const mock::held_lock lock;
-  const cudaError_t code = mock::begin("cudaIpcOpenEventHandle");
-  if (code != cudaSuccess) return code;
-  mock::ipc_contents contents;
-  std::memcpy(&contents, &handle, sizeof contents);
-  auto* const opened = new mock::event{contents.device, true, true, false};
-  mock::of_process().events.insert(opened);
-  *event = reinterpret_cast<cudaEvent_t>(opened);
-  return cudaSuccess;
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* opened, cudaIpcEventHandle_t handle) {
+  return perform("cudaIpcOpenEventHandle", "", [&] {
+    ipc_contents contents;
+    std::memcpy(&contents, &handle, sizeof contents);
+    auto* const e = new event{contents.device, true, true, false};
+    of_process().events.insert(e);
+    *opened = reinterpret_cast<cudaEvent_t>(e);
+  });
 }
 
 }  // extern "C"
+
+}  // namespace devplace::test::mock_cuda

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/mock_cuda/runtime.hpp"
+#include "support/mock_cuda/state.hpp"
 #include "support/software_gpu/fat_binary.hpp"
 
 namespace devplace::test::mock_cuda {
@@ -43,11 +43,17 @@ program& this_program() {
   return one;
 }
 
+struct pushed_configuration {
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  cudaStream_t stream;
+};
+thread_local std::vector<pushed_configuration> pushed;
+
 class device_memory final : public software_gpu::memory_owner {
  public:
   software_gpu::memory_block block_of(software_gpu::u64 address) override {
-    const live_memory found = memory_at(address);
-    return {found.begin, found.bytes, found.written};
+    return memory_at(reinterpret_cast<const void*>(address));
   }
 };
 
@@ -96,7 +102,7 @@ void execute(const kernel& k, int device, cudaStream_t stream, const software_gp
     violate(problem.what());
   }
   // The order of accesses is known only where work executes in the order of the calls.
-  if (order_of_execution() != execution_order::reverse)
+  if (!in_reverse_order())
     for (const auto& touched : gpu.touched_memory())
       use(k.name.c_str(), stream, reinterpret_cast<const void*>(touched.begin), touched.bytes, touched.writes);
   for (std::string problem : gpu.violations()) {
@@ -121,25 +127,22 @@ cudaError_t launch_kernel(const char* call, const void* stub, dim3 grid, dim3 bl
   const kernel& k = known->second;
   if (grid.x == 0 || grid.y != 1 || grid.z != 1 || block.x == 0 || block.x > 1024 || block.y != 1 || block.z != 1)
     violate(std::string(call) + ": a grid or blocks that are empty, too large or not of one dimension");
-  const cudaError_t code =
-      begin_on(call, stream, k.name + ", " + std::to_string(grid.x) + " blocks of " + std::to_string(block.x));
-  if (code != cudaSuccess) return code;
-  record_launch({k.name, grid.x, block.x, current, stream, {}}, arguments[0]);
-  const software_gpu::function* const f = code_of(k).second;
-  std::vector<std::vector<char>> copied;
-  for (std::size_t i = 0; i < f->parameters.size(); ++i) {
-    const char* const argument = static_cast<const char*>(arguments[i]);
-    copied.emplace_back(argument, argument + f->parameters[i].bytes);
-  }
-  enqueue(stream,
-          [&k, device = current, stream, copied = std::move(copied),
-           shape = software_gpu::launch_configuration{
-               {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, static_cast<software_gpu::u32>(shared_bytes)}] {
-            std::vector<const void*> values;
-            for (const std::vector<char>& bytes : copied) values.push_back(bytes.data());
-            execute(k, device, stream, shape, values);
-          });
-  return code;
+  const std::string size = ", " + std::to_string(grid.x) + " blocks of " + std::to_string(block.x);
+  return perform_on(stream, call, k.name + size, [&] {
+    record_launch({k.name, grid.x, block.x, current, stream, {}}, arguments[0]);
+    std::vector<std::vector<char>> copied;
+    for (const auto& parameter : code_of(k).second->parameters) {
+      const char* const argument = static_cast<const char*>(arguments[copied.size()]);
+      copied.emplace_back(argument, argument + parameter.bytes);
+    }
+    const software_gpu::launch_configuration shape{
+        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, static_cast<software_gpu::u32>(shared_bytes)};
+    enqueue(stream, [&k, device = current, stream, copied = std::move(copied), shape] {
+      std::vector<const void*> values;
+      for (const std::vector<char>& bytes : copied) values.push_back(bytes.data());
+      execute(k, device, stream, shape, values);
+    });
+  });
 }
 
 }  // namespace
@@ -147,8 +150,7 @@ cudaError_t launch_kernel(const char* call, const void* stub, dim3 grid, dim3 bl
 software_gpu::gpu& gpu_of_kernels() {
   static software_gpu::gpu& one = *[] {
     auto* const made = new software_gpu::gpu(*new device_memory);
-    made->options.seed = seed_of_execution();
-    made->options.order = order_of_execution();
+    if (in_reverse_order()) made->options.order = software_gpu::execution_order::reverse;
     return made;
   }();
   return one;
@@ -156,29 +158,23 @@ software_gpu::gpu& gpu_of_kernels() {
 
 const std::vector<std::string>& violations_of_kernels() { return this_program().violations; }
 
-}  // namespace devplace::test::mock_cuda
-
-namespace mock = devplace::test::mock_cuda;
-
 extern "C" {
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* kernel, void** arguments) {
-  const mock::held_lock lock;
-  return mock::launch_kernel("cudaLaunchKernelExC", kernel, configuration->gridDim, configuration->blockDim, arguments,
-                             configuration->dynamicSmemBytes, configuration->stream);
+  return launch_kernel("cudaLaunchKernelExC", kernel, configuration->gridDim, configuration->blockDim, arguments,
+                       configuration->dynamicSmemBytes, configuration->stream);
 }
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                              cudaStream_t stream) {
-  const mock::held_lock lock;
-  return mock::launch_kernel("cudaLaunchKernel", kernel, grid, block, arguments, shared_bytes, stream);
+  return launch_kernel("cudaLaunchKernel", kernel, grid, block, arguments, shared_bytes, stream);
 }
 
 // CUB asks for what it needs to choose the size of its blocks.
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
-  const mock::held_lock lock;
-  const auto known = mock::this_program().kernels.find(kernel);
-  if (known == mock::this_program().kernels.end()) return mock::answer(cudaErrorInvalidDeviceFunction);
-  const auto* const f = mock::code_of(known->second).second;
+  const held_lock lock;
+  const auto known = this_program().kernels.find(kernel);
+  if (known == this_program().kernels.end()) return answer(cudaErrorInvalidDeviceFunction);
+  const auto* const f = code_of(known->second).second;
   *attributes = cudaFuncAttributes{};
   attributes->ptxVersion = attributes->binaryVersion = known->second.from->architecture;
   attributes->maxThreadsPerBlock = 1024;
@@ -186,48 +182,34 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
   attributes->sharedSizeBytes = static_shared_bytes(*f);
   return cudaSuccess;
 }
-cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int, std::size_t,
                                                                    unsigned) {
-  const mock::held_lock lock;
   *blocks = 2;
   return cudaSuccess;
-}
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
-                                                          std::size_t shared_bytes) {
-  const mock::held_lock lock;
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, threads, shared_bytes, 0);
 }
 
 // Called by the code that nvcc generates: registers the program's kernels before main, and launches by <<<>>>.
 
 void** __cudaRegisterFatBinary(const void* wrapper) {
-  mock::this_program().binaries.push_back({wrapper});
-  return reinterpret_cast<void**>(&mock::this_program().binaries.back());
+  this_program().binaries.push_back({wrapper});
+  return reinterpret_cast<void**>(&this_program().binaries.back());
 }
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
 char __cudaInitModule(void**) { return 1; }
 void __cudaRegisterFunction(void** binary, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*,
                             int*) {
-  mock::this_program().kernels[stub] = {reinterpret_cast<mock::fat_binary*>(binary), name, mock::kernel_name(name)};
+  this_program().kernels[stub] = {reinterpret_cast<fat_binary*>(binary), name, kernel_name(name)};
 }
 void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
 
-struct pushed_configuration {
-  dim3 grid, block;
-  std::size_t shared_bytes;
-  CUstream_st* stream;
-};
-static thread_local std::vector<pushed_configuration> pushed;
-
-unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes, CUstream_st* stream) {
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream) {
   pushed.push_back({grid, block, shared_bytes, stream});
   return 0;
 }
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes, void* stream) {
   *grid = pushed.back().grid, *block = pushed.back().block, *shared_bytes = pushed.back().shared_bytes;
-  *static_cast<CUstream_st**>(stream) = pushed.back().stream;
+  *static_cast<cudaStream_t*>(stream) = pushed.back().stream;
   pushed.pop_back();
   return cudaSuccess;
 }
@@ -241,3 +223,5 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 }
 
 }  // extern "C"
+
+}  // namespace devplace::test::mock_cuda

@@ -3,11 +3,13 @@
 
 #include "support/mock_cuda/mock_cublaslt.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"
+#include "support/mock_cuda/planned_failures.hpp"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <map>
+#include <initializer_list>
 #include <set>
 #include <utility>
 
@@ -36,30 +38,32 @@ struct operation {
 struct preference {
   std::uint64_t workspace = 0;
   std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_MASK;
-  std::uint32_t align_a = 256, align_b = 256, align_c = 256, align_d = 256;
+  std::array<std::uint32_t, 4> alignments{256, 256, 256, 256};  ///< of a, b, c and d
 };
 
-/// The problem that an algorithm was returned for; stored in the bytes of cublasLtMatmulAlgo_t.
+/// A query of the heuristics.
+struct query {
+  product of;
+  preference preferred;
+};
+
+/// The answer to a query, stored in the bytes of cublasLtMatmulAlgo_t.
 struct algorithm {
-  std::uint64_t query, flags, workspace, shape;
-  std::uint32_t align_a, align_b, align_c, align_d;
+  std::uint64_t query, flags;  ///< the query's number, from 1
 };
 static_assert(sizeof(algorithm) <= sizeof(cublasLtMatmulAlgo_t));
 
-struct planned_failure {
-  cublasStatus_t status;
-  int calls_left;
-};
+constexpr std::size_t workspace_of_algorithms = std::size_t{4} << 20;
 
 struct library {
-  std::set<void*> handles, descriptors;
+  std::size_t handles = 0;
+  std::set<void*> descriptors;
   std::vector<product> products;
   std::vector<std::string> calls, violations;
-  std::map<std::string, planned_failure> failures;
+  planned_failures<cublasStatus_t> failures;
   std::set<cublasLtEpilogue_t> refused;
   std::vector<std::uint64_t> offered;
-  std::uint64_t queries = 0;
-  preference last;
+  std::vector<query> queries;
 };
 
 library& of_process() {
@@ -68,15 +72,8 @@ library& of_process() {
 }
 
 cublasStatus_t begin(const std::string& function) {
-  library& l = of_process();
-  l.calls.push_back(function);
-  const auto planned = l.failures.find(function);
-  if (planned != l.failures.end() && --planned->second.calls_left == 0) {
-    const cublasStatus_t status = planned->second.status;
-    l.failures.erase(planned);
-    return status;
-  }
-  return CUBLAS_STATUS_SUCCESS;
+  of_process().calls.push_back(function);
+  return of_process().failures.next(function);
 }
 
 void violate(const std::string& what) { of_process().violations.push_back(what); }
@@ -99,10 +96,24 @@ template <class Mine, class Handle> cublasStatus_t destroy(const char* function,
   return status;
 }
 
-template <class Member> cublasStatus_t set(Member& member, const void* value, std::size_t bytes) {
-  if (value == nullptr || bytes != sizeof(Member)) return CUBLAS_STATUS_INVALID_VALUE;
-  std::memcpy(&member, value, bytes);
-  return CUBLAS_STATUS_SUCCESS;
+/// An attribute of a descriptor: its number, and the bytes of a member.
+struct attribute {
+  template <class Member> attribute(int n, Member& m) : number(n), member(&m), bytes(sizeof m) {}
+
+  int number;
+  void* member;
+  std::size_t bytes;
+};
+cublasStatus_t set(const char* function, int number, const void* value, std::size_t bytes,
+                   std::initializer_list<attribute> attributes) {
+  const cublasStatus_t status = begin(function);
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  for (const attribute& a : attributes)
+    if (a.number == number && a.bytes == bytes && value != nullptr) {
+      std::memcpy(a.member, value, bytes);
+      return CUBLAS_STATUS_SUCCESS;
+    }
+  return CUBLAS_STATUS_INVALID_VALUE;
 }
 
 /// Returns the sizes of a product, or zeros if the layouts do not match.
@@ -122,52 +133,26 @@ product sizes_of(const operation& o, const layout& a, const layout& b, const lay
   return p;
 }
 
-/// Returns a hash that distinguishes the problems of algorithms.
-std::uint64_t shape_of(const product& p) {
-  std::uint64_t shape = 0;
-  for (const std::uint64_t part :
-       {p.m, p.n, p.k, static_cast<std::uint64_t>(p.lda), static_cast<std::uint64_t>(p.ldb),
-        static_cast<std::uint64_t>(p.ldd), std::uint64_t{p.op_a}, std::uint64_t{p.op_b}, std::uint64_t{p.type},
-        std::uint64_t{p.operand_type}, std::uint64_t{p.compute}, std::uint64_t{p.epilogue},
-        static_cast<std::uint64_t>(p.batch), static_cast<std::uint64_t>(p.stride_a),
-        static_cast<std::uint64_t>(p.stride_b), static_cast<std::uint64_t>(p.stride_d)})
-    shape = shape * 1000003 + part;
-  return shape;
-}
-
 /// Returns the bytes of an element; 0 for types that the mock does not support.
 std::uint32_t size_of(cudaDataType_t type) {
-  switch (type) {
-    case CUDA_R_64F:
-      return 8;
-    case CUDA_R_32F:
-      return 4;
-    case CUDA_R_16BF:
-    case CUDA_R_16F:
-      return 2;
-    default:
-      return 0;
-  }
+  return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : type == CUDA_R_16BF || type == CUDA_R_16F ? 2 : 0;
 }
 
-bool is_layout_right(const layout& l) { return l.ld >= static_cast<std::int64_t>(l.rows) && size_of(l.type) != 0; }
-
-bool reads_vector(cublasLtEpilogue_t e) { return e == CUBLASLT_EPILOGUE_BIAS; }
-bool writes_vector(cublasLtEpilogue_t e) { return e == CUBLASLT_EPILOGUE_BGRADB; }
+bool has_vector(const operation& o) {
+  return o.epilogue == CUBLASLT_EPILOGUE_BIAS || o.epilogue == CUBLASLT_EPILOGUE_BGRADB;
+}
 
 std::uint64_t native_flags(const product& p) {
   if (p.type == CUDA_R_64F)
     return CUBLASLT_NUMERICAL_IMPL_FLAGS_DMMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_64F |
            CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_64F;
-  if (p.operand_type == CUDA_R_16BF || p.operand_type == CUDA_R_16F)
-    return CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32F |
-           (p.operand_type == CUDA_R_16F ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16F
-                                         : CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF);
-  if (p.compute == CUBLAS_COMPUTE_32F_FAST_TF32)
-    return CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32F |
-           CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32;
-  return CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32F |
-         CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
+  const std::uint64_t input = p.operand_type == CUDA_R_16BF               ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF
+                              : p.operand_type == CUDA_R_16F              ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16F
+                              : p.compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32
+                                                                          : CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
+  return input | CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32F |
+         (input == CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F ? CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA
+                                                           : CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA);
 }
 
 /// Rounds to the nearest value with ten mantissa bits, as a tensor core reads a float in TF32.
@@ -221,9 +206,7 @@ bool is_aligned(const void* address, std::uint64_t bytes) {
   return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
 }
 
-template <class Mine, class Handle> const Mine& value_of(Handle handle) {
-  return *reinterpret_cast<const Mine*>(handle);
-}
+template <class Mine, class Handle> Mine& value_of(Handle handle) { return *reinterpret_cast<Mine*>(handle); }
 
 }  // namespace
 
@@ -231,19 +214,15 @@ const std::vector<product>& products() { return of_process().products; }
 const std::vector<std::string>& calls() { return of_process().calls; }
 void clear_calls() { of_process().calls.clear(); }
 void fail(const std::string& function, cublasStatus_t status, int nth) {
-  of_process().failures[function] = {status, nth};
+  of_process().failures.plan(function, status, nth);
 }
 void refuse(cublasLtEpilogue_t epilogue) { of_process().refused.insert(epilogue); }
 void offer(std::vector<std::uint64_t> flags) { of_process().offered = std::move(flags); }
-std::uint32_t allowed_reductions() { return of_process().last.reductions; }
-std::uint64_t allowed_workspace() { return of_process().last.workspace; }
-std::size_t live_handles() { return of_process().handles.size(); }
+std::uint32_t allowed_reductions() { return of_process().queries.back().preferred.reductions; }
+std::uint64_t allowed_workspace() { return of_process().queries.back().preferred.workspace; }
+std::size_t live_handles() { return of_process().handles; }
 std::size_t live_descriptors() { return of_process().descriptors.size(); }
 const std::vector<std::string>& violations() { return of_process().violations; }
-
-}  // namespace devplace::test::mock_cublaslt
-
-namespace mock = devplace::test::mock_cublaslt;
 
 extern "C" {
 
@@ -255,217 +234,174 @@ const char* cublasLtGetStatusString(cublasStatus_t status) {
 }
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
-  const cublasStatus_t status = mock::begin("cublasLtCreate");
+  const cublasStatus_t status = begin("cublasLtCreate");
   if (status != CUBLAS_STATUS_SUCCESS) return status;
-  *handle = reinterpret_cast<cublasLtHandle_t>(new int);
-  mock::of_process().handles.insert(*handle);
+  *handle = reinterpret_cast<cublasLtHandle_t>(&++of_process().handles);
   return status;
 }
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* created, cudaDataType type, std::uint64_t rows,
                                           std::uint64_t columns, std::int64_t ld) {
-  return mock::create("cublasLtMatrixLayoutCreate", created, mock::layout{type, rows, columns, ld});
+  return create("cublasLtMatrixLayoutCreate", created, layout{type, rows, columns, ld});
 }
-cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t handle,
-                                                cublasLtMatrixLayoutAttribute_t attribute, const void* value,
-                                                std::size_t bytes) {
-  const cublasStatus_t status = mock::begin("cublasLtMatrixLayoutSetAttribute");
-  if (status != CUBLAS_STATUS_SUCCESS) return status;
-  auto& l = *reinterpret_cast<mock::layout*>(handle);
-  switch (attribute) {
-    case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT:
-      return mock::set(l.batch, value, bytes);
-    case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET:
-      return mock::set(l.stride, value, bytes);
-    default:
-      return CUBLAS_STATUS_INVALID_VALUE;
-  }
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t handle, cublasLtMatrixLayoutAttribute_t name,
+                                                const void* value, std::size_t bytes) {
+  auto& l = value_of<layout>(handle);
+  return set("cublasLtMatrixLayoutSetAttribute", name, value, bytes,
+             {{CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, l.batch}, {CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, l.stride}});
 }
-cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
-  return mock::destroy<mock::layout>("cublasLtMatrixLayoutDestroy", layout);
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t handle) {
+  return destroy<layout>("cublasLtMatrixLayoutDestroy", handle);
 }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* created, cublasComputeType_t compute,
                                         cudaDataType_t scale) {
-  return mock::create("cublasLtMatmulDescCreate", created, mock::operation{compute, scale});
+  return create("cublasLtMatmulDescCreate", created, operation{compute, scale});
 }
-cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t operation) {
-  return mock::destroy<mock::operation>("cublasLtMatmulDescDestroy", operation);
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t handle) {
+  return destroy<operation>("cublasLtMatmulDescDestroy", handle);
 }
-cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t handle, cublasLtMatmulDescAttributes_t attribute,
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t handle, cublasLtMatmulDescAttributes_t name,
                                               const void* value, std::size_t bytes) {
-  const cublasStatus_t status = mock::begin("cublasLtMatmulDescSetAttribute");
-  if (status != CUBLAS_STATUS_SUCCESS) return status;
-  auto& o = *reinterpret_cast<mock::operation*>(handle);
-  switch (attribute) {
-    case CUBLASLT_MATMUL_DESC_TRANSA:
-      return mock::set(o.op_a, value, bytes);
-    case CUBLASLT_MATMUL_DESC_TRANSB:
-      return mock::set(o.op_b, value, bytes);
-    case CUBLASLT_MATMUL_DESC_EPILOGUE:
-      return mock::set(o.epilogue, value, bytes);
-    case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
-      return mock::set(o.vector, value, bytes);
-    default:
-      return CUBLAS_STATUS_INVALID_VALUE;
-  }
+  auto& o = value_of<operation>(handle);
+  return set("cublasLtMatmulDescSetAttribute", name, value, bytes,
+             {{CUBLASLT_MATMUL_DESC_TRANSA, o.op_a},
+              {CUBLASLT_MATMUL_DESC_TRANSB, o.op_b},
+              {CUBLASLT_MATMUL_DESC_EPILOGUE, o.epilogue},
+              {CUBLASLT_MATMUL_DESC_BIAS_POINTER, o.vector}});
 }
 
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* created) {
-  return mock::create("cublasLtMatmulPreferenceCreate", created, mock::preference{});
+  return create("cublasLtMatmulPreferenceCreate", created, preference{});
 }
-cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
-  return mock::destroy<mock::preference>("cublasLtMatmulPreferenceDestroy", preference);
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t handle) {
+  return destroy<preference>("cublasLtMatmulPreferenceDestroy", handle);
 }
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t handle,
-                                                    cublasLtMatmulPreferenceAttributes_t attribute, const void* value,
+                                                    cublasLtMatmulPreferenceAttributes_t name, const void* value,
                                                     std::size_t bytes) {
-  const cublasStatus_t status = mock::begin("cublasLtMatmulPreferenceSetAttribute");
-  if (status != CUBLAS_STATUS_SUCCESS) return status;
-  auto& p = *reinterpret_cast<mock::preference*>(handle);
-  switch (attribute) {
-    case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES:
-      return mock::set(p.workspace, value, bytes);
-    case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK:
-      return mock::set(p.reductions, value, bytes);
-    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES:
-      return mock::set(p.align_a, value, bytes);
-    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES:
-      return mock::set(p.align_b, value, bytes);
-    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES:
-      return mock::set(p.align_c, value, bytes);
-    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
-      return mock::set(p.align_d, value, bytes);
-    default:
-      return CUBLAS_STATUS_INVALID_VALUE;
-  }
+  auto& p = value_of<preference>(handle);
+  return set("cublasLtMatmulPreferenceSetAttribute", name, value, bytes,
+             {{CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, p.workspace},
+              {CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, p.reductions},
+              {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, p.alignments[0]},
+              {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, p.alignments[1]},
+              {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, p.alignments[2]},
+              {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, p.alignments[3]}});
 }
 
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation_handle,
                                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
-                                              cublasLtMatmulPreference_t preference, int wanted,
+                                              cublasLtMatmulPreference_t preference_handle, int wanted,
                                               cublasLtMatmulHeuristicResult_t results[], int* found) {
-  cublasStatus_t status = mock::begin("cublasLtMatmulAlgoGetHeuristic");
+  const cublasStatus_t status = begin("cublasLtMatmulAlgoGetHeuristic");
   if (status != CUBLAS_STATUS_SUCCESS) return status;
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
-  mock::library& l = mock::of_process();
-  const auto& o = mock::value_of<mock::operation>(operation);
-  const auto& prefers = mock::value_of<mock::preference>(preference);
-  const auto p = mock::sizes_of(o, mock::value_of<mock::layout>(a), mock::value_of<mock::layout>(b),
-                                mock::value_of<mock::layout>(d));
-  l.last = prefers;
-  ++l.queries;
+  library& l = of_process();
+  const auto& o = value_of<operation>(operation_handle);
+  const auto& preferred = value_of<preference>(preference_handle);
+  const product p = sizes_of(o, value_of<layout>(a), value_of<layout>(b), value_of<layout>(d));
+  l.queries.push_back({p, preferred});
   *found = 0;
   if (p.m == 0) {
-    mock::violate("cublasLtMatmulAlgoGetHeuristic: layouts that do not fit together");
+    violate("cublasLtMatmulAlgoGetHeuristic: layouts that do not fit together");
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   for (const cublasLtMatrixLayout_t each : {a, b, c, d})
-    if (!mock::is_layout_right(mock::value_of<mock::layout>(each))) return CUBLAS_STATUS_INVALID_VALUE;
+    if (const auto& x = value_of<layout>(each); x.ld < static_cast<std::int64_t>(x.rows) || size_of(x.type) == 0)
+      return CUBLAS_STATUS_INVALID_VALUE;
   if (p.m == 1 || p.n == 1 || p.k == 1) return CUBLAS_STATUS_INVALID_VALUE;
-  const bool known =
-      o.epilogue == CUBLASLT_EPILOGUE_DEFAULT || mock::reads_vector(o.epilogue) || mock::writes_vector(o.epilogue);
-  if (!known || l.refused.count(o.epilogue) != 0) return CUBLAS_STATUS_NOT_SUPPORTED;
-  const bool sixteen_bits = mock::size_of(p.operand_type) == 2;
-  if (p.operand_type != p.type && !(sixteen_bits && p.type == CUDA_R_32F)) return CUBLAS_STATUS_NOT_SUPPORTED;
-  const std::uint32_t element = mock::size_of(p.type), of_operands = mock::size_of(p.operand_type);
-  if (prefers.align_a < of_operands || prefers.align_b < of_operands || prefers.align_c < element ||
-      prefers.align_d < element)
+  if ((o.epilogue != CUBLASLT_EPILOGUE_DEFAULT && !has_vector(o)) || l.refused.count(o.epilogue) != 0)
     return CUBLAS_STATUS_NOT_SUPPORTED;
-  std::vector<std::uint64_t> flags = l.offered;
-  if (flags.empty()) flags.push_back(mock::native_flags(p));
-  for (const std::uint64_t each : flags) {
+  const std::uint32_t element = size_of(p.type), of_operands = size_of(p.operand_type);
+  if (p.operand_type != p.type && !(of_operands == 2 && p.type == CUDA_R_32F)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  for (std::size_t k = 0; k != 4; ++k)
+    if (preferred.alignments[k] < (k < 2 ? of_operands : element)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  for (const std::uint64_t flags : l.offered.empty() ? std::vector{native_flags(p)} : l.offered) {
     if (*found == wanted) break;
-    const mock::algorithm chosen{
-        l.queries,       each,           std::uint64_t{4} << 20, mock::shape_of(p), prefers.align_a, prefers.align_b,
-        prefers.align_c, prefers.align_d};
+    const algorithm chosen{l.queries.size(), flags};
     cublasLtMatmulHeuristicResult_t& result = results[(*found)++];
     result = cublasLtMatmulHeuristicResult_t{};
     std::memcpy(&result.algo, &chosen, sizeof chosen);
-    result.workspaceSize = chosen.workspace;
-    result.state = chosen.workspace <= prefers.workspace ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+    result.workspaceSize = workspace_of_algorithms;
+    result.state = workspace_of_algorithms <= preferred.workspace ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
   }
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t* algorithm,
-                                                 cublasLtMatmulAlgoCapAttributes_t attribute, void* value,
-                                                 std::size_t bytes, std::size_t* written) {
-  const cublasStatus_t status = mock::begin("cublasLtMatmulAlgoCapGetAttribute");
+cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t* handle,
+                                                 cublasLtMatmulAlgoCapAttributes_t name, void* value, std::size_t bytes,
+                                                 std::size_t* written) {
+  const cublasStatus_t status = begin("cublasLtMatmulAlgoCapGetAttribute");
   if (status != CUBLAS_STATUS_SUCCESS) return status;
-  mock::algorithm mine;
-  std::memcpy(&mine, algorithm, sizeof mine);
-  if (attribute != CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS || bytes != sizeof mine.flags)
-    return CUBLAS_STATUS_INVALID_VALUE;
-  std::memcpy(value, &mine.flags, bytes);
+  const auto flags = value_of<const algorithm>(handle).flags;
+  if (name != CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS || bytes != sizeof flags) return CUBLAS_STATUS_INVALID_VALUE;
+  std::memcpy(value, &flags, bytes);
   *written = bytes;
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, const void* alpha, const void* a,
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation_handle, const void* alpha, const void* a,
                               cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout,
                               const void* beta, const void* c, cublasLtMatrixLayout_t c_layout, void* d,
-                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t* algorithm, void* workspace,
+                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t* handle, void* workspace,
                               std::size_t workspace_bytes, cudaStream_t stream) {
-  const cublasStatus_t status = mock::begin("cublasLtMatmul");
+  const cublasStatus_t status = begin("cublasLtMatmul");
   if (status != CUBLAS_STATUS_SUCCESS) return status;
-  mock::algorithm chosen;
-  std::memcpy(&chosen, algorithm, sizeof chosen);
-  const auto& o = mock::value_of<mock::operation>(operation);
-  mock::product p = mock::sizes_of(o, mock::value_of<mock::layout>(a_layout), mock::value_of<mock::layout>(b_layout),
-                                   mock::value_of<mock::layout>(d_layout));
-  if (p.m == 0 || mock::shape_of(p) != chosen.shape) mock::violate("an algorithm that was chosen for another product");
-  if (c == d && c_layout != d_layout) mock::violate("in place with two descriptors");
-  if (stream == nullptr) mock::violate("on the default stream");
-  if (!mock::is_aligned(a, chosen.align_a) || !mock::is_aligned(b, chosen.align_b) ||
-      !mock::is_aligned(c, chosen.align_c) || !mock::is_aligned(d, chosen.align_d))
-    mock::violate("less aligned than the heuristics were told");
-  const std::int64_t element = mock::size_of(p.type), of_operands = mock::size_of(p.operand_type);
-  for (const auto& [stride, alignment] :
-       {std::pair(p.stride_a * of_operands, chosen.align_a), std::pair(p.stride_b * of_operands, chosen.align_b),
-        std::pair(p.stride_d * element, chosen.align_d)})
-    if (stride % std::int64_t{alignment} != 0) mock::violate("a batch less aligned than the heuristics were told");
-  if (p.batch > 1 && p.stride_d == 0) mock::violate("results of a batch in one place");
-  if (workspace_bytes < chosen.workspace || workspace == nullptr || !mock::is_aligned(workspace, 256))
+  const auto& chosen = value_of<const algorithm>(handle);
+  const auto& o = value_of<operation>(operation_handle);
+  const query& asked = of_process().queries.at(chosen.query - 1);
+  product p = sizes_of(o, value_of<layout>(a_layout), value_of<layout>(b_layout), value_of<layout>(d_layout));
+  if (p != asked.of) violate("an algorithm that was chosen for another product");
+  if (c == d && c_layout != d_layout) violate("in place with two descriptors");
+  const std::int64_t element = size_of(p.type), of_operands = size_of(p.operand_type);
+  const void* const addresses[]{a, b, c, d};
+  const std::int64_t strides[]{p.stride_a * of_operands, p.stride_b * of_operands, p.stride_d * element,
+                               p.stride_d * element};
+  for (std::size_t k = 0; k != 4; ++k) {
+    const std::uint32_t alignment = asked.preferred.alignments[k];
+    if (!is_aligned(addresses[k], alignment)) violate("less aligned than the heuristics were told");
+    if (strides[k] % alignment != 0) violate("a batch less aligned than the heuristics were told");
+  }
+  if (p.batch > 1 && p.stride_d == 0) violate("results of a batch in one place");
+  if (workspace_bytes < workspace_of_algorithms || workspace == nullptr || !is_aligned(workspace, 256))
     return CUBLAS_STATUS_INVALID_VALUE;
-  const bool with_vector = mock::reads_vector(o.epilogue) || mock::writes_vector(o.epilogue);
-  if (with_vector && o.vector == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  using devplace::bf16, devplace::half;
+  if (has_vector(o) && o.vector == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
   const bool into_float = p.type == CUDA_R_32F;
-  const auto multiply = p.operand_type == CUDA_R_64F   ? mock::multiply<double, double>
-                        : p.operand_type == CUDA_R_32F ? mock::multiply<float, float>
-                        : p.operand_type == CUDA_R_16BF
-                            ? (into_float ? mock::multiply<bf16, float> : mock::multiply<bf16, bf16>)
-                            : (into_float ? mock::multiply<half, float> : mock::multiply<half, half>);
+  const auto multiplied = p.operand_type == CUDA_R_64F    ? multiply<double, double>
+                          : p.operand_type == CUDA_R_32F  ? multiply<float, float>
+                          : p.operand_type == CUDA_R_16BF ? (into_float ? multiply<bf16, float> : multiply<bf16, bf16>)
+                                                          : (into_float ? multiply<half, float> : multiply<half, half>);
   // The factors are the host's, which may change them after the call.
-  const bool in_double = p.type == CUDA_R_64F;
-  const auto factor = [in_double](const void* x) {
+  const auto factor = [in_double = p.type == CUDA_R_64F](const void* x) {
     return in_double ? *static_cast<const double*>(x) : double{*static_cast<const float*>(x)};
   };
   const auto work = [=, by = factor(alpha), old = factor(beta), vector = o.vector] {
-    if (mock::violations().empty()) multiply(p, by, a, b, old, c, d, vector);
+    if (violations().empty()) multiplied(p, by, a, b, old, c, d, vector);
   };
-  if (devplace::test::mock_cuda::launch_of_library("cublasLtMatmul", stream, work) != cudaSuccess)
+  if (mock_cuda::launch_of_library("cublasLtMatmul", stream, work) != cudaSuccess)
     return CUBLAS_STATUS_EXECUTION_FAILED;
-  const auto uses = [stream](const void* matrix, cublasLtMatrixLayout_t handle, bool writes) {
-    const auto& l = mock::value_of<mock::layout>(handle);
+  const auto uses = [stream](const void* matrix, cublasLtMatrixLayout_t of, bool writes) {
+    const auto& l = value_of<layout>(of);
     const std::int64_t elements =
         (l.batch - 1) * l.stride + static_cast<std::int64_t>(l.columns - 1) * l.ld + static_cast<std::int64_t>(l.rows);
-    devplace::test::mock_cuda::library_uses("cublasLtMatmul", stream, matrix,
-                                            static_cast<std::size_t>(elements) * mock::size_of(l.type), writes);
+    mock_cuda::library_uses("cublasLtMatmul", stream, matrix, static_cast<std::size_t>(elements) * size_of(l.type),
+                            writes);
   };
   uses(a, a_layout, false);
   uses(b, b_layout, false);
   if (factor(beta) != 0) uses(c, c_layout, false);
   uses(d, d_layout, true);
-  if (with_vector)
-    devplace::test::mock_cuda::library_uses("cublasLtMatmul", stream, o.vector,
-                                            (mock::reads_vector(o.epilogue) ? p.m : p.n) * mock::size_of(p.type),
-                                            mock::writes_vector(o.epilogue));
+  if (has_vector(o)) {
+    const bool reads = o.epilogue == CUBLASLT_EPILOGUE_BIAS;
+    mock_cuda::library_uses("cublasLtMatmul", stream, o.vector, (reads ? p.m : p.n) * size_of(p.type), !reads);
+  }
   p.algorithm = chosen.query, p.flags = chosen.flags, p.workspace = workspace, p.stream = stream;
-  mock::of_process().products.push_back(p);
+  of_process().products.push_back(p);
   return CUBLAS_STATUS_SUCCESS;
 }
 
 }  // extern "C"
+
+}  // namespace devplace::test::mock_cublaslt

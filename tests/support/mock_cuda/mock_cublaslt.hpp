@@ -29,6 +29,8 @@ struct product {
   cudaStream_t stream;
   std::int32_t batch;  ///< number of matrices; the strides are elements between them
   std::int64_t stride_a, stride_b, stride_d;
+
+  bool operator==(const product&) const = default;
 };
 
 /// Returns the products computed so far.

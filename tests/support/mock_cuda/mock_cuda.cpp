@@ -3,12 +3,12 @@
 
 #include "support/mock_cuda/mock_cuda.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <memory>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -17,6 +17,20 @@
 namespace devplace::test::mock_cuda {
 
 namespace {
+
+/// Calls that make the captures of the calling thread invalid. CUDA could capture the first four.
+const std::set<std::string> not_captured{"cudaEventRecord",  "cudaStreamWaitEvent",  "cudaMallocFromPoolAsync",
+                                         "cudaFreeAsync",    "cudaMalloc",           "cudaFree",
+                                         "cudaHostAlloc",    "cudaFreeHost",         "cudaStreamSynchronize",
+                                         "cudaStreamQuery",  "cudaEventSynchronize", "cudaEventQuery",
+                                         "cudaMemPoolTrimTo"};
+
+std::size_t count_blocks(bool pinned) {
+  const auto& blocks = of_process().blocks;
+  return static_cast<std::size_t>(std::count_if(blocks.begin(), blocks.end(), [pinned](const auto& at) {
+    return (at.second.kind == memory_kind::pinned) == pinned && at.second.freed_by == nullptr;
+  }));
+}
 
 /// Makes a program fail if a rule was violated and the program did not look at the violations itself.
 void check_violations() {
@@ -42,8 +56,6 @@ runtime& of_process() {
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local int current = 0;
 
-held_lock::held_lock() : lock_(of_process().mutex) {}
-
 cudaError_t answer(cudaError_t code) {
   if (code != cudaSuccess) last_error = code;
   return code;
@@ -62,27 +74,11 @@ cudaError_t make_context(int device) {
   return cudaSuccess;
 }
 
-namespace {
-
-/// Calls that make the captures of the calling thread invalid. CUDA could capture the first four.
-const std::set<std::string> not_captured{"cudaEventRecord",  "cudaStreamWaitEvent",  "cudaMallocFromPoolAsync",
-                                         "cudaFreeAsync",    "cudaMalloc",           "cudaFree",
-                                         "cudaHostAlloc",    "cudaFreeHost",         "cudaStreamSynchronize",
-                                         "cudaStreamQuery",  "cudaEventSynchronize", "cudaEventQuery",
-                                         "cudaMemPoolTrimTo"};
-
-}  // namespace
-
 cudaError_t begin(const std::string& function, const std::string& arguments, need needs) {
   runtime& r = of_process();
   r.calls.push_back(function + " device " + std::to_string(current) + (arguments.empty() ? "" : " " + arguments));
   if (!r.driver) return answer(cudaErrorInsufficientDriver);
-  const auto planned = r.failures.find(function);
-  if (planned != r.failures.end() && --planned->second.calls_left <= 0) {
-    const cudaError_t code = planned->second.code;
-    if (--planned->second.times == 0) r.failures.erase(planned);
-    return answer(code);
-  }
+  if (const cudaError_t code = r.failures.next(function); code != cudaSuccess) return answer(code);
   if (not_captured.count(function) != 0 && r.captures.invalidate()) return answer(cudaErrorStreamCaptureUnsupported);
   const auto broken = r.broken.find(current);
   if (needs != need::nothing && broken != r.broken.end()) {
@@ -92,16 +88,37 @@ cudaError_t begin(const std::string& function, const std::string& arguments, nee
   return needs == need::context ? make_context(current) : cudaSuccess;
 }
 
-void require_device_memory(const char* call, const void* data, std::size_t bytes, int device) {
+std::pair<const std::uintptr_t, block>* block_at(const void* data) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
-  auto at = of_process().blocks.upper_bound(address);
-  if (at == of_process().blocks.begin()) return violate(std::string(call) + ": no memory of a device");
-  --at;
-  if (at->second.freed_by != nullptr) return violate(std::string(call) + ": memory that was given back");
-  if (address - at->first + bytes > at->second.bytes) return violate(std::string(call) + ": beyond the end of a block");
-  if (at->second.device != device)
-    violate(std::string(call) + ": memory of device " + std::to_string(at->second.device) + " instead of " +
-            std::to_string(device));
+  const auto behind = of_process().blocks.upper_bound(address);
+  if (behind == of_process().blocks.begin()) return nullptr;
+  auto& found = *std::prev(behind);
+  return address == found.first || address - found.first < found.second.bytes ? &found : nullptr;
+}
+
+software_gpu::memory_block memory_at(const void* data) {
+  auto* const found = block_at(data);
+  if (found == nullptr || found->second.idle) return {};
+  return {found->first, found->second.bytes, found->second.written.data()};
+}
+
+block* block_from(const char* call, memory_kind kind, void* data) {
+  const auto at = of_process().blocks.find(reinterpret_cast<std::uintptr_t>(data));
+  if (at != of_process().blocks.end() && at->second.kind == kind && at->second.freed_by == nullptr) return &at->second;
+  violate(std::string(call) + ": not the start of a block in use of the right kind");
+  return nullptr;
+}
+
+void require_memory(const char* call, const void* data, std::size_t bytes, int device) {
+  const auto* const found = block_at(data);
+  const int owner = found == nullptr ? host : found->second.device;
+  const auto name = [](int of) { return of == host ? "the host" : "device " + std::to_string(of); };
+  if (owner != device)
+    violate(std::string(call) + ": memory of " + name(owner) + " instead of " + name(device));
+  else if (found != nullptr && found->second.freed_by != nullptr)
+    violate(std::string(call) + ": memory that was given back");
+  else if (found != nullptr && reinterpret_cast<std::uintptr_t>(data) - found->first + bytes > found->second.bytes)
+    violate(std::string(call) + ": beyond the end of a block");
 }
 
 cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std::string& arguments) {
@@ -116,55 +133,27 @@ cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std
 
 // Ignores ordinary host memory, because it is copied before a call returns.
 void use(const char* call, cudaStream_t stream, const void* data, std::size_t bytes, bool writes) {
-  const auto address = reinterpret_cast<std::uintptr_t>(data);
-  const auto lies_in = [&](const auto& blocks) {
-    const auto behind = blocks.upper_bound(address);
-    return behind != blocks.begin() && address - std::prev(behind)->first < std::prev(behind)->second.bytes;
-  };
+  if (block_at(data) == nullptr) return;
   runtime& r = of_process();
-  if (!lies_in(r.blocks) && !lies_in(r.pinned)) return;
   if (graph_work* const graph = r.captures.of(stream)) {
-    graph->steps.push_back([=](const void* launched_in) {
-      if (memory_at(address).bytes == 0) violate(std::string(call) + ": a graph uses memory that was given back");
-      use(call, static_cast<cudaStream_t>(const_cast<void*>(launched_in)), data, bytes, writes);
+    graph->steps.push_back([=](cudaStream_t launched_in) {
+      if (memory_at(data).bytes == 0) violate(std::string(call) + ": a graph uses memory that was given back");
+      use(call, launched_in, data, bytes, writes);
     });
     return;
   }
-  if (r.launching != nullptr) stream = static_cast<cudaStream_t>(const_cast<void*>(r.launching));
-  const std::string problem = r.order.use(stream, data, bytes, writes);
+  const std::string problem = r.order.use(r.launching != nullptr ? r.launching : stream, data, bytes, writes);
   if (!problem.empty()) violate(std::string(call) + ": " + problem);
 }
 
-live_memory memory_at(std::uintptr_t address) {
-  const auto found = [&](auto& blocks) {
-    const auto behind = blocks.upper_bound(address);
-    return behind != blocks.begin() && address - std::prev(behind)->first < std::prev(behind)->second.bytes
-               ? std::prev(behind)
-               : blocks.end();
-  };
-  runtime& r = of_process();
-  if (const auto at = found(r.blocks); at != r.blocks.end())
-    return at->second.idle ? live_memory{} : live_memory{at->first, at->second.bytes, at->second.written.data()};
-  const auto at = found(r.pinned);
-  return at == r.pinned.end() ? live_memory{} : live_memory{at->first, at->second.bytes};
-}
-
-execution_order order_of_execution() {
-  const char* const text = std::getenv("DEVPLACE_TEST_CUDA_ORDER");
-  const std::string order = text == nullptr ? "forward" : text;
-  return order == "forward"   ? execution_order::forward
-         : order == "reverse" ? execution_order::reverse
-                              : execution_order::random;
-}
-unsigned seed_of_execution() {
-  const char* const text = std::getenv("DEVPLACE_TEST_CUDA_ORDER");
-  const char* const colon = text == nullptr ? nullptr : std::strchr(text, ':');
-  return colon == nullptr ? 1 : static_cast<unsigned>(std::atoi(colon + 1));
+bool in_reverse_order() {
+  const char* const order = std::getenv("DEVPLACE_TEST_CUDA_ORDER");
+  return order != nullptr && std::string(order) == "reverse";
 }
 
 void enqueue(cudaStream_t stream, std::function<void()> work) {
   if (graph_work* const graph = of_process().captures.of(stream)) {
-    graph->steps.push_back([work = std::move(work)](const void* launched_in) {
+    graph->steps.push_back([work = std::move(work)](cudaStream_t launched_in) {
       if (!of_process().violations.empty()) return;
       of_process().queues.push(launched_in, [work, launched_in] {
         of_process().launching = launched_in;
@@ -175,19 +164,18 @@ void enqueue(cudaStream_t stream, std::function<void()> work) {
     return;
   }
   of_process().queues.push(stream, std::move(work));
-  if (order_of_execution() != execution_order::reverse) of_process().queues.finish_stream(stream);
+  if (!in_reverse_order()) of_process().queues.finish_stream(stream);
 }
 
 void mark_written(const void* data, std::size_t bytes, const void* from) {
-  const auto address = reinterpret_cast<std::uintptr_t>(data);
-  const live_memory to = memory_at(address);
-  if (to.written == nullptr) return;
-  const auto source = reinterpret_cast<std::uintptr_t>(from);
-  const live_memory values = from == nullptr ? live_memory{} : memory_at(source);
-  if (values.written == nullptr)
-    std::memset(to.written + (address - to.begin), 1, bytes);
-  else
-    std::memmove(to.written + (address - to.begin), values.written + (source - values.begin), bytes);
+  const auto written_at = [](const void* address) {
+    const auto found = memory_at(address);
+    return found.written == nullptr ? nullptr
+                                    : found.written + (reinterpret_cast<std::uintptr_t>(address) - found.begin);
+  };
+  unsigned char *const to = written_at(data), *const values = from == nullptr ? nullptr : written_at(from);
+  if (to != nullptr && values == nullptr) std::memset(to, 1, bytes);
+  if (to != nullptr && values != nullptr) std::memmove(to, values, bytes);
 }
 
 void find_none(cudaError_t code) {
@@ -227,35 +215,30 @@ void record_launch(launch l, const void* first_argument) {
       l.argument.assign(first, first + bytes);
     }
   if (graph_work* const graph = of_process().captures.of(l.stream))
-    graph->steps.push_back([l](const void* launched_in) {
+    graph->steps.push_back([l](cudaStream_t launched_in) mutable {
+      l.stream = launched_in;
       of_process().launches.push_back(l);
-      of_process().launches.back().stream = static_cast<cudaStream_t>(const_cast<void*>(launched_in));
     });
   else
     of_process().launches.push_back(std::move(l));
 }
 cudaError_t launch_of_library(const std::string& function, cudaStream_t stream, std::function<void()> work) {
-  const held_lock lock;
-  const cudaError_t code = begin_on(function, stream);
-  if (code != cudaSuccess) return code;
-  record_launch({function, 0, 0, current, stream, {}}, nullptr);
-  if (work == nullptr && of_process().captures.of(stream) != nullptr)
-    violate(function + ": the mock cannot capture this call");
-  else if (work == nullptr)
+  return perform_on(stream, function, "", [&] {
+    record_launch({function, 0, 0, current, stream, {}}, nullptr);
+    if (work != nullptr) return enqueue(stream, std::move(work));
+    if (of_process().captures.of(stream) != nullptr) violate(function + ": the mock cannot capture this call");
     of_process().queues.finish_stream(stream);
-  else
-    enqueue(stream, std::move(work));
-  return code;
+  });
 }
 void library_uses(const char* function, cudaStream_t stream, const void* data, std::size_t bytes, bool writes) {
   const held_lock lock;
-  require_device_memory(function, data, bytes, current);
+  require_memory(function, data, bytes, current);
   use(function, stream, data, bytes, writes);
   if (writes && of_process().violations.empty()) enqueue(stream, [data, bytes] { mark_written(data, bytes); });
 }
 int priority_of(cudaStream_t stream) { return reinterpret_cast<on_device*>(stream)->priority; }
 void fail(const std::string& function, cudaError_t code, int nth, int times) {
-  of_process().failures[function] = {code, nth, times};
+  of_process().failures.plan(function, code, nth, times);
 }
 void break_devices(cudaError_t code) {
   for (int device = 0; device < of_process().devices; ++device) break_device(device, code);
@@ -266,12 +249,8 @@ const std::set<int>& contexts() { return of_process().contexts; }
 std::size_t device_changes() { return of_process().device_changes; }
 void separate_devices() { of_process().peers = false; }
 void set_done(bool done) { of_process().done = done; }
-std::size_t live_blocks() {
-  std::size_t live = 0;
-  for (const auto& [address, block] : of_process().blocks) live += block.freed_by == nullptr ? 1 : 0;
-  return live;
-}
-std::size_t live_pinned() { return of_process().pinned.size(); }
+std::size_t live_blocks() { return count_blocks(false); }
+std::size_t live_pinned() { return count_blocks(true); }
 std::size_t live_events() { return of_process().events.size(); }
 const std::vector<std::string>& violations() {
   of_process().test_looks_at_violations = true;

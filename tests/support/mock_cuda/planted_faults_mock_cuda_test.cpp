@@ -14,7 +14,7 @@
 
 #include "support/catch.hpp"
 #include "support/forked_processes.hpp"
-#include "support/mock_cuda/runtime.hpp"
+#include "support/mock_cuda/state.hpp"
 
 namespace mock = devplace::test::mock_cuda;
 
@@ -36,7 +36,7 @@ __global__ void reverse_block(float* x, bool wait) {
 namespace {
 
 constexpr int n = 64;
-const bool in_order = mock::order_of_execution() != mock::execution_order::reverse;
+const bool in_order = !mock::in_reverse_order();
 
 /// Two streams and two arrays of device 0, and an array of pinned memory.
 struct program {

@@ -3,182 +3,164 @@
 
 // The mock's functions for streams, graphs and events.
 
-#include <memory>
-#include <utility>
-
 #include "support/mock_cuda/state.hpp"
 
-namespace mock = devplace::test::mock_cuda;
+namespace devplace::test::mock_cuda {
+
+namespace {
+
+cudaError_t create_stream(const char* call, cudaStream_t* created, unsigned flags, int priority) {
+  return perform(call, "", [&] {
+    if (flags != cudaStreamNonBlocking) violate("a stream that waits for the default stream");
+    *created = reinterpret_cast<cudaStream_t>(new on_device{current, "", priority});
+  });
+}
+
+}  // namespace
 
 extern "C" {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* created, unsigned flags) {
-  const mock::held_lock lock;
-  const cudaError_t code = mock::begin("cudaStreamCreateWithFlags");
-  if (flags != cudaStreamNonBlocking) mock::violate("a stream that waits for the default stream");
-  if (code == cudaSuccess) *created = reinterpret_cast<cudaStream_t>(new mock::on_device{mock::current});
-  return code;
-}
-
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  const mock::held_lock lock;
-  *least = 0;
-  *greatest = -5;
-  return mock::begin("cudaDeviceGetStreamPriorityRange");
+  return create_stream("cudaStreamCreateWithFlags", created, flags, 0);
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* created, unsigned flags, int priority) {
-  const mock::held_lock lock;
-  const cudaError_t code = mock::begin("cudaStreamCreateWithPriority");
-  if (flags != cudaStreamNonBlocking) mock::violate("a stream that waits for the default stream");
-  if (code == cudaSuccess) *created = reinterpret_cast<cudaStream_t>(new mock::on_device{mock::current, "", priority});
-  return code;
+  return create_stream("cudaStreamCreateWithPriority", created, flags, priority);
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0, *greatest = -5;
+  return perform("cudaDeviceGetStreamPriorityRange", "", [] {});
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  const mock::held_lock lock;
-  mock::of_process().queues.finish_stream(stream);
-  delete reinterpret_cast<mock::on_device*>(stream);
-  return mock::begin("cudaStreamDestroy");
+  const held_lock lock;
+  of_process().queues.finish_stream(stream);
+  delete reinterpret_cast<on_device*>(stream);
+  return begin("cudaStreamDestroy");
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  const mock::held_lock lock;
-  mock::of_process().queues.finish_stream(stream);
-  const cudaError_t code = mock::begin_on("cudaStreamSynchronize", stream);
-  for (mock::event* e : mock::of_process().events)
-    if (e->device == mock::current) e->waited_for = true;
-  if (code == cudaSuccess) mock::of_process().order.host_waits_for_stream(stream);
-  return code;
+  const held_lock lock;
+  of_process().queues.finish_stream(stream);
+  return perform_on(stream, "cudaStreamSynchronize", "", [&] {
+    for (event* e : of_process().events)
+      if (e->device == current) e->waited_for = true;
+    of_process().order.host_waits_for_stream(stream);
+  });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  const mock::held_lock lock;
-  const cudaError_t code = mock::begin_on("cudaStreamQuery", stream);
-  if (code != cudaSuccess) return code;
-  if (!mock::of_process().done) return mock::answer(cudaErrorNotReady);
-  mock::of_process().queues.finish_stream(stream);
-  mock::of_process().order.host_waits_for_stream(stream);
-  return cudaSuccess;
+  return perform_on(stream, "cudaStreamQuery", "", [&] {
+    if (!of_process().done) return answer(cudaErrorNotReady);
+    of_process().queues.finish_stream(stream);
+    of_process().order.host_waits_for_stream(stream);
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
-  const mock::held_lock lock;
-  const cudaError_t code = mock::begin_on("cudaStreamBeginCapture", stream);
-  if (code == cudaSuccess) mock::of_process().captures.begin(stream, mock::current);
-  return code;
+  return perform_on(stream, "cudaStreamBeginCapture", "", [&] { of_process().captures.begin(stream, current); });
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  const mock::held_lock lock;
-  auto made = mock::of_process().captures.end(stream);
-  const cudaError_t code = mock::begin_on("cudaStreamEndCapture", stream);
-  if (code != cudaSuccess) return code;
-  if (made == nullptr) return mock::answer(cudaErrorIllegalState);
-  if (made->invalid) return mock::answer(cudaErrorStreamCaptureInvalidated);
-  *graph = reinterpret_cast<cudaGraph_t>(made.release());
-  return code;
+  const held_lock lock;
+  auto made = of_process().captures.end(stream);
+  return perform_on(stream, "cudaStreamEndCapture", "", [&] {
+    if (made == nullptr) return answer(cudaErrorIllegalState);
+    if (made->invalid) return answer(cudaErrorStreamCaptureInvalidated);
+    *graph = reinterpret_cast<cudaGraph_t>(made.release());
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
-  const mock::held_lock lock;
-  const cudaError_t code = mock::begin("cudaGraphInstantiate");
-  if (code == cudaSuccess)
-    *executable =
-        reinterpret_cast<cudaGraphExec_t>(new mock::graph_work(*reinterpret_cast<const mock::graph_work*>(graph)));
-  return code;
+  return perform("cudaGraphInstantiate", "", [&] {
+    *executable = reinterpret_cast<cudaGraphExec_t>(new graph_work(*reinterpret_cast<const graph_work*>(graph)));
+  });
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-  const mock::held_lock lock;
-  const auto& graph = *reinterpret_cast<const mock::graph_work*>(executable);
-  const cudaError_t code = mock::begin_on("cudaGraphLaunch", stream);
-  if (graph.device != mock::current) mock::violate("cudaGraphLaunch: a graph of another device");
-  if (code != cudaSuccess) return code;
-  for (const auto& step : graph.steps) step(stream);
-  if (mock::order_of_execution() != mock::execution_order::reverse) mock::of_process().queues.finish_stream(stream);
-  return code;
+  return perform_on(stream, "cudaGraphLaunch", "", [&] {
+    const auto& graph = *reinterpret_cast<const graph_work*>(executable);
+    if (graph.device != current) violate("cudaGraphLaunch: a graph of another device");
+    for (const auto& step : graph.steps) step(stream);
+    if (!in_reverse_order()) of_process().queues.finish_stream(stream);
+  });
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  const mock::held_lock lock;
-  delete reinterpret_cast<mock::graph_work*>(graph);
-  return mock::begin("cudaGraphDestroy");
+  const held_lock lock;
+  delete reinterpret_cast<graph_work*>(graph);
+  return begin("cudaGraphDestroy");
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
-  const mock::held_lock lock;
-  mock::of_process().queues.finish_all();
-  delete reinterpret_cast<mock::graph_work*>(executable);
-  return mock::begin("cudaGraphExecDestroy");
+  const held_lock lock;
+  of_process().queues.finish_all();
+  delete reinterpret_cast<graph_work*>(executable);
+  return begin("cudaGraphExecDestroy");
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* created, unsigned flags) {
-  const mock::held_lock lock;
-  const cudaError_t code = mock::begin("cudaEventCreateWithFlags");
-  if (code != cudaSuccess) return code;
-  if (flags != cudaEventDisableTiming && flags != (cudaEventDisableTiming | cudaEventInterprocess))
-    mock::violate("cudaEventCreateWithFlags: an event with timing");
-  auto* e = new mock::event{mock::current, (flags & cudaEventInterprocess) != 0};
-  mock::of_process().events.insert(e);
-  *created = reinterpret_cast<cudaEvent_t>(e);
-  return cudaSuccess;
+  return perform("cudaEventCreateWithFlags", "", [&] {
+    if ((flags & ~unsigned{cudaEventInterprocess}) != cudaEventDisableTiming)
+      violate("cudaEventCreateWithFlags: an event with timing");
+    auto* e = new event{current, (flags & cudaEventInterprocess) != 0};
+    of_process().events.insert(e);
+    *created = reinterpret_cast<cudaEvent_t>(e);
+  });
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
-  const mock::held_lock lock;
-  const cudaError_t code = mock::begin_on("cudaEventRecord", stream);
-  auto* e = reinterpret_cast<mock::event*>(handle);
-  if (e->device != mock::current) mock::violate("cudaEventRecord: an event of another device");
-  e->recorded = true;
-  e->waited_for = false;
-  mock::of_process().order.record(e, stream);
-  mock::of_process().queues.record(e, stream);
-  // Another process may wait for the event, but cannot make this process execute what is queued.
-  if (e->interprocess || mock::order_of_execution() != mock::execution_order::reverse)
-    mock::of_process().queues.finish_stream(stream);
-  return code;
+  return perform_on(stream, "cudaEventRecord", "", [&] {
+    auto* e = reinterpret_cast<event*>(handle);
+    if (e->device != current) violate("cudaEventRecord: an event of another device");
+    e->recorded = true;
+    e->waited_for = false;
+    of_process().order.record(e, stream);
+    of_process().queues.record(e, stream);
+    // Another process may wait for the event, but cannot make this process execute what is queued.
+    if (e->interprocess || !in_reverse_order()) of_process().queues.finish_stream(stream);
+  });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigned) {
-  const mock::held_lock lock;
-  if (!reinterpret_cast<mock::event*>(handle)->recorded)
-    mock::violate("cudaStreamWaitEvent: the event was never recorded, so nothing is waited for");
-  const cudaError_t code = mock::begin_on("cudaStreamWaitEvent", stream);
-  if (code != cudaSuccess) return code;
-  mock::of_process().order.wait(stream, handle);
-  mock::of_process().queues.wait(stream, handle);
-  return code;
+  return perform_on(stream, "cudaStreamWaitEvent", "", [&] {
+    if (!reinterpret_cast<event*>(handle)->recorded)
+      violate("cudaStreamWaitEvent: the event was never recorded, so nothing is waited for");
+    of_process().order.wait(stream, handle);
+    of_process().queues.wait(stream, handle);
+  });
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
-  const mock::held_lock lock;
-  reinterpret_cast<mock::event*>(handle)->waited_for = true;
-  mock::of_process().queues.finish_event(handle);
-  const cudaError_t code = mock::begin("cudaEventSynchronize");
-  if (code == cudaSuccess) mock::of_process().order.host_waits_for_event(handle);
-  return code;
+  const held_lock lock;
+  reinterpret_cast<event*>(handle)->waited_for = true;
+  of_process().queues.finish_event(handle);
+  return perform("cudaEventSynchronize", "", [&] { of_process().order.host_waits_for_event(handle); });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t handle) {
-  const mock::held_lock lock;
-  const auto* e = reinterpret_cast<mock::event*>(handle);
-  const cudaError_t code = mock::begin("cudaEventQuery");
-  if (code != cudaSuccess) return code;
-  if (!mock::of_process().done && !e->waited_for && e->recorded) return mock::answer(cudaErrorNotReady);
-  mock::of_process().queues.finish_event(handle);
-  mock::of_process().order.host_waits_for_event(handle);
-  return cudaSuccess;
+  return perform("cudaEventQuery", "", [&] {
+    const auto* e = reinterpret_cast<event*>(handle);
+    if (!of_process().done && !e->waited_for && e->recorded) return answer(cudaErrorNotReady);
+    of_process().queues.finish_event(handle);
+    of_process().order.host_waits_for_event(handle);
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t handle) {
-  const mock::held_lock lock;
-  auto* e = reinterpret_cast<mock::event*>(handle);
-  mock::of_process().events.erase(e);
-  mock::of_process().order.forget_event(e);
-  mock::of_process().queues.forget_event(e);
+  const held_lock lock;
+  auto* e = reinterpret_cast<event*>(handle);
+  of_process().events.erase(e);
+  of_process().order.forget_event(e);
+  of_process().queues.forget_event(e);
   delete e;
-  return mock::begin("cudaEventDestroy");
+  return begin("cudaEventDestroy");
 }
 
 }  // extern "C"
+
+}  // namespace devplace::test::mock_cuda

@@ -3,6 +3,7 @@
 
 #include "support/mock_cudnn/mock_cudnn.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"
+#include "support/mock_cuda/planned_failures.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include <devplace/tensor/dtype.hpp>
@@ -18,6 +18,8 @@
 namespace devplace::test::mock_cudnn {
 
 namespace {
+
+using attribute_name = cudnnBackendAttributeName_t;
 
 struct attribute {
   cudnnBackendAttributeType_t type;
@@ -27,26 +29,20 @@ struct attribute {
 struct descriptor {
   cudnnBackendDescriptorType_t type;
   bool final = false;
-  std::map<cudnnBackendAttributeName_t, attribute> attributes;
-  // For engines, their configurations, and plans.
-  int engine = -1;
+  std::map<attribute_name, attribute> attributes{};
+  // Of engines and their configurations, which the library describes:
   cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
-};
-
-struct planned_failure {
-  cudnnStatus_t status;
-  int calls_left;
+  int engine = 0;
+  const descriptor* graph = nullptr;
 };
 
 struct library {
-  std::set<const void*> handles;
+  std::vector<std::unique_ptr<cudaStream_t>> handles;  ///< a handle points to its stream
   std::map<const void*, std::unique_ptr<descriptor>> descriptors;
-  std::map<const void*, cudaStream_t> streams;
   std::map<cudnnBackendHeurMode_t, std::vector<engine>> engines{{CUDNN_HEUR_MODE_A, {engine{{}, 0, true}}}};
-  std::map<std::string, planned_failure> failures;
+  planned_failures<cudnnStatus_t> failures;
   std::vector<std::string> calls;
-  std::vector<convolution> convolutions;
-  std::vector<graph> graphs;
+  std::vector<execution> convolutions, graphs;
   std::string last_error;
 };
 
@@ -56,115 +52,8 @@ library& of_process() {
 }
 
 cudnnStatus_t begin(const std::string& function) {
-  library& l = of_process();
-  l.calls.push_back(function);
-  const auto planned = l.failures.find(function);
-  if (planned == l.failures.end() || --planned->second.calls_left != 0) return CUDNN_STATUS_SUCCESS;
-  const cudnnStatus_t status = planned->second.status;
-  l.failures.erase(planned);
-  return status;
-}
-
-std::size_t size_of(cudnnBackendAttributeType_t type) {
-  switch (type) {
-    case CUDNN_TYPE_INT64:
-    case CUDNN_TYPE_DOUBLE:
-    case CUDNN_TYPE_HANDLE:
-    case CUDNN_TYPE_VOID_PTR:
-    case CUDNN_TYPE_BACKEND_DESCRIPTOR:
-      return 8;
-    case CUDNN_TYPE_BOOLEAN:
-      return 1;
-    default:
-      return 4;
-  }
-}
-
-/// The attributes that a descriptor needs before it is finalised: type and number of elements, 0 for any number. Some
-/// attributes are optional.
-struct rule {
-  cudnnBackendAttributeName_t name;
-  cudnnBackendAttributeType_t type;
-  std::size_t count;
-  bool optional = false;
-};
-std::vector<rule> rules_of(cudnnBackendDescriptorType_t type) {
-  const auto operation = [](int first) {
-    const auto at = [first](int k) { return static_cast<cudnnBackendAttributeName_t>(first + k); };
-    // A factor may be float or double.
-    return std::vector<rule>{{at(0), CUDNN_TYPE_FLOAT, 1},
-                             {at(1), CUDNN_TYPE_FLOAT, 1},
-                             {at(2), CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
-                             {at(3), CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
-                             {at(4), CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
-                             {at(5), CUDNN_TYPE_BACKEND_DESCRIPTOR, 1}};
-  };
-  switch (type) {
-    case CUDNN_BACKEND_TENSOR_DESCRIPTOR:
-      return {{CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1},
-              {CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4},
-              {CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4},
-              {CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1},
-              {CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1},
-              {CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, true},
-              {CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, true}};
-    case CUDNN_BACKEND_POINTWISE_DESCRIPTOR:
-      return {{CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1},
-              {CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1},
-              {CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, 1, true}};
-    case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:
-      return {{CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
-              {CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
-              {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
-              {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, true},
-              {CUDNN_ATTR_OPERATION_POINTWISE_TDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, true}};
-    case CUDNN_BACKEND_REDUCTION_DESCRIPTOR:
-      return {{CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1},
-              {CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1}};
-    case CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR:
-      return {{CUDNN_ATTR_OPERATION_REDUCTION_DESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
-              {CUDNN_ATTR_OPERATION_REDUCTION_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
-              {CUDNN_ATTR_OPERATION_REDUCTION_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1}};
-    case CUDNN_BACKEND_MATMUL_DESCRIPTOR:
-      return {{CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1}};
-    case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:
-      return {{CUDNN_ATTR_OPERATION_MATMUL_DESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
-              {CUDNN_ATTR_OPERATION_MATMUL_ADESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
-              {CUDNN_ATTR_OPERATION_MATMUL_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
-              {CUDNN_ATTR_OPERATION_MATMUL_CDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1}};
-    case CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR:
-      return {{CUDNN_ATTR_OPERATION_RESHAPE_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
-              {CUDNN_ATTR_OPERATION_RESHAPE_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1}};
-    case CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR:
-      return {{CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1},
-              {CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1},
-              {CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, 1},
-              {CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2},
-              {CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2},
-              {CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2},
-              {CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2}};
-    case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
-      return operation(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA);
-    case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR:
-      return operation(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA);
-    case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR:
-      return operation(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA);
-    case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
-      return {{CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1},
-              {CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0}};
-    case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR:
-      return {{CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
-              {CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1}};
-    case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR:
-      return {{CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1},
-              {CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1}};
-    case CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR:
-      return {{CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 0},
-              {CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 0},
-              {CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1}};
-    default:
-      return {};  // filled by the library
-  }
+  of_process().calls.push_back(function);
+  return of_process().failures.next(function);
 }
 
 cudnnStatus_t refuse(cudnnStatus_t status, const std::string& why) {
@@ -172,57 +61,144 @@ cudnnStatus_t refuse(cudnnStatus_t status, const std::string& why) {
   return status;
 }
 
+/// An attribute that a descriptor may have, with the number of its elements; 0: any. Without those that are not
+/// optional, a descriptor is not finalised.
+struct rule {
+  attribute_name name;
+  cudnnBackendAttributeType_t type = CUDNN_TYPE_BACKEND_DESCRIPTOR;
+  std::size_t count = 1;
+  bool optional = false;
+};
+
+/// Returns the rules of a convolution or of its gradients, which have attributes with consecutive numbers.
+std::vector<rule> rules_of_convolution(attribute_name alpha) {
+  std::vector<rule> rules;
+  for (const int part : {0, 1, 2, 5, 4, 3})  // alpha, beta, the windows, y, x, weight
+    rules.push_back(
+        {static_cast<attribute_name>(alpha + part), part < 2 ? CUDNN_TYPE_FLOAT : CUDNN_TYPE_BACKEND_DESCRIPTOR});
+  return rules;
+}
+
+/// Returns a descriptor's rules; none for those that the library describes. An operation's result comes before the
+/// operands.
+const std::vector<rule>& rules_of(cudnnBackendDescriptorType_t type) {
+  static std::map<cudnnBackendDescriptorType_t, std::vector<rule>> all{
+      {CUDNN_BACKEND_TENSOR_DESCRIPTOR,
+       {{CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE},
+        {CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4},
+        {CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4},
+        {CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64},
+        {CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64},
+        {CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, true},
+        {CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, true}}},
+      {CUDNN_BACKEND_POINTWISE_DESCRIPTOR,
+       {{CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE},
+        {CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE},
+        {CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, 1, true}}},
+      {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR,
+       {{CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR},
+        {CUDNN_ATTR_OPERATION_POINTWISE_YDESC},
+        {CUDNN_ATTR_OPERATION_POINTWISE_XDESC},
+        {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, true},
+        {CUDNN_ATTR_OPERATION_POINTWISE_TDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, true}}},
+      {CUDNN_BACKEND_REDUCTION_DESCRIPTOR,
+       {{CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE},
+        {CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE}}},
+      {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR,
+       {{CUDNN_ATTR_OPERATION_REDUCTION_DESC},
+        {CUDNN_ATTR_OPERATION_REDUCTION_YDESC},
+        {CUDNN_ATTR_OPERATION_REDUCTION_XDESC}}},
+      {CUDNN_BACKEND_MATMUL_DESCRIPTOR, {{CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE}}},
+      {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR,
+       {{CUDNN_ATTR_OPERATION_MATMUL_DESC},
+        {CUDNN_ATTR_OPERATION_MATMUL_CDESC},
+        {CUDNN_ATTR_OPERATION_MATMUL_ADESC},
+        {CUDNN_ATTR_OPERATION_MATMUL_BDESC}}},
+      {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR,
+       {{CUDNN_ATTR_OPERATION_RESHAPE_YDESC}, {CUDNN_ATTR_OPERATION_RESHAPE_XDESC}}},
+      {CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR,
+       {{CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE},
+        {CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE},
+        {CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64},
+        {CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2},
+        {CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2},
+        {CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2},
+        {CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2}}},
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+       rules_of_convolution(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA)},
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+       rules_of_convolution(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA)},
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+       rules_of_convolution(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA)},
+      {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR,
+       {{CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE},
+        {CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0}}},
+      {CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR,
+       {{CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH}, {CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE}}},
+      {CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR,
+       {{CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE}, {CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG}}},
+      {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR,
+       {{CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 0},
+        {CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 0},
+        {CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR}}}};
+  return all[type];
+}
+
+std::size_t size_of(cudnnBackendAttributeType_t type) {
+  constexpr std::array of_8_bytes{CUDNN_TYPE_INT64, CUDNN_TYPE_DOUBLE, CUDNN_TYPE_HANDLE, CUDNN_TYPE_VOID_PTR,
+                                  CUDNN_TYPE_BACKEND_DESCRIPTOR};
+  if (type == CUDNN_TYPE_BOOLEAN) return 1;
+  return std::find(of_8_bytes.begin(), of_8_bytes.end(), type) == of_8_bytes.end() ? 4 : 8;
+}
+
 descriptor* find(const void* handle) {
   const auto found = of_process().descriptors.find(handle);
   return found == of_process().descriptors.end() ? nullptr : found->second.get();
 }
 
-template <class T> std::vector<T> values(const descriptor& d, cudnnBackendAttributeName_t name) {
+template <class T> std::vector<T> values(const descriptor& d, attribute_name name) {
   const std::vector<unsigned char>& bytes = d.attributes.at(name).bytes;
   std::vector<T> result(bytes.size() / sizeof(T));
   std::memcpy(result.data(), bytes.data(), bytes.size());
   return result;
 }
-template <class T> T value(const descriptor& d, cudnnBackendAttributeName_t name) { return values<T>(d, name).at(0); }
-const descriptor& part(const descriptor& d, cudnnBackendAttributeName_t name) { return *find(value<void*>(d, name)); }
+template <class T> T value(const descriptor& d, attribute_name name) { return values<T>(d, name).at(0); }
+const descriptor& part(const descriptor& d, attribute_name name) { return *find(value<void*>(d, name)); }
 
-double factor(const descriptor& operation, cudnnBackendAttributeName_t name) {
-  return operation.attributes.at(name).type == CUDNN_TYPE_DOUBLE ? value<double>(operation, name)
-                                                                 : static_cast<double>(value<float>(operation, name));
+bool is_convolution(const descriptor& d) {
+  return d.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR ||
+         d.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR ||
+         d.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR;
 }
 
-/// The attributes of an operation. The attributes of each kind of operation have consecutive numbers.
-struct names {
-  cudnnBackendAttributeName_t x, weight, y, windows, alpha, beta;
-};
-names names_of(cudnnBackendDescriptorType_t operation) {
-  if (operation == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR)
-    return {CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
-            CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
-            CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
-  if (operation == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR)
-    return {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
-            CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
-            CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
-  return {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
-          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
-          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+/// Returns factor 0, alpha, or 1, beta, of a convolution.
+double factor(const descriptor& convolution, std::size_t which) {
+  const attribute_name name = rules_of(convolution.type)[which].name;
+  return convolution.attributes.at(name).type == CUDNN_TYPE_DOUBLE
+             ? value<double>(convolution, name)
+             : static_cast<double>(value<float>(convolution, name));
+}
+const descriptor& windows_of(const descriptor& convolution) {
+  return part(convolution, rules_of(convolution.type)[2].name);
 }
 
-bool is_operation(cudnnBackendDescriptorType_t type) {
-  return type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR ||
-         type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR ||
-         type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR;
+/// Returns the tensors of an operation: the result, then the operands; of a convolution and its gradients y, x and the
+/// weight. None if the descriptor is no operation.
+std::vector<const descriptor*> tensors_of(const descriptor& operation) {
+  std::vector<const descriptor*> all;
+  for (const rule& r : rules_of(operation.type))
+    if (r.type == CUDNN_TYPE_BACKEND_DESCRIPTOR && operation.attributes.count(r.name) != 0)
+      if (const descriptor& d = part(operation, r.name); d.type == CUDNN_BACKEND_TENSOR_DESCRIPTOR) all.push_back(&d);
+  return all;
 }
 
-/// Checks the extents of an operation's tensors, as cuDNN does when the operation is finalised.
-bool fits(const descriptor& operation) {
-  const names of = names_of(operation.type);
-  const auto extents = [&](cudnnBackendAttributeName_t name) {
-    return values<std::int64_t>(part(operation, name), CUDNN_ATTR_TENSOR_DIMENSIONS);
-  };
-  const auto x = extents(of.x), w = extents(of.weight), y = extents(of.y);
-  const descriptor& windows = part(operation, of.windows);
+using numbers = std::vector<std::int64_t>;
+using index = std::array<std::int64_t, 4>;
+
+numbers extents_of(const descriptor& tensor) { return values<std::int64_t>(tensor, CUDNN_ATTR_TENSOR_DIMENSIONS); }
+numbers strides_of(const descriptor& tensor) { return values<std::int64_t>(tensor, CUDNN_ATTR_TENSOR_STRIDES); }
+
+bool fits_convolution(const descriptor& windows, const numbers& y, const numbers& x, const numbers& w) {
   const auto pre = values<std::int64_t>(windows, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS);
   const auto post = values<std::int64_t>(windows, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS);
   const auto stride = values<std::int64_t>(windows, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES);
@@ -235,90 +211,188 @@ bool fits(const descriptor& operation) {
   return right;
 }
 
-/// Returns whether there are engines for an operation: tensors have one type, and products are summed in it or in
-/// float.
+/// Checks the extents of an operation's tensors, as cuDNN does when the operation is finalised.
+bool fits(const descriptor& operation) {
+  const auto tensors = tensors_of(operation);
+  if (tensors.empty()) return true;
+  const numbers y = extents_of(*tensors[0]), x = extents_of(*tensors[1]);
+  if (is_convolution(operation)) return fits_convolution(windows_of(operation), y, x, extents_of(*tensors[2]));
+  if (operation.type == CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR) {
+    const numbers b = extents_of(*tensors[2]);
+    return y[0] == x[0] && y[1] == x[1] && y[2] == x[2] && x[3] == b[2] && y[3] == b[3] && y[0] == b[0] && y[1] == b[1];
+  }
+  if (operation.type == CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR) {  // shares the memory, transposed
+    const numbers by = strides_of(*tensors[0]), from = strides_of(*tensors[1]);
+    return y[2] == x[3] && y[3] == x[2] && by[2] == from[3] && by[3] == from[2];
+  }
+  for (const descriptor* d : tensors)
+    for (std::size_t k = 0; k < 4; ++k)
+      if (const std::int64_t extent = extents_of(*d)[k]; extent != 1 && extent != std::max(x[k], y[k])) return false;
+  return true;
+}
+
+/// Returns whether there are engines for an operation: those of convolutions have tensors of one type, and sum products
+/// in this type or in float.
 bool is_supported(const descriptor& operation) {
-  const names of = names_of(operation.type);
-  const auto type_of = [&](cudnnBackendAttributeName_t name) {
-    return value<cudnnDataType_t>(part(operation, name), CUDNN_ATTR_TENSOR_DATA_TYPE);
-  };
-  const cudnnDataType_t type = type_of(of.x);
-  return type_of(of.weight) == type && type_of(of.y) == type &&
-         value<cudnnDataType_t>(part(operation, of.windows), CUDNN_ATTR_CONVOLUTION_COMP_TYPE) ==
+  if (!is_convolution(operation)) return true;
+  const auto type_of = [](const descriptor* d) { return value<cudnnDataType_t>(*d, CUDNN_ATTR_TENSOR_DATA_TYPE); };
+  const auto tensors = tensors_of(operation);
+  const cudnnDataType_t type = type_of(tensors[0]);
+  return type_of(tensors[1]) == type && type_of(tensors[2]) == type &&
+         value<cudnnDataType_t>(windows_of(operation), CUDNN_ATTR_CONVOLUTION_COMP_TYPE) ==
              (type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT);
 }
 
-/// A tensor of the operation and the data of its number in the variant pack.
-template <class T> struct tensor {
-  std::vector<std::int64_t> extents, strides;
-  T* data;
+/// Calls f(index) for all elements.
+template <class F> void for_each_element(const numbers& extents, const F& f) {
+  index at{};
+  for (at[0] = 0; at[0] < extents[0]; ++at[0])
+    for (at[1] = 0; at[1] < extents[1]; ++at[1])
+      for (at[2] = 0; at[2] < extents[2]; ++at[2])
+        for (at[3] = 0; at[3] < extents[3]; ++at[3]) f(at);
+}
 
-  tensor(const descriptor& d, const descriptor& pack)
-      : extents(values<std::int64_t>(d, CUDNN_ATTR_TENSOR_DIMENSIONS)),
-        strides(values<std::int64_t>(d, CUDNN_ATTR_TENSOR_STRIDES)) {
+/// The memory of virtual tensors, by their numbers.
+using virtual_memory = std::map<std::int64_t, std::vector<double>>;
+
+/// A tensor of an executing operation, in memory that the pack of addresses names, or virtual.
+class tensor {
+ public:
+  numbers extents, strides;
+
+  tensor(const descriptor& d, const descriptor& pack, virtual_memory& between)
+      : extents(extents_of(d)),
+        strides(strides_of(d)),
+        type_(value<cudnnDataType_t>(d, CUDNN_ATTR_TENSOR_DATA_TYPE)),
+        alignment_(value<std::int64_t>(d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT)) {
+    const auto id = value<std::int64_t>(d, CUDNN_ATTR_TENSOR_UNIQUE_ID);
     const auto ids = values<std::int64_t>(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
-    const auto pointers = values<void*>(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
-    const auto at = std::find(ids.begin(), ids.end(), value<std::int64_t>(d, CUDNN_ATTR_TENSOR_UNIQUE_ID));
-    data = static_cast<T*>(pointers.at(static_cast<std::size_t>(at - ids.begin())));
+    const auto at = static_cast<std::size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin());
+    if (d.attributes.count(CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0 &&
+        value<unsigned char>(d, CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0) {
+      between[id].resize(size());
+      data_ = reinterpret_cast<unsigned char*>(between[id].data());
+    } else if (at != ids.size()) {
+      data_ = values<unsigned char*>(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS).at(at);
+    }
   }
-  std::size_t offset(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) const {
-    return static_cast<std::size_t>(a * strides[0] + b * strides[1] + c * strides[2] + d * strides[3]);
+
+  bool has_aligned_address() const {
+    return data_ != nullptr && reinterpret_cast<std::uintptr_t>(data_) % static_cast<std::uintptr_t>(alignment_) == 0;
   }
-  std::size_t size() const { return static_cast<std::size_t>(extents[0] * strides[0]); }
+  /// Returns the number of elements in memory.
+  std::size_t size() const { return offset({extents[0] - 1, extents[1] - 1, extents[2] - 1, extents[3] - 1}) + 1; }
+  std::size_t offset(const index& at) const {
+    return static_cast<std::size_t>(at[0] * strides[0] + at[1] * strides[1] + at[2] * strides[2] + at[3] * strides[3]);
+  }
+  /// Returns an element; an axis of extent 1 is repeated.
+  double read(index at) const {
+    for (std::size_t k = 0; k < 4; ++k)
+      if (extents[k] == 1) at[k] = 0;
+    return with_type([&](auto x) {
+      std::memcpy(&x, data_ + offset(at) * sizeof x, sizeof x);
+      return static_cast<double>(x);
+    });
+  }
+  void write(const index& at, double result) const {
+    with_type([&](auto x) {
+      x = static_cast<decltype(x)>(static_cast<devplace::detail::computed_t<decltype(x)>>(result));
+      std::memcpy(data_ + offset(at) * sizeof x, &x, sizeof x);
+    });
+  }
+
+ private:
+  /// Calls f with a value of the element type. Virtual tensors of other types contain floats.
+  template <class F> auto with_type(const F& f) const -> decltype(f(float{})) {
+    return type_ == CUDNN_DATA_DOUBLE     ? f(double{})
+           : type_ == CUDNN_DATA_BFLOAT16 ? f(bf16{})
+           : type_ == CUDNN_DATA_HALF     ? f(half{})
+                                          : f(float{});
+  }
+
+  cudnnDataType_t type_;
+  std::int64_t alignment_;
+  unsigned char* data_ = nullptr;
 };
 
-/// Computes an operation by its attributes.
-template <class T> void compute(const descriptor& operation, const descriptor& pack) {
-  const names of = names_of(operation.type);
-  const tensor<T> x(part(operation, of.x), pack), w(part(operation, of.weight), pack), y(part(operation, of.y), pack);
-  const descriptor& windows = part(operation, of.windows);
+/// Computes a convolution or one of its gradients.
+void convolve(const descriptor& operation, const tensor& y, const tensor& x, const tensor& w) {
+  const descriptor& windows = windows_of(operation);
   const auto padding = values<std::int64_t>(windows, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS);
   const auto stride = values<std::int64_t>(windows, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES);
   const auto dilation = values<std::int64_t>(windows, CUDNN_ATTR_CONVOLUTION_DILATIONS);
   const bool forward = operation.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR;
   const bool back = operation.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR;
-  const tensor<T>& result = forward ? y : back ? x : w;
+  const tensor& result = forward ? y : back ? x : w;
   std::vector<double> sums(result.size());
-  const std::int64_t outputs_of_group = w.extents[0] / (x.extents[1] / w.extents[1]);
-  for (std::int64_t n = 0; n < y.extents[0]; ++n)
-    for (std::int64_t k = 0; k < y.extents[1]; ++k)
-      for (std::int64_t p = 0; p < y.extents[2]; ++p)
-        for (std::int64_t q = 0; q < y.extents[3]; ++q)
-          for (std::int64_t c = 0; c < w.extents[1]; ++c)
-            for (std::int64_t r = 0; r < w.extents[2]; ++r)
-              for (std::int64_t s = 0; s < w.extents[3]; ++s) {
-                const std::int64_t h = p * stride[0] + r * dilation[0] - padding[0];
-                const std::int64_t v = q * stride[1] + s * dilation[1] - padding[1];
-                if (h < 0 || v < 0 || h >= x.extents[2] || v >= x.extents[3]) continue;
-                const std::size_t in = x.offset(n, k / outputs_of_group * w.extents[1] + c, h, v);
-                const std::size_t by = w.offset(k, c, r, s), out = y.offset(n, k, p, q);
-                if (forward)
-                  sums[out] += static_cast<double>(x.data[in]) * static_cast<double>(w.data[by]);
-                else if (back)
-                  sums[in] += static_cast<double>(y.data[out]) * static_cast<double>(w.data[by]);
-                else
-                  sums[by] += static_cast<double>(y.data[out]) * static_cast<double>(x.data[in]);
-              }
-  const double alpha = factor(operation, of.alpha), beta = factor(operation, of.beta);
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    result.data[i] = static_cast<T>(static_cast<devplace::detail::computed_t<T>>(
-        alpha * sums[i] + (beta == 0 ? 0. : beta * static_cast<double>(result.data[i]))));
+  const std::int64_t channels = w.extents[1], outputs_of_group = w.extents[0] / (x.extents[1] / channels);
+  for_each_element(y.extents, [&](const index& out) {
+    for_each_element({1, channels, w.extents[2], w.extents[3]}, [&](const index& of_output) {
+      const index by{out[1], of_output[1], of_output[2], of_output[3]};
+      const index in{out[0], out[1] / outputs_of_group * channels + by[1],
+                     out[2] * stride[0] + by[2] * dilation[0] - padding[0],
+                     out[3] * stride[1] + by[3] * dilation[1] - padding[1]};
+      if (in[2] < 0 || in[3] < 0 || in[2] >= x.extents[2] || in[3] >= x.extents[3]) return;
+      const index& to = forward ? out : back ? in : by;
+      sums[result.offset(to)] += (forward ? x.read(in) : y.read(out)) * (forward || back ? w.read(by) : x.read(in));
+    });
+  });
+  const double alpha = factor(operation, 0), beta = factor(operation, 1);
+  for_each_element(result.extents, [&](const index& at) {
+    result.write(at, alpha * sums[result.offset(at)] + (beta == 0 ? 0. : beta * result.read(at)));
+  });
 }
 
-#include "support/mock_cudnn/graph_body.hpp"
-
-/// Returns the first operation of an operation graph, at the end of the chain that leads to it.
-const descriptor& operation_of(const descriptor& configuration_or_graph) {
-  return part(configuration_or_graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
+double apply(cudnnPointwiseMode_t mode, double x, double b, double t) {
+  return mode == CUDNN_POINTWISE_ADD      ? x + b
+         : mode == CUDNN_POINTWISE_SUB    ? x - b
+         : mode == CUDNN_POINTWISE_MUL    ? x * b
+         : mode == CUDNN_POINTWISE_DIV    ? x / b
+         : mode == CUDNN_POINTWISE_EXP    ? std::exp(x)
+         : mode == CUDNN_POINTWISE_LOG    ? std::log(x)
+         : mode == CUDNN_POINTWISE_CMP_GE ? static_cast<double>(x >= b)
+                                          : (t != 0 ? x : b);  // BINARY_SELECT
 }
 
-const std::vector<engine>& engines_of(cudnnBackendHeurMode_t mode) { return of_process().engines[mode]; }
+/// Computes an operation in double and rounds the result to its tensor's type.
+void compute(const descriptor& operation, const std::vector<tensor>& tensors) {
+  const tensor &y = tensors[0], &x = tensors[1];
+  if (is_convolution(operation)) return convolve(operation, y, x, tensors[2]);
+  if (operation.type == CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR)
+    return for_each_element(y.extents, [&](const index& at) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < x.extents[3]; ++k)
+        sum += x.read({at[0], at[1], at[2], k}) * tensors[2].read({at[0], at[1], k, at[3]});
+      y.write(at, sum);
+    });
+  if (operation.type == CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR)
+    return for_each_element(y.extents, [&](const index& at) { y.write(at, x.read({at[0], at[1], at[3], at[2]})); });
+  if (operation.type == CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR) {
+    const bool maximum = value<cudnnReduceTensorOp_t>(part(operation, CUDNN_ATTR_OPERATION_REDUCTION_DESC),
+                                                      CUDNN_ATTR_REDUCTION_OPERATOR) == CUDNN_REDUCE_TENSOR_MAX;
+    return for_each_element(y.extents, [&](const index& at) {
+      double result = x.read(at);
+      for (std::int64_t k = 1; k < x.extents[3]; ++k) {
+        const double next = x.read({at[0], at[1], at[2], k});
+        result = maximum ? std::max(result, next) : result + next;
+      }
+      y.write(at, result);
+    });
+  }
+  const descriptor& how = part(operation, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
+  const auto mode = value<cudnnPointwiseMode_t>(how, CUDNN_ATTR_POINTWISE_MODE);
+  const auto axis = mode == CUDNN_POINTWISE_GEN_INDEX
+                        ? static_cast<std::size_t>(value<std::int64_t>(how, CUDNN_ATTR_POINTWISE_AXIS))
+                        : 0;
+  for_each_element(y.extents, [&](const index& at) {
+    const auto operand = [&](std::size_t k) { return k < tensors.size() ? tensors[k].read(at) : 0; };
+    y.write(at, mode == CUDNN_POINTWISE_GEN_INDEX ? static_cast<double>(at.at(axis))
+                                                  : apply(mode, operand(1), operand(2), operand(3)));
+  });
+}
 
-void keep(descriptor& d, cudnnBackendAttributeName_t name, const void* pointer) {
-  attribute& a = d.attributes[name];
-  a.type = CUDNN_TYPE_BACKEND_DESCRIPTOR;
-  a.bytes.resize(sizeof pointer);
-  std::memcpy(a.bytes.data(), &pointer, sizeof pointer);
+const engine& engine_of(const descriptor& d) {
+  return of_process().engines[d.mode].at(static_cast<std::size_t>(d.engine));
 }
 
 }  // namespace
@@ -327,19 +401,15 @@ void offer(cudnnBackendHeurMode_t mode, std::vector<engine> engines) {
   of_process().engines[mode] = std::move(engines);
 }
 void fail(const std::string& function, cudnnStatus_t status, int nth) {
-  of_process().failures[function] = {status, nth};
+  of_process().failures.plan(function, status, nth);
 }
 void set_last_error(const std::string& text) { of_process().last_error = text; }
 const std::vector<std::string>& calls() { return of_process().calls; }
 void clear_calls() { of_process().calls.clear(); }
-const std::vector<convolution>& convolutions() { return of_process().convolutions; }
-const std::vector<graph>& graphs() { return of_process().graphs; }
+const std::vector<execution>& convolutions() { return of_process().convolutions; }
+const std::vector<execution>& graphs() { return of_process().graphs; }
 std::size_t live_handles() { return of_process().handles.size(); }
 std::size_t live_descriptors() { return of_process().descriptors.size(); }
-
-}  // namespace devplace::test::mock_cudnn
-
-namespace mock = devplace::test::mock_cudnn;
 
 extern "C" {
 
@@ -350,90 +420,76 @@ const char* cudnnGetErrorString(cudnnStatus_t status) {
 }
 
 void cudnnGetLastErrorString(char* message, std::size_t size) {
-  const std::string& text = mock::of_process().last_error;
-  const std::size_t length = std::min(text.size(), size - 1);
-  std::memcpy(message, text.data(), length);
-  message[length] = '\0';
+  message[of_process().last_error.copy(message, size - 1)] = '\0';
 }
 
 std::size_t cudnnGetVersion(void) { return CUDNN_VERSION; }
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
-  const cudnnStatus_t status = mock::begin("cudnnCreate");
+  const cudnnStatus_t status = begin("cudnnCreate");
   if (status != CUDNN_STATUS_SUCCESS) return status;
-  *handle = reinterpret_cast<cudnnHandle_t>(new int);
-  mock::of_process().handles.insert(*handle);
+  of_process().handles.push_back(std::make_unique<cudaStream_t>());
+  *handle = reinterpret_cast<cudnnHandle_t>(of_process().handles.back().get());
   return status;
 }
 
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
-  const cudnnStatus_t status = mock::begin("cudnnSetStream");
-  if (status == CUDNN_STATUS_SUCCESS) mock::of_process().streams[handle] = stream;
+  const cudnnStatus_t status = begin("cudnnSetStream");
+  if (status == CUDNN_STATUS_SUCCESS) *reinterpret_cast<cudaStream_t*>(handle) = stream;
   return status;
 }
 
 cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t* created) {
-  const cudnnStatus_t status = mock::begin("cudnnBackendCreateDescriptor");
+  const cudnnStatus_t status = begin("cudnnBackendCreateDescriptor");
   if (status != CUDNN_STATUS_SUCCESS) return status;
-  auto mine = std::make_unique<mock::descriptor>();
-  mine->type = type;
+  auto mine = std::make_unique<descriptor>(descriptor{type});
   *created = mine.get();
-  mock::of_process().descriptors.emplace(*created, std::move(mine));
+  of_process().descriptors.emplace(*created, std::move(mine));
   return status;
 }
 
 cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t handle) {
-  const cudnnStatus_t status = mock::begin("cudnnBackendDestroyDescriptor");
-  return mock::of_process().descriptors.erase(handle) == 1 ? status : CUDNN_STATUS_BAD_PARAM;
+  const cudnnStatus_t status = begin("cudnnBackendDestroyDescriptor");
+  return of_process().descriptors.erase(handle) == 1 ? status : CUDNN_STATUS_BAD_PARAM;
 }
 
 cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t handle, cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, std::int64_t count, const void* elements) {
-  const cudnnStatus_t status = mock::begin("cudnnBackendSetAttribute");
+  const cudnnStatus_t status = begin("cudnnBackendSetAttribute");
   if (status != CUDNN_STATUS_SUCCESS) return status;
-  mock::descriptor* const d = mock::find(handle);
+  descriptor* const d = find(handle);
   if (d == nullptr || d->final || elements == nullptr)
-    return mock::refuse(CUDNN_STATUS_BAD_PARAM, "the descriptor is finalised");
-  const auto rules = mock::rules_of(d->type);
-  const bool allowed = std::any_of(rules.begin(), rules.end(), [&](const mock::rule& r) {
+    return refuse(CUDNN_STATUS_BAD_PARAM, "the descriptor is finalised");
+  const auto& rules = rules_of(d->type);
+  const bool allowed = std::any_of(rules.begin(), rules.end(), [&](const rule& r) {
     const bool type_fits = r.type == type || (r.type == CUDNN_TYPE_FLOAT && type == CUDNN_TYPE_DOUBLE);
     return r.name == name && type_fits && (r.count == 0 || static_cast<std::int64_t>(r.count) == count);
   });
-  if (!allowed) return mock::refuse(CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, "no such attribute");
+  if (!allowed) return refuse(CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, "no such attribute");
   for (std::int64_t k = 0; type == CUDNN_TYPE_BACKEND_DESCRIPTOR && k < count; ++k) {
-    const mock::descriptor* const other = mock::find(static_cast<const cudnnBackendDescriptor_t*>(elements)[k]);
+    const descriptor* const other = find(static_cast<const cudnnBackendDescriptor_t*>(elements)[k]);
     if (other == nullptr || !other->final)
-      return mock::refuse(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "the attribute's descriptor is not finalised");
+      return refuse(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "the attribute's descriptor is not finalised");
   }
-  mock::attribute& a = d->attributes[name];
-  a.type = type;
-  a.bytes.resize(static_cast<std::size_t>(count) * mock::size_of(type));
-  std::memcpy(a.bytes.data(), elements, a.bytes.size());
+  const auto* const bytes = static_cast<const unsigned char*>(elements);
+  d->attributes[name] = {type, {bytes, bytes + static_cast<std::size_t>(count) * size_of(type)}};
   return status;
 }
 
 cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t handle) {
-  const cudnnStatus_t status = mock::begin("cudnnBackendFinalize");
+  const cudnnStatus_t status = begin("cudnnBackendFinalize");
   if (status != CUDNN_STATUS_SUCCESS) return status;
-  mock::descriptor* const d = mock::find(handle);
+  descriptor* const d = find(handle);
   if (d == nullptr || d->final) return CUDNN_STATUS_BAD_PARAM;
-  for (const mock::rule& r : mock::rules_of(d->type))
+  for (const rule& r : rules_of(d->type))
     if (!r.optional && d->attributes.count(r.name) == 0)
-      return mock::refuse(CUDNN_STATUS_BAD_PARAM, "an attribute is not set");
-  const bool fits =
-      mock::is_of_graph(d->type) ? mock::graph_operation_fits(*d) : !mock::is_operation(d->type) || mock::fits(*d);
-  if (!fits) return mock::refuse(CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "the extents do not match");
-  if (d->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)
-    d->mode = mock::value<cudnnBackendHeurMode_t>(*d, CUDNN_ATTR_ENGINEHEUR_MODE);
-  if (d->type == CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR && mock::is_operation(mock::operation_of(*d).type) &&
-      !mock::is_supported(mock::operation_of(*d)))
+      return refuse(CUDNN_STATUS_BAD_PARAM, "an attribute is not set");
+  if (!fits(*d)) return refuse(CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "the extents do not match");
+  if (d->type == CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR && !is_supported(part(*d, CUDNN_ATTR_OPERATIONGRAPH_OPS)))
     return CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN;
-  if (d->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
-    const mock::descriptor& configuration = mock::part(*d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
-    d->engine = configuration.engine, d->mode = configuration.mode;
-    if (!mock::engines_of(d->mode)[static_cast<std::size_t>(d->engine)].supported)
-      return CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
-  }
+  if (d->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR &&
+      !engine_of(part(*d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)).supported)
+    return CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
   d->final = true;
   return status;
 }
@@ -441,99 +497,83 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t handle) {
 cudnnStatus_t cudnnBackendGetAttribute(const cudnnBackendDescriptor_t handle, cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, std::int64_t requested, std::int64_t* count,
                                        void* elements) {
-  const cudnnStatus_t status = mock::begin("cudnnBackendGetAttribute");
+  const cudnnStatus_t status = begin("cudnnBackendGetAttribute");
   if (status != CUDNN_STATUS_SUCCESS) return status;
-  const mock::descriptor* const d = mock::find(handle);
-  if (d == nullptr || !d->final) return mock::refuse(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "not finalised");
-  const auto engine = [&]() -> const mock::engine& {
-    return mock::engines_of(d->mode)[static_cast<std::size_t>(d->engine)];
+  const descriptor* const d = find(handle);
+  if (d == nullptr || !d->final) return refuse(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "not finalised");
+  const auto reads = [&](cudnnBackendDescriptorType_t of, attribute_name its_name,
+                         cudnnBackendAttributeType_t its_type) {
+    return d->type == of && name == its_name && type == its_type;
   };
-  if (d->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR && name == CUDNN_ATTR_ENGINEHEUR_RESULTS &&
-      type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
-    const auto offered = static_cast<std::int64_t>(mock::engines_of(d->mode).size());
+  if (reads(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR)) {
+    const auto mode = value<cudnnBackendHeurMode_t>(*d, CUDNN_ATTR_ENGINEHEUR_MODE);
+    const auto offered = static_cast<std::int64_t>(of_process().engines[mode].size());
     *count = requested == 0 ? offered : std::min(requested, offered);
     for (std::int64_t k = 0; k < std::min(requested, offered); ++k) {
-      mock::descriptor* const result = mock::find(static_cast<cudnnBackendDescriptor_t*>(elements)[k]);
+      descriptor* const result = find(static_cast<cudnnBackendDescriptor_t*>(elements)[k]);
       if (result == nullptr || result->type != CUDNN_BACKEND_ENGINECFG_DESCRIPTOR) return CUDNN_STATUS_BAD_PARAM;
-      result->engine = static_cast<int>(k), result->mode = d->mode, result->final = true;
-      mock::keep(*result, CUDNN_ATTR_ENGINE_OPERATION_GRAPH,
-                 mock::value<void*>(*d, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH));
+      *result = {result->type, true, {}, mode, static_cast<int>(k), &part(*d, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH)};
     }
     return status;
   }
-  if (d->type == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR && name == CUDNN_ATTR_ENGINECFG_ENGINE &&
-      type == CUDNN_TYPE_BACKEND_DESCRIPTOR && requested == 1) {
-    mock::descriptor* const result = mock::find(*static_cast<cudnnBackendDescriptor_t*>(elements));
+  if (reads(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR) &&
+      requested == 1) {
+    descriptor* const result = find(*static_cast<cudnnBackendDescriptor_t*>(elements));
     if (result == nullptr || result->type != CUDNN_BACKEND_ENGINE_DESCRIPTOR) return CUDNN_STATUS_BAD_PARAM;
-    result->engine = d->engine, result->mode = d->mode, result->final = true;
+    *result = {result->type, true, {}, d->mode, d->engine, d->graph};
     *count = 1;
     return status;
   }
-  if (d->type == CUDNN_BACKEND_ENGINE_DESCRIPTOR && name == CUDNN_ATTR_ENGINE_NUMERICAL_NOTE &&
-      type == CUDNN_TYPE_NUMERICAL_NOTE) {
-    *count = static_cast<std::int64_t>(engine().notes.size());
-    std::copy_n(engine().notes.begin(), std::min(requested, *count),
-                static_cast<cudnnBackendNumericalNote_t*>(elements));
+  if (reads(CUDNN_BACKEND_ENGINE_DESCRIPTOR, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE)) {
+    const auto& notes = engine_of(*d).notes;
+    *count = static_cast<std::int64_t>(notes.size());
+    std::copy_n(notes.begin(), std::min(requested, *count), static_cast<cudnnBackendNumericalNote_t*>(elements));
     return status;
   }
-  if (d->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE &&
-      type == CUDNN_TYPE_INT64 && requested == 1) {
+  if (reads(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64) &&
+      requested == 1) {
     *count = 1;
-    *static_cast<std::int64_t*>(elements) = engine().workspace;
+    *static_cast<std::int64_t*>(elements) = engine_of(part(*d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)).workspace;
     return status;
   }
-  return mock::refuse(CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, "no such attribute");
+  return refuse(CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, "no such attribute");
 }
 
 cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan_handle,
                                   cudnnBackendDescriptor_t pack_handle) {
-  const cudnnStatus_t status = mock::begin("cudnnBackendExecute");
+  const cudnnStatus_t status = begin("cudnnBackendExecute");
   if (status != CUDNN_STATUS_SUCCESS) return status;
-  const mock::descriptor *const plan = mock::find(plan_handle), *const pack = mock::find(pack_handle);
+  const descriptor *const plan = find(plan_handle), *const pack = find(pack_handle);
   if (plan == nullptr || pack == nullptr || !plan->final || !pack->final)
-    return mock::refuse(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "not finalised");
-  const mock::engine& engine = mock::engines_of(plan->mode)[static_cast<std::size_t>(plan->engine)];
-  const auto* const workspace = mock::value<void*>(*pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
-  if (engine.workspace != 0 && workspace == nullptr)
-    return mock::refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "there is no workspace");
-  const mock::descriptor& configuration = mock::part(*plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
-  const mock::descriptor& operation = mock::operation_of(mock::part(configuration, CUDNN_ATTR_ENGINE_OPERATION_GRAPH));
-  const cudaStream_t stream = mock::of_process().streams[handle];
-  if (mock::is_of_graph(operation.type)) {
-    const mock::descriptor& graph = mock::part(configuration, CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
-    mock::graph_values all(*pack);
-    const auto operations = mock::values<void*>(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
-    for (const void* each : operations)
-      for (const mock::descriptor* t : mock::tensors_of(*mock::find(each)))
-        if (!all.has_place(*t)) return mock::refuse(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER, "no aligned pointer");
-    const auto work = [operations, copy = *pack] {
-      mock::graph_values values(copy);
-      for (const void* each : operations) mock::compute(*mock::find(each), values);
-    };
-    if (devplace::test::mock_cuda::launch_of_library("cudnnBackendExecute", stream, work) != cudaSuccess)
-      return CUDNN_STATUS_EXECUTION_FAILED_CUDART;
-    mock::of_process().graphs.push_back({operations.size(), plan->engine, plan->mode, workspace, stream});
-    return status;
+    return refuse(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "not finalised");
+  const descriptor& configuration = part(*plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
+  const auto* const workspace = value<void*>(*pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
+  if (engine_of(configuration).workspace != 0 && workspace == nullptr)
+    return refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "there is no workspace");
+  const auto between = std::make_shared<virtual_memory>();
+  std::vector<std::pair<const descriptor*, std::vector<tensor>>> operations;
+  for (const void* each : values<void*>(*configuration.graph, CUDNN_ATTR_OPERATIONGRAPH_OPS)) {
+    auto& [operation, tensors] = operations.emplace_back(find(each), std::vector<tensor>());
+    for (const descriptor* d : tensors_of(*operation)) {
+      tensors.emplace_back(*d, *pack, *between);
+      if (!tensors.back().has_aligned_address())
+        return refuse(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER, "no aligned pointer");
+    }
   }
-  const mock::names of = mock::names_of(operation.type);
-  for (const auto name : {of.x, of.weight, of.y}) {
-    const mock::descriptor& d = mock::part(operation, name);
-    const mock::tensor<unsigned char> t(d, *pack);
-    const auto alignment = mock::value<std::int64_t>(d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT);
-    if (reinterpret_cast<std::uintptr_t>(t.data) % static_cast<std::uintptr_t>(alignment) != 0)
-      return mock::refuse(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER, "a pointer is not aligned");
-  }
-  const auto type = mock::value<cudnnDataType_t>(mock::part(operation, of.x), CUDNN_ATTR_TENSOR_DATA_TYPE);
-  const auto compute = type == CUDNN_DATA_DOUBLE     ? mock::compute<double>
-                       : type == CUDNN_DATA_BFLOAT16 ? mock::compute<devplace::bf16>
-                       : type == CUDNN_DATA_HALF     ? mock::compute<devplace::half>
-                                                     : mock::compute<float>;
-  const auto work = [compute, &operation, copy = *pack] { compute(operation, copy); };
-  if (devplace::test::mock_cuda::launch_of_library("cudnnBackendExecute", stream, work) != cudaSuccess)
+  const descriptor& first = *operations.front().first;
+  const bool convolution = is_convolution(first);
+  const cudaStream_t stream = *reinterpret_cast<cudaStream_t*>(handle);
+  const auto work = [operations, between] {
+    for (const auto& [operation, tensors] : operations) compute(*operation, tensors);
+  };
+  if (mock_cuda::launch_of_library("cudnnBackendExecute", stream, work) != cudaSuccess)
     return CUDNN_STATUS_EXECUTION_FAILED_CUDART;
-  mock::of_process().convolutions.push_back(
-      {operation.type, type, plan->engine, plan->mode, mock::factor(operation, of.beta), workspace, stream});
+  auto& executed = convolution ? of_process().convolutions : of_process().graphs;
+  executed.push_back({value<cudnnDataType_t>(*tensors_of(first)[1], CUDNN_ATTR_TENSOR_DATA_TYPE), configuration.engine,
+                      configuration.mode, convolution ? factor(first, 1) : 0, workspace, stream});
   return status;
 }
 
 }  // extern "C"
+
+}  // namespace devplace::test::mock_cudnn

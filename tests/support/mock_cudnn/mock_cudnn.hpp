@@ -24,22 +24,12 @@ struct engine {
   bool supported = true;  ///< whether its plans can be finalised
 };
 
-/// An executed convolution.
-struct convolution {
-  cudnnBackendDescriptorType_t operation;
-  cudnnDataType_t type;
-  int engine;  ///< index among those offered in `mode`
+/// An executed convolution, or a graph of several operations.
+struct execution {
+  cudnnDataType_t type;  ///< of the first operation's first operand
+  int engine;            ///< index among those offered in `mode`
   cudnnBackendHeurMode_t mode;
-  double beta;
-  const void* workspace;
-  cudaStream_t stream;
-};
-
-/// An executed graph of several operations.
-struct graph {
-  std::size_t operations;
-  int engine;
-  cudnnBackendHeurMode_t mode;
+  double beta;  ///< of a convolution
   const void* workspace;
   cudaStream_t stream;
 };
@@ -53,11 +43,11 @@ void fail(const std::string& function, cudnnStatus_t status, int nth = 1);
 /// Sets the text of cudnnGetLastErrorString().
 void set_last_error(const std::string& text);
 
-/// Return the functions called since the start or the last clear_calls(), and the convolutions executed.
+/// Return the functions called since the start or the last clear_calls(), and what was executed since the start.
 const std::vector<std::string>& calls();
 void clear_calls();
-const std::vector<convolution>& convolutions();
-const std::vector<graph>& graphs();
+const std::vector<execution>& convolutions();
+const std::vector<execution>& graphs();
 
 /// Return the numbers of existing handles and descriptors.
 std::size_t live_handles();
