@@ -174,7 +174,6 @@ template <class Layer, class In> constexpr std::size_t multiply_adds_of() {
 }
 
 /// The number of reductions over the places in a layer's pass, and the largest number of integers in one reduction.
-///@{
 template <class Layer> constexpr std::size_t reductions_per_pass_of() {
   if constexpr (requires { Layer::reductions_per_pass; })
     return Layer::reductions_per_pass;
@@ -187,7 +186,6 @@ template <class Layer> constexpr std::size_t reduction_integers_of() {
   else
     return 0;
 }
-///@}
 
 /// Offset of entry `index` of a table in an arena, which pads each entry; by default the padded size of all entries.
 template <std::size_t N> constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size_t index = N) {
@@ -198,7 +196,6 @@ template <std::size_t N> constexpr std::size_t offset_of(const std::array<parame
 
 /// If activations have 16 bits, layers with a member `sums` get two float arrays besides scratch: one has as many
 /// elements as the parameters, the other has `sums` elements for each sample. Return the bytes of these.
-///@{
 template <class Layer> constexpr std::size_t float_parameter_bytes(const element_sizes& e) {
   if constexpr (requires { requires Layer::has_sums; })
     return e.activation == e.accumulator ? 0 : padded_bytes(offset_of(table_of<Layer, false>()) * e.accumulator);
@@ -211,7 +208,6 @@ template <class Layer, class In> constexpr std::size_t sums_bytes(std::size_t ba
   else
     return 0;
 }
-///@}
 
 template <std::size_t N> constexpr std::size_t scalar_count(const std::array<parameter, N>& table) {
   std::size_t total = 0;

@@ -32,11 +32,9 @@ template <class Extents> struct gives;
 namespace detail {
 
 /// Rules for the outputs of branches: of sum_of, of concat_of, and of residual. A fault names the rule that is broken.
-///@{
 struct summands_of_one_size;
 struct parts_of_one_size;
 struct residual_of_one_size;
-///@}
 
 /// Faults with their paths; a plan holds its first fault. Either a layer does not take the previous layer's output, or
 /// branches have outputs that do not fit each other.

@@ -20,14 +20,12 @@
 namespace devplace::nn::detail {
 
 /// Whether a layer has a member `backward`: the name is then ambiguous in a class that inherits it twice.
-///@{
 struct with_backward {
   static void backward();
 };
 template <class Layer> struct with_backward_twice : Layer, with_backward {};
 template <class Layer>
 inline constexpr bool has_backward = std::is_final_v<Layer> || !requires { &with_backward_twice<Layer>::backward; };
-///@}
 
 /// A layer whose declarations allow calls of its passes in precision P. A layer for prediction alone has no backward.
 template <class Layer, class In, class X, class P>
@@ -249,10 +247,8 @@ template <class Layer, class In> struct layer_plan {
   /// Number of multiplications of the layer's products for one sample.
   static constexpr std::size_t multiply_adds = multiply_adds_of<Layer, In>();
   /// Number of elements of the layer's parameters, frozen or not, and of its buffers.
-  ///@{
   static constexpr std::size_t own_parameters = scalar_count(table_of<Layer, false>());
   static constexpr std::size_t own_buffers = scalar_count(table_of<Layer, true>());
-  ///@}
 
  private:
   static constexpr std::size_t unused_gradients = leaves_gradients_out<Layer> ? 0 : padded(frozen_elements);
