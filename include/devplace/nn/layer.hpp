@@ -71,6 +71,7 @@ concept layer_for = std::is_empty_v<Layer> && requires { requires extents_like<t
 
 namespace detail {
 
+using devplace::detail::first_not_void;
 using devplace::detail::prepend_t;
 
 using runtime::backward_arguments;

@@ -68,15 +68,6 @@ struct stand_in<Layer, In> {
   using type = any_layer<output_t<Layer, In>>;
 };
 
-/// The first type that is not void; void if all are.
-template <class... T> struct first_fault {
-  using type = void;
-};
-template <class First, class... Rest> struct first_fault<First, Rest...> {
-  using type = First;
-};
-template <class... Rest> struct first_fault<void, Rest...> : first_fault<Rest...> {};
-
 /// Whether a plan has only layers; error messages name `WrongLayer`, its first type that is not a layer.
 template <class WrongLayer> inline constexpr bool is_layer = std::is_void_v<WrongLayer>;
 
