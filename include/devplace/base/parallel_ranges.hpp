@@ -81,4 +81,11 @@ template <class Function> void parallel_ranges(std::size_t n, std::size_t grain,
   run_ranges(n, grain, function_view<std::size_t, std::size_t>(function));
 }
 
+/// Calls `function(i)` for i = 0..n-1; divides the indices as parallel_ranges does.
+template <class Function> void parallel_indices(std::size_t n, std::size_t grain, const Function& function) {
+  parallel_ranges(n, grain, [&function](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i != end; ++i) function(i);
+  });
+}
+
 }  // namespace devplace::detail

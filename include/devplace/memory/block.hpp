@@ -130,14 +130,12 @@ DEVPLACE_CONFIGURED memory_block allocate_on(std::size_t bytes, memory_purpose p
 
 /// Enqueues a copy on the device's current stream. Memory of the host must be pinned. Until the copy has been executed,
 /// keep the source and the destination, and do not read the destination.
-///@{
 template <class Backend> void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend>().copy(copy_kind::in, ordinal, to, from, bytes);
 }
 template <class Backend> void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend>().copy(copy_kind::out, ordinal, to, from, bytes);
 }
-///@}
 
 /// Waits for the device before a blocking copy, because no timeout could end a wait inside the copy.
 template <class Backend> void before_blocking_copy(int ordinal) {

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/place.hpp>

@@ -23,11 +23,11 @@ struct global_average_pool {
   static constexpr keep keeps = keep::nothing;
 
   template <class Call> static void forward(const Call& c) {
+    using namespace devplace::detail;
     using T = typename Call::value_type;
-    using reducer = devplace::detail::mean_reducer<T>;
-    devplace::detail::reduce<typename Call::backend_type>(
-        c.ordinal(), devplace::detail::reduction_plan<devplace::detail::element_source<T>, reducer>{
-                         c.output.size(), pixels<Call>, 1, {c.input.data()}, reducer{c.output.data(), pixels<Call>}});
+    reduce<typename Call::backend_type>(
+        c.ordinal(), reduction_plan{c.output.size(), pixels<Call>, 1, element_source<T>{c.input.data()},
+                                    mean_reducer<T>{c.output.data(), pixels<Call>}});
   }
   template <class Call> static void backward(const Call& c) {
     const std::size_t means = c.output_gradient.size();

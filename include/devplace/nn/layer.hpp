@@ -71,6 +71,7 @@ concept layer_for = std::is_empty_v<Layer> && requires { requires extents_like<t
 
 namespace detail {
 
+using devplace::detail::first_not_void;
 using devplace::detail::prepend_t;
 
 using runtime::backward_arguments;
@@ -101,26 +102,9 @@ template <class Layer> inline constexpr bool is_frozen = requires { requires Lay
 /// Whether backward leaves out parameter gradients that are not needed.
 template <class Layer> inline constexpr bool leaves_gradients_out = requires { Layer::frozen_keeps; };
 
-template <class Layer> constexpr bool in_place_of() {
-  if constexpr (requires { Layer::in_place; })
-    return Layer::in_place;
-  else
-    return false;
-}
-
 /// Whether a layer only reshapes, so that its output can share its input's memory.
 template <class Layer> constexpr bool reshapes_only() {
-  if constexpr (requires { Layer::reshapes_only; })
-    return Layer::reshapes_only;
-  else
-    return false;
-}
-
-template <class Layer> constexpr bool plans_ahead_of() {
-  if constexpr (requires { Layer::plans_ahead; })
-    return Layer::plans_ahead;
-  else
-    return false;
+  return requires { requires Layer::reshapes_only; };
 }
 
 template <class Layer>
@@ -159,35 +143,25 @@ template <class Layer, class In> constexpr std::size_t scratch_per_sample() {
     return 0;
 }
 
-template <class Layer, class In> constexpr std::size_t statistics_per_pass() {
-  if constexpr (requires { Layer::template statistics<In>; })
-    return Layer::template statistics<In>;
-  else
-    return 0;
-}
+template <class Layer, class In> inline constexpr std::size_t statistics_per_pass = 0;
+template <class Layer, class In>
+  requires requires { Layer::template statistics<In>; }
+inline constexpr std::size_t statistics_per_pass<Layer, In> = Layer::template statistics<In>;
 
-template <class Layer, class In> constexpr std::size_t multiply_adds_of() {
-  if constexpr (requires { Layer::template multiply_adds<In>; })
-    return Layer::template multiply_adds<In>;
-  else
-    return 0;
-}
+template <class Layer, class In> inline constexpr std::size_t multiply_adds_of = 0;
+template <class Layer, class In>
+  requires requires { Layer::template multiply_adds<In>; }
+inline constexpr std::size_t multiply_adds_of<Layer, In> = Layer::template multiply_adds<In>;
 
 /// The number of reductions over the places in a layer's pass, and the largest number of integers in one reduction.
-///@{
-template <class Layer> constexpr std::size_t reductions_per_pass_of() {
-  if constexpr (requires { Layer::reductions_per_pass; })
-    return Layer::reductions_per_pass;
-  else
-    return 0;
-}
-template <class Layer> constexpr std::size_t reduction_integers_of() {
-  if constexpr (requires { Layer::reduction_integers; })
-    return Layer::reduction_integers;
-  else
-    return 0;
-}
-///@}
+template <class Layer> inline constexpr std::size_t reductions_per_pass_of = 0;
+template <class Layer>
+  requires requires { Layer::reductions_per_pass; }
+inline constexpr std::size_t reductions_per_pass_of<Layer> = Layer::reductions_per_pass;
+template <class Layer> inline constexpr std::size_t reduction_integers_of = 0;
+template <class Layer>
+  requires requires { Layer::reduction_integers; }
+inline constexpr std::size_t reduction_integers_of<Layer> = Layer::reduction_integers;
 
 /// Offset of entry `index` of a table in an arena, which pads each entry; by default the padded size of all entries.
 template <std::size_t N> constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size_t index = N) {
@@ -198,12 +172,9 @@ template <std::size_t N> constexpr std::size_t offset_of(const std::array<parame
 
 /// If activations have 16 bits, layers with a member `sums` get two float arrays besides scratch: one has as many
 /// elements as the parameters, the other has `sums` elements for each sample. Return the bytes of these.
-///@{
 template <class Layer> constexpr std::size_t float_parameter_bytes(const element_sizes& e) {
-  if constexpr (requires { requires Layer::has_sums; })
-    return e.activation == e.accumulator ? 0 : padded_bytes(offset_of(table_of<Layer, false>()) * e.accumulator);
-  else
-    return 0;
+  if (!requires { requires Layer::has_sums; } || e.activation == e.accumulator) return 0;
+  return padded_bytes(offset_of(table_of<Layer, false>()) * e.accumulator);
 }
 template <class Layer, class In> constexpr std::size_t sums_bytes(std::size_t batch, const element_sizes& e) {
   if constexpr (requires { requires Layer::has_sums; })
@@ -211,7 +182,6 @@ template <class Layer, class In> constexpr std::size_t sums_bytes(std::size_t ba
   else
     return 0;
 }
-///@}
 
 template <std::size_t N> constexpr std::size_t scalar_count(const std::array<parameter, N>& table) {
   std::size_t total = 0;

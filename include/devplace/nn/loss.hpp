@@ -72,7 +72,6 @@ namespace devplace::nn::detail {
 
 /// Whether two tensors have the same rank, and whether tensors of the same rank have compatible static extents. Both
 /// are true for arguments that are not tensors, since evaluate_loss rejects those.
-///@{
 template <class Output, class Target> inline constexpr bool same_ranks = true;
 template <tensor_like Output, tensor_like Target>
 inline constexpr bool same_ranks<Output, Target> = Output::rank == Target::rank;
@@ -81,7 +80,6 @@ template <tensor_like Output, tensor_like Target>
   requires same_ranks<Output, Target>
 inline constexpr bool same_sizes<Output, Target> =
     devplace::detail::compatible<typename Output::extents_type, typename Target::extents_type>;
-///@}
 
 /// Throws argument_error for reductions other than mean and sum. A template, so that it costs no compile time where
 /// unused.

@@ -240,14 +240,9 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
 
   /// Whether kernels, or a library, take elements T.
   template <class T, class Call>
-  static constexpr bool kernels_take = [] {
-    if constexpr (std::is_same_v<T, typename Call::accumulator_type>)
-      return true;
-    else if constexpr (devplace::detail::provided<typename Call::backend_type, op::attention_in_16_bits>)
-      return implementation<typename Call::backend_type, op::attention_in_16_bits>::computes(head_width);
-    else
-      return false;
-  }();
+  static constexpr bool kernels_take = std::is_same_v<T, typename Call::accumulator_type> || requires {
+    requires implementation<typename Call::backend_type, op::attention_in_16_bits>::computes(head_width);
+  };
   template <class T, class Call>
   static constexpr bool may_have_library = !std::is_same_v<T, typename Call::accumulator_type> &&
                                            devplace::detail::provided<typename Call::backend_type, op::mixed_attention>;

@@ -69,8 +69,8 @@ template <class In, class Main, class Shortcut> struct residual_plan : branches<
   static_assert(!residual_plan::own_input_elements,
                 "devplace: residual adds its layers' result to its input, so its first layer must take activations, "
                 "not elements of its own type (input_element).");
-  using wrong_layer = typename first_fault<typename Main::wrong_layer, typename Shortcut::wrong_layer>::type;
-  using first_misfit = typename first_fault<
+  using wrong_layer = typename first_not_void<typename Main::wrong_layer, typename Shortcut::wrong_layer>::type;
+  using first_misfit = typename first_not_void<
       typename Main::first_misfit, typename within<shortcut, typename Shortcut::first_misfit>::type,
       typename unequal_outputs<join_of_residual, typename Main::output, typename Shortcut::output>::type>::type;
 };

@@ -179,55 +179,43 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
  public:
   /// The number of parameters, and the number of elements of their arena. The arena holds the trained parameters first
   /// and then the frozen parameters.
-  ///@{
   static constexpr std::size_t parameter_count = nn::detail::count_of(list{});
   static constexpr std::size_t arena_elements = trained + network_plan::frozen_elements;
-  ///@}
   /// One sample's extents at the network's input.
   using input = typename nn::detail::checked_input<Net>::type;
   /// The element types of the network's input and output in precision `P`.
-  ///@{
   template <class P>
   using input_element = typename nn::detail::input_element<Net, typename precision_traits<P>::input>::type;
   template <class P>
   using output_element = std::conditional_t<network_plan::keeps_elements && network_plan::own_input_elements,
                                             input_element<P>, element_of_t<P>>;
-  ///@}
   /// Whether samples are rounded to activations before the first layer, and the element type that the first layer
   /// reads.
-  ///@{
   template <class P>
   static constexpr bool rounds_input =
       !network_plan::own_input_elements && !std::is_same_v<input_element<P>, element_of_t<P>>;
   template <class P> using first_element = std::conditional_t<rounds_input<P>, element_of_t<P>, input_element<P>>;
-  ///@}
   /// Extents and offset of parameter `Index`.
   template <std::size_t Index> using parameter_at = typename nn::detail::entry_at<Index, list>::type;
   /// Call `f(name, entry, offset)` for every parameter, or for every buffer.
-  ///@{
   template <class F> static void for_each_parameter(F&& f) {
     network_plan::template for_each<false>(prefix(), {0, trained}, f);
   }
   template <class F> static void for_each_buffer(F&& f) { network_plan::template for_each<true>(prefix(), {0, 0}, f); }
-  ///@}
   /// Call `f(name, parameter, offset)` for every parameter, or for every buffer; `parameter` is the entry of the
   /// layer's table. These functions generate less code than for_each_parameter; `f` does not get extents as types.
-  ///@{
   template <class F> static void visit_parameters(const F& f) {
     network_plan::template visit<false>(prefix(), {0, trained}, nn::detail::entry_visitor(f));
   }
   template <class F> static void visit_buffers(const F& f) {
     network_plan::template visit<true>(prefix(), {0, 0}, nn::detail::entry_visitor(f));
   }
-  ///@}
   /// Calls `f(prefix, plan)` for every layer, where `prefix` begins the names of its parameters.
   template <class F> static void for_each_layer(F&& f) { network_plan::visit_layers(prefix(), f); }
   /// For each trained parameter: offset in the arena, number of axes, and factor of the optimizer's learning rate.
-  ///@{
   static constexpr auto offsets = facts::offsets;
   static constexpr auto ranks = facts::ranks;
   static constexpr auto learning_rates = facts::learning_rates;
-  ///@}
 };
 
 }  // namespace devplace::runtime

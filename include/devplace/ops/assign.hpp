@@ -27,10 +27,10 @@ inline constexpr std::size_t tensor_count<expression<Where, F, Operands...>> =
 /// `Result`.
 template <class X, class Result>
 inline constexpr bool may_need_strides =
-    !is_single<typename X::extents_type>() && !(Result::is_static && std::is_same_v<typename X::extents_type, Result>);
+    !is_single<typename X::extents_type> && !(Result::is_static && std::is_same_v<typename X::extents_type, Result>);
 template <class T, class E, class W, class L, class Result>
   requires(!std::is_same_v<L, row_major>)
-inline constexpr bool may_need_strides<view_operand<T, E, W, L>, Result> = !is_single<E>();
+inline constexpr bool may_need_strides<view_operand<T, E, W, L>, Result> = !is_single<E>;
 template <class T, class Result> inline constexpr bool may_need_strides<scalar_operand<T>, Result> = false;
 template <class Result, class Where, class F, class... Operands>
 inline constexpr bool may_need_strides<expression<Where, F, Operands...>, Result> =
@@ -61,7 +61,7 @@ struct layout_reader {
 struct make_linear_leaf {
   template <class View> constexpr auto operator()(const View& x) const {
     using value = typename View::value_type;
-    if constexpr (is_single<typename View::extents_type>())
+    if constexpr (is_single<typename View::extents_type>)
       return single_leaf<value>{raw_data(x)};
     else
       return linear_leaf<value>{raw_data(x)};
@@ -77,7 +77,7 @@ template <std::size_t Rank> struct make_strided_leaf {
   template <class View> constexpr auto operator()(const View& x) {
     using value = typename View::value_type;
     const operand_layout& operand = *next++;
-    if constexpr (is_single<typename View::extents_type>()) {
+    if constexpr (is_single<typename View::extents_type>) {
       return single_leaf<value>{raw_data(x)};
     } else {
       strided_leaf<value, Rank> leaf{raw_data(x), {}};

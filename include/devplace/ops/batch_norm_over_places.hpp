@@ -26,7 +26,6 @@ namespace devplace::detail {
 
 /// Maps numbers to integers of the same order, NaN to the largest, so that reductions of integers find the largest
 /// number.
-///@{
 DEVPLACE_HD inline std::int64_t order_key(double x) {
   constexpr std::int64_t highest = highest_number<std::int64_t>;
   if (x != x) return highest;
@@ -37,7 +36,6 @@ DEVPLACE_HD inline double number_of_key(std::int64_t key) {
   constexpr std::int64_t highest = highest_number<std::int64_t>;
   return __builtin_bit_cast(double, key < 0 ? key ^ highest : key);
 }
-///@}
 
 /// Factor that converts normalised summands to 51-bit integers; the sum of `count` such integers fits into 64 bits.
 constexpr double exact_unit(std::size_t count) {

@@ -248,12 +248,10 @@ auto cross_entropy(LogitsArgument&& scores, LabelsArgument&& classes,
   using Logits = detail::evaluated_value_t<LogitsArgument>;
   using Labels = detail::evaluated_value_t<LabelsArgument>;
   using value = detail::operand_element_t<Logits>;
-  detail::loss_workspace<Logits, value> work("cross_entropy", logits.extent(0), mode);
-  const view<value, detail::operand_extents_t<Logits>, detail::operand_placement_t<Logits>> no_gradient(
-      nullptr, logits.extents(), detail::as_view(logits).device());
-  if constexpr (detail::check_cross_entropy_types<decltype((work.sums)), decltype((no_gradient)),
+  detail::loss_workspace<Logits, value> work("cross_entropy", logits, mode);
+  if constexpr (detail::check_cross_entropy_types<decltype((work.sums)), decltype((work.no_gradient)),
                                                   decltype((work.row_losses)), Logits, Labels>())
-    cross_entropy_into(work.sums, no_gradient, work.row_losses, logits, labels, options);
+    cross_entropy_into(work.sums, work.no_gradient, work.row_losses, logits, labels, options);
   return work.result(mode);
 }
 

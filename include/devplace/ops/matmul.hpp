@@ -155,16 +155,9 @@ void multiply(const C& c, const A& a, const B& b, const matmul_options<P>& optio
   const auto extents = product_extents(a.extents(), b.extents());
   if (!(c.extents() == extents))
     throw_product_extents(sizes_of(c.extents()), sizes_of(a.extents()), sizes_of(b.extents()), sizes_of(extents));
-  const std::size_t one = 1, columns = c.extent(C::rank - 1);
-  const auto c_sizes = sizes_of(c.extents()), c_strides = magnitudes(c.strides());
-  const auto a_sizes = sizes_of(a.extents()), a_strides = magnitudes(a.strides());
-  const auto b_sizes = sizes_of(b.extents()), b_strides = magnitudes(b.strides());
-  constexpr std::size_t element = sizeof(typename A::value_type);
-  const matrix_memory result{lowest_address(c), sizeof(typename C::value_type), c_sizes, c_strides};
-  if (overlap(result, {lowest_address(a), element, a_sizes, a_strides}) ||
-      overlap(result, {lowest_address(b), element, b_sizes, b_strides}) ||
-      (options.bias != nullptr && overlap(result, {options.bias, element, {&columns, 1}, {&one, 1}})))
-    throw_product_overlaps();
+  const view<const typename A::value_type, devplace::extents<dyn>, typename C::placement_type> bias(
+      options.bias, devplace::extents<dyn>{c.extent(C::rank - 1)}, c.device());
+  if (overlap(c, a) || overlap(c, b) || (options.bias != nullptr && overlap(c, bias))) throw_product_overlaps();
   gemm_arguments<typename A::value_type, typename C::value_type> arguments;
   arguments.m = c.extent(C::rank - 2);
   arguments.n = c.extent(C::rank - 1);

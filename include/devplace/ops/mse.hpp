@@ -132,12 +132,10 @@ auto mse(OutputArgument&& output, TargetArgument&& targets, reduction mode = red
   using Y = detail::evaluated_value_t<OutputArgument>;
   using Target = detail::evaluated_value_t<TargetArgument>;
   using value = detail::operand_element_t<Y>;
-  detail::loss_workspace<Y, value> work("mse", y.extent(0), mode);
-  const view<value, detail::operand_extents_t<Y>, detail::operand_placement_t<Y>> no_gradient(
-      nullptr, y.extents(), detail::as_view(y).device());
-  if constexpr (detail::check_mse_types<decltype((work.sums)), decltype((no_gradient)), decltype((work.row_losses)), Y,
-                                        Target>())
-    mse_into(work.sums, no_gradient, work.row_losses, y, target);
+  detail::loss_workspace<Y, value> work("mse", y, mode);
+  if constexpr (detail::check_mse_types<decltype((work.sums)), decltype((work.no_gradient)),
+                                        decltype((work.row_losses)), Y, Target>())
+    mse_into(work.sums, work.no_gradient, work.row_losses, y, target);
   return work.result(mode);
 }
 

@@ -164,11 +164,9 @@ void parallel_reduce_into(Y&& result, const Extents& extents, const F& f) {
         throw shape_error({"parallel_reduce_into: the result has ", to.size(), " elements; give it one."});
       const auto source = detail::with_indices_of(f, extents);
       const auto reducer = detail::loop_reducer<By, value>(detail::raw_data(to), extents.size());
-      using plan =
-          detail::reduction_plan<std::remove_const_t<decltype(source)>, std::remove_const_t<decltype(reducer)>>;
       const auto device = detail::device_of_loop(to);
-      detail::reduce<typename decltype(device)::backend_type>(device.ordinal,
-                                                              plan{1, extents.size(), 1, source, reducer});
+      detail::reduce<typename decltype(device)::backend_type>(
+          device.ordinal, detail::reduction_plan{1, extents.size(), 1, source, reducer});
     }
   }
 }

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/seed.hpp>

@@ -81,11 +81,7 @@ auto reduce_into(const char* name, const Operation& operation, Y& y, X&& x, cons
       if constexpr (tensor_like<X>) {
         const auto from = as_any_view(x);
         require_one_device(name, to, from);
-        const auto to_sizes = sizes_of(to.extents()), to_strides = magnitudes(to.strides());
-        const auto from_sizes = sizes_of(from.extents()), from_strides = magnitudes(from.strides());
-        const matrix_memory a{lowest_address(to), sizeof(*raw_data(to)), to_sizes, to_strides},
-            b{lowest_address(from), sizeof(*raw_data(from)), from_sizes, from_strides};
-        if (overlap(a, b) && overlap(b, a))
+        if (overlap(to, from) && overlap(from, to))
           throw argument_error({name,
                                 ": the result shares memory with the operand, which would be overwritten while it "
                                 "is read; give it memory of its own."});

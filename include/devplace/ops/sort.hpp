@@ -74,7 +74,6 @@ template <class F, class X, class... Axis> auto with_rows(const F& f, const X& x
 }
 
 /// The extents e, with k for the last or the given axis.
-///@{
 template <class E> auto with_count(const E& e, std::size_t k) { return with_dynamic_axis<E, E::rank - 1>::with(k, e); }
 template <class E, std::size_t N> auto with_count(const E& e, std::size_t k, axis<N>) {
   return with_dynamic_axis<E, N>::with(k, e);
@@ -85,7 +84,6 @@ template <class E, std::integral Axis> auto with_count(const E& e, std::size_t k
   for (std::size_t n = 0; n != E::rank; ++n) result.extents[n] = along[n] ? k : e.extent(n);
   return extents_from<dextents<E::rank>>(result);
 }
-///@}
 
 /// Sorts x along its last or the given axis. Writes the elements or their positions to y.
 /// Returns `auto` to be instantiated at the call, so that the compiler shows the user's line.

@@ -8,7 +8,6 @@
 
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/parallel/share.hpp>
-#include <devplace/runtime/arena.hpp>
 
 namespace devplace::parallel {
 

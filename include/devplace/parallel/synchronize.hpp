@@ -12,7 +12,6 @@
 #include <devplace/parallel/policy.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/gradients.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace::parallel::detail {
 

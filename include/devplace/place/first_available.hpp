@@ -22,38 +22,29 @@ template <class F, class First, class... Rest> constexpr auto result_of_candidat
 template <class F, class... Where>
 using result_of_candidates_t = typename decltype(result_of_candidates<F, Where...>())::type;
 
-template <class Result, class F, class Where> constexpr bool returns() {
-  if constexpr (skipped<Where>)
-    return true;
-  else
-    return std::is_same_v<Result, std::invoke_result_t<F&, Where>>;
-}
+template <class Result, class F, class Where>
+concept returns = skipped<Where> || std::is_same_v<Result, std::invoke_result_t<F&, Where>>;
 
 /// Whether `F` returns one type for all candidates that are not skipped, if it is callable with them.
-template <class F, bool Callable, class... Where> constexpr bool returns_one_type() {
-  if constexpr (Callable)
-    return (returns<result_of_candidates_t<F, Where...>, F, Where>() && ...);
-  else
-    return true;
-}
+template <class F, bool Callable, class... Where>
+concept returns_one_type = !Callable || (returns<result_of_candidates_t<F, Where...>, F, Where> && ...);
 
-template <class F, class Where> constexpr bool takes() {
-  if constexpr (skipped<Where>)
-    return true;
-  else
-    return std::is_invocable_v<F&, Where>;
-}
+template <class F, class Where>
+concept takes = skipped<Where> || std::is_invocable_v<F&, Where>;
+/// Whether `F` can be called with all candidates that are not skipped, if they are usable.
+template <class F, bool Usable, class... Where>
+concept takes_each = !Usable || (takes<F, Where> && ...);
 
 /// Explains at compile time why a function cannot be called with a list of candidates; `valid` is true if it can.
 template <class F, class List> struct candidate_call;
 template <class F, class... Where> struct candidate_call<F, candidate_list<Where...>> : candidates<Where...> {
   using candidates<Where...>::usable;
-  static constexpr bool takes_placement = !usable || (takes<F, Where>() && ...);
+  static constexpr bool takes_placement = takes_each<F, usable, Where...>;
   static_assert(takes_placement,
                 "devplace: first_available, select: the function takes the chosen placement, whichever it is: "
                 "first_available<cuda<0>, cpu>([](auto where) { ... }).");
   static constexpr bool callable = usable && takes_placement;
-  static constexpr bool one_type = returns_one_type<F, callable, Where...>();
+  static constexpr bool one_type = returns_one_type<F, callable, Where...>;
   static_assert(one_type,
                 "devplace: first_available, select: the function returns different types for different placements; "
                 "let it return one type for all of them, or nothing.");

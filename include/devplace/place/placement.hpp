@@ -23,6 +23,15 @@ template <class Backend> struct here {};
 
 namespace detail {
 
+/// The first type that is not void; void if all are.
+template <class... T> struct first_not_void {
+  using type = void;
+};
+template <class First, class... Rest> struct first_not_void<First, Rest...> {
+  using type = First;
+};
+template <class... Rest> struct first_not_void<void, Rest...> : first_not_void<Rest...> {};
+
 template <class... P> inline constexpr bool all_distinct = true;
 template <class First, class... Rest>
 inline constexpr bool all_distinct<First, Rest...> = (!std::same_as<First, Rest> && ...) && all_distinct<Rest...>;

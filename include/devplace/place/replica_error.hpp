@@ -60,11 +60,9 @@ inline void run_for_replica(std::size_t index, std::size_t count, std::string (*
     rethrow_for_replica(std::current_exception(), index, count, name(ordinal));
   }
 }
-template <class Backend> std::string name_of_replica(int ordinal) {
-  return std::string(place_name(Backend{}, ordinal));
-}
 template <class Backend, class F> void on_behalf_of_replica(std::size_t index, std::size_t count, int ordinal, F&& f) {
-  run_for_replica(index, count, &name_of_replica<Backend>, ordinal, function_view<>(f));
+  const auto name = [](int at) { return std::string(place_name(Backend{}, at)); };
+  run_for_replica(index, count, name, ordinal, function_view<>(f));
 }
 
 }  // namespace devplace::detail

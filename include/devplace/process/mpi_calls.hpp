@@ -42,7 +42,6 @@ inline void check_mpi(const char* call, int code) {
 }
 
 /// Whether MPI_Init, and whether MPI_Finalize, has been called.
-///@{
 inline bool mpi_initialised() noexcept {
   int answer = 0;
   return MPI_Initialized(&answer) == MPI_SUCCESS && answer != 0;
@@ -51,7 +50,6 @@ inline bool mpi_finalised() noexcept {
   int answer = 0;
   return MPI_Finalized(&answer) == MPI_SUCCESS && answer != 0;
 }
-///@}
 
 /// The thread level that MPI_Init_thread has granted. MPI must be initialised.
 inline int mpi_thread_level() noexcept {

@@ -36,12 +36,6 @@ devplace::detail::memory_block zeros(int ordinal, std::size_t elements, memory_p
   return block;
 }
 
-template <class Backend, class FromBackend>
-void copy_arena(const devplace::detail::memory_block& to, int ordinal, const devplace::detail::memory_block& from,
-                int from_ordinal) {
-  devplace::detail::copy_bytes<Backend, FromBackend>(ordinal, to.data(), from_ordinal, from.data(), from.bytes());
-}
-
 /// Stores a loss's sums after the gradients, the sum of weights first. If `add`, adds them to the stored sums.
 template <class Gradient, class Sum> struct tail_functor {
   Gradient* tail;

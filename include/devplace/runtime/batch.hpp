@@ -33,14 +33,9 @@ constexpr bool static_sample<extents<First, Rest...>> = ((Rest != dyn) && ...);
 
 /// Whether a batch of these extents can consist of samples of extents `Sample`. If the batch's sample size is static,
 /// the numbers of elements must be equal.
-template <class Extents, class Sample> constexpr bool can_be_batch() {
-  if constexpr (Extents::rank == 0)
-    return false;
-  else if constexpr (static_sample<Extents>)
-    return devplace::detail::drop_first_t<Extents>{}.size() == Sample{}.size();
-  else
-    return true;
-}
+template <class Extents, class Sample>
+concept can_be_batch = Extents::rank != 0 &&
+                       (!static_sample<Extents> || devplace::detail::drop_first_t<Extents>{}.size() == Sample{}.size());
 
 enum class batch_fault : unsigned char { none, no_tensor, placement, elements, own_elements, sample };
 
@@ -58,8 +53,8 @@ template <class Model, class Batch, bool Whole> constexpr batch_fault fault_of_b
       return std::is_same_v<taken, typename precision_traits<typename Model::precision_type>::input>
                  ? batch_fault::elements
                  : batch_fault::own_elements;
-    return can_be_batch<typename Batch::extents_type, typename Model::input_extents>() ? batch_fault::none
-                                                                                       : batch_fault::sample;
+    return can_be_batch<typename Batch::extents_type, typename Model::input_extents> ? batch_fault::none
+                                                                                     : batch_fault::sample;
   }
 }
 

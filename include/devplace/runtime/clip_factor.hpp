@@ -21,10 +21,8 @@ struct clip_factor {};
 namespace devplace::runtime {
 
 /// How many partial sums the CPU's sum of squares has: groups of lanes, and lanes (backend/cpu/clip_factor.hpp).
-///@{
 constexpr std::size_t norm_groups(std::size_t n) { return n < (std::size_t{1} << 22) ? 64 : 256; }
 constexpr std::size_t norm_lanes(std::size_t n) { return norm_groups(n) * norm_groups(n); }
-///@}
 
 /// Computes the results of clipping from the gradients' sum of squares.
 template <class T> struct clip_result {

@@ -77,12 +77,10 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
   }
 
   /// Runs the pass, with the output in the workspace or at `y`. A backward pass may read the output in the workspace.
-  ///@{
   static void forward(const pass<P>& p, const input_element* x) { forward(p, x, output_of(p)); }
   static void forward(const pass<P>& p, const input_element* x, output_element* y) {
     for_each_phase(p, [x, y](const pass<P>& q) { forward_phase(q, x, y); });
   }
-  ///@}
   /// Runs one phase of a pass that the places synchronise.
   static void forward_phase(const pass<P>& p, const input_element* x, output_element* y) {
     if constexpr (layout::rounds_input)

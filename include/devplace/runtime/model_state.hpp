@@ -75,7 +75,8 @@ void copy_parameters(model_state<S>& state, const model_state<FromS>& from) {
   const auto copy = [&](auto arena, const devplace::detail::memory_block& source) {
     if constexpr (std::is_same_v<S, FromS>) {
       for (const replica<S>& r : state.replicas)
-        copy_arena<Backend, FromBackend>(r.*arena, r.ordinal, source, first.ordinal);
+        devplace::detail::copy_bytes<Backend, FromBackend>(r.ordinal, (r.*arena).data(), first.ordinal, source.data(),
+                                                           source.bytes());
     } else {
       std::vector<typename replica<FromS>::parameter> exact(source.bytes() / sizeof(exact[0]));
       devplace::detail::copy_out<FromBackend>(first.ordinal, exact.data(), source.data(), source.bytes());

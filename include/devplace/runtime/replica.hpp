@@ -97,7 +97,6 @@ template <class S> const replica<S>& replica_at(const model_state<S>& state, std
 }
 
 /// Calls `f(k)` for the first `count` replicas. If the model has several, exceptions name the replica.
-///@{
 template <class Backend>
 void for_each_replica(std::span<const int> ordinals, std::size_t count,
                       devplace::detail::function_view<std::size_t> f) {
@@ -108,7 +107,6 @@ template <class Backend, class S, class F>
 void for_each_replica(const model_state<S>& state, std::size_t count, F&& f) {
   for_each_replica<Backend>(state.ordinals, count, devplace::detail::function_view<std::size_t>(f));
 }
-///@}
 
 /// Why a model is unusable after a failure on one of its devices.
 inline constexpr const char* failed_device_text =

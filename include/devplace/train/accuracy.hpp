@@ -68,12 +68,10 @@ void add_right(std::int64_t* right, std::int64_t* counted, const Logits& logits,
   const int ordinal = logits.ordinal();
   const auto memory = allocate<backend_type>(ordinal, rows * sizeof(std::int64_t), memory_purpose::workspace);
   const auto ranks = static_cast<std::int64_t*>(memory.data());
-  reduce<backend_type>(
-      ordinal, reduction_plan<source, reducer>{rows, classes, 1, source{logits.data(), labels.data(), classes, ignored},
+  reduce<backend_type>(ordinal, reduction_plan{rows, classes, 1, source{logits.data(), labels.data(), classes, ignored},
                                                reducer{ranks, 0}});
   const auto add_below = [&](std::int64_t* count, std::int64_t limit) {
-    reduce<backend_type>(
-        ordinal, reduction_plan<below_source, reducer>{1, rows, 1, below_source{ranks, limit}, reducer{count, 1}});
+    reduce<backend_type>(ordinal, reduction_plan{1, rows, 1, below_source{ranks, limit}, reducer{count, 1}});
   };
   add_below(right, top);
   if (counted != nullptr) add_below(counted, static_cast<std::int64_t>(classes) + 1);

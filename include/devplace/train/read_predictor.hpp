@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <string>
-#include <type_traits>
 
 #include <devplace/io/parameters.hpp>
 #include <devplace/nn/predictor.hpp>

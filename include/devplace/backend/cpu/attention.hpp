@@ -109,12 +109,9 @@ template <> struct implementation<backend::cpu, op::attention> {
   template <class T, class Columns> static void run(int, const detail::attention_arguments<T>& g, Columns) {
     const detail::attention_shape& s = g.shape;
     const std::size_t blocks = detail::divided_up(s.length, detail::attention_block);
-    detail::parallel_ranges(s.sequences() * blocks,
-                            detail::attention_grain(2 * detail::attention_block * s.length * s.width),
-                            [&](std::size_t begin, std::size_t end) {
-                              for (std::size_t i = begin; i < end; ++i)
-                                detail::attend(g, i / blocks, i % blocks * detail::attention_block);
-                            });
+    detail::parallel_indices(
+        s.sequences() * blocks, detail::attention_grain(2 * detail::attention_block * s.length * s.width),
+        [&](std::size_t i) { detail::attend(g, i / blocks, i % blocks * detail::attention_block); });
   }
 };
 
@@ -124,11 +121,8 @@ template <> struct implementation<backend::cpu, op::attention_gradient> {
     const detail::attention_shape& s = g.shape;
     const detail::attention_products<T> products{s, g.results, g.dresults, g.products};
     implementation<backend::cpu, op::for_each>::run(0, s.sequences() * s.length, 1 + 16384 / s.width, products);
-    detail::parallel_ranges(s.sequences(), detail::attention_grain(5 * s.length * s.length * s.width),
-                            [&](std::size_t begin, std::size_t end) {
-                              for (std::size_t sequence = begin; sequence < end; ++sequence)
-                                detail::attend_backward(g, sequence);
-                            });
+    detail::parallel_indices(s.sequences(), detail::attention_grain(5 * s.length * s.length * s.width),
+                             [&](std::size_t sequence) { detail::attend_backward(g, sequence); });
   }
 };
 

@@ -19,12 +19,10 @@ template <> struct implementation<backend::cpu, op::channel_sums> {
     const division parts(plan.shape);
     if (parts.blocks == 1) {
       const std::size_t work = plan.shape.count() * parts.width + 1;
-      detail::parallel_ranges(parts.groups, 1 + parallel_work / work, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t group = begin; group != end; ++group) {
-          accumulators<Terms> sums;
-          detail::run_range(loops<Terms>{plan, parts, sums, group}, 0, plan.shape.count());
-          store(plan, parts, sums, group);
-        }
+      detail::parallel_indices(parts.groups, 1 + parallel_work / work, [&](std::size_t group) {
+        accumulators<Terms> sums;
+        detail::run_range(loops<Terms>{plan, parts, sums, group}, 0, plan.shape.count());
+        store(plan, parts, sums, group);
       });
     } else {
       for (std::size_t group = 0; group != parts.groups; ++group) in_blocks(plan, parts, group);
@@ -69,10 +67,9 @@ template <> struct implementation<backend::cpu, op::channel_sums> {
   template <class Terms>
   static void in_blocks(const detail::channel_plan<Terms>& plan, const division& parts, std::size_t group) {
     accumulators<Terms> sums[most_blocks];
-    detail::parallel_ranges(parts.blocks, 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t b = begin; b != end; ++b)
-        detail::run_range(loops<Terms>{plan, parts, sums[b], group}, b * parts.block,
-                          std::min((b + 1) * parts.block, plan.shape.count()));
+    detail::parallel_indices(parts.blocks, 1, [&](std::size_t b) {
+      detail::run_range(loops<Terms>{plan, parts, sums[b], group}, b * parts.block,
+                        std::min((b + 1) * parts.block, plan.shape.count()));
     });
     for (std::size_t b = 1; b != parts.blocks; ++b)
       for (std::size_t i = 0; i != parts.channels(plan.shape, group); ++i) {

@@ -146,13 +146,11 @@ template <> struct implementation<backend::cpu, op::convolution_input_gradient> 
     const std::size_t together = s.taps() < most ? most / s.taps() : 1;
     const std::size_t blocks = detail::divided_up(s.channels, together);
     const std::size_t work = s.depth() / blocks * s.outputs * s.pixels();
-    parallel_ranges(s.samples * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t task = begin; task < end; ++task) {
-        const std::size_t block = task % blocks;
-        kernels.input_gradient(g, task / blocks % s.groups, task / blocks / s.groups,
-                               part_begin(s.channels, blocks, block), part_begin(s.channels, blocks, block + 1),
-                               gemm_buffer::of_this_thread());
-      }
+    parallel_indices(s.samples * s.groups * blocks, tasks_per_thread(work), [&](std::size_t task) {
+      const std::size_t block = task % blocks;
+      kernels.input_gradient(g, task / blocks % s.groups, task / blocks / s.groups,
+                             part_begin(s.channels, blocks, block), part_begin(s.channels, blocks, block + 1),
+                             gemm_buffer::of_this_thread());
     });
   }
 };
@@ -172,13 +170,11 @@ template <> struct implementation<backend::cpu, op::convolution_weight_gradient>
     // Calls compute(group, block, first sample, last sample, sum, beta) for blocks of the weight's columns.
     const auto for_blocks = [&](std::size_t blocks, const auto& compute) {
       const std::size_t work = s.outputs * s.depth() / blocks * s.pixels() * smaller(s.samples, chunk);
-      parallel_ranges(chunks * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t task = begin; task < end; ++task) {
-          const std::size_t group = task / blocks % s.groups, part = task / blocks / s.groups;
-          sum_type* const sum = part == 0 ? g.dweight : g.scratch + (part - 1) * weights;
-          compute(group, task % blocks, part * chunk, smaller((part + 1) * chunk, s.samples),
-                  sum + group * s.outputs * s.depth(), part == 0 ? g.beta : sum_type{0});
-        }
+      parallel_indices(chunks * s.groups * blocks, tasks_per_thread(work), [&](std::size_t task) {
+        const std::size_t group = task / blocks % s.groups, part = task / blocks / s.groups;
+        sum_type* const sum = part == 0 ? g.dweight : g.scratch + (part - 1) * weights;
+        compute(group, task % blocks, part * chunk, smaller((part + 1) * chunk, s.samples),
+                sum + group * s.outputs * s.depth(), part == 0 ? g.beta : sum_type{0});
       });
     };
     if (const depthwise_convolution depthwise = kernels.depthwise_of(s); depthwise.is_faster) {
@@ -218,13 +214,11 @@ template <> struct implementation<backend::cpu, op::convolution_bias_gradient> {
                   detail::cpu_isa isa = detail::current_isa()) {
     using namespace detail;
     const auto sum_of = convolution_kernels_of<T>(isa).sum;
-    parallel_ranges(g.channels, 16384 / (g.samples * g.plane + 1) + 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t c = begin; c < end; ++c) {
-        double sum = 0;
-        for (std::size_t n = 0; n < g.samples; ++n)
-          sum += static_cast<double>(sum_of(g.x + (n * g.channels + c) * g.plane, g.plane));
-        g.sums[c] = static_cast<computed_t<T>>(sum) + (g.beta == 0 ? 0 : g.beta * g.sums[c]);
-      }
+    parallel_indices(g.channels, 16384 / (g.samples * g.plane + 1) + 1, [&](std::size_t c) {
+      double sum = 0;
+      for (std::size_t n = 0; n < g.samples; ++n)
+        sum += static_cast<double>(sum_of(g.x + (n * g.channels + c) * g.plane, g.plane));
+      g.sums[c] = static_cast<computed_t<T>>(sum) + (g.beta == 0 ? 0 : g.beta * g.sums[c]);
     });
   }
 };

@@ -26,10 +26,9 @@ template <class T> struct relu_gradient_body {
 /// Computes sums = column sums of x [rows, columns] + beta sums.
 template <class T, class Sum>
 void column_sums_on_cpu(std::size_t rows, std::size_t columns, const T* x, Sum* sums, Sum beta) {
-  using reducer = sum_reducer<T, Sum>;
   if (columns != 0)
     implementation<backend::cpu, op::reduce>::run(
-        0, reduction_plan<element_source<T>, reducer>{1, rows, columns, {x}, reducer{sums, beta}});
+        0, reduction_plan{1, rows, columns, element_source<T>{x}, sum_reducer<T, Sum>{sums, beta}});
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

@@ -67,11 +67,9 @@ template <> struct implementation<backend::cpu, op::reduce> {
     void in_chunks(std::size_t group) const {
       accumulator results[partials];
       const std::size_t width = groups.width();
-      detail::parallel_ranges(chunks, 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t c = begin; c != end; ++c) {
-          const std::size_t last = (c + 1) * chunk;
-          reduce(results + c * width, group, c * chunk, last < plan.count ? last : plan.count);
-        }
+      detail::parallel_indices(chunks, 1, [&](std::size_t c) {
+        const std::size_t last = (c + 1) * chunk;
+        reduce(results + c * width, group, c * chunk, last < plan.count ? last : plan.count);
       });
       for (std::size_t step = 1; step < chunks; step *= 2) {
         for (std::size_t c = 0; c + step < chunks; c += 2 * step) {

@@ -16,10 +16,8 @@ namespace devplace {
 /// Sorts by comparison, with the position as tie-break: the in-place algorithm is not stable.
 template <> struct implementation<backend::cpu, op::sort> {
   template <class T> static void run(int, const detail::sort_plan<T>& plan) {
-    detail::parallel_ranges(plan.rows, detail::row_grain(plan.columns, 16),
-                            [&plan](std::size_t begin, std::size_t end) {
-                              for (std::size_t row = begin; row != end; ++row) sort_row(plan, row * plan.columns);
-                            });
+    detail::parallel_indices(plan.rows, detail::row_grain(plan.columns, 16),
+                             [&plan](std::size_t row) { sort_row(plan, row * plan.columns); });
   }
 
  private:

@@ -28,9 +28,8 @@ template <> struct implementation<backend::cpu, op::take_rows> {
     for (std::size_t i = 0; i < take.count; ++i)
       if (!take.exists(i)) detail::throw_no_such_row(static_cast<std::int64_t>(take.indices[i]), i, take.rows);
     const std::size_t grain = 1 + 16384 / (take.columns + 1);
-    detail::parallel_ranges(take.count, grain, [&take](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        std::copy_n(take.from + take.source(i) * take.columns, take.columns, take.to + i * take.columns);
+    detail::parallel_indices(take.count, grain, [&take](std::size_t i) {
+      std::copy_n(take.from + take.source(i) * take.columns, take.columns, take.to + i * take.columns);
     });
   }
 };

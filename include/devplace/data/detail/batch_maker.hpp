@@ -119,10 +119,8 @@ class batch_maker {
   const feature_scale<feature, sample_element>& scale() const { return scale_; }
   /// How the device moves the pixels of features and targets if features stay bytes; `on_device` is null if the device
   /// moves none.
-  ///@{
   const moved_images& moved_features() const { return transform_.features; }
   const moved_images& moved_targets() const { return transform_.targets; }
-  ///@}
 
   /// Number of slots, one for each batch that is being made or in use. `wait(object, slot)` is called in any thread
   /// before a slot is refilled.

@@ -18,14 +18,12 @@ struct batch_share {
   split::rule rule = split::even;
 
   /// The share of a batch of `rows`: rows [begin, end).
-  ///@{
   constexpr std::size_t begin(std::size_t rows) const {
     return split_begin(rule, rows, participants.count, participants.first);
   }
   constexpr std::size_t end(std::size_t rows) const {
     return split_begin(rule, rows, participants.count, participants.first + places);
   }
-  ///@}
   /// The largest share of batches of up to `rows` rows. Under torch's rule a smaller batch may give a place more rows
   /// than a larger one: the last of four places gets 2 of 8 rows, and none of 9 rows.
   constexpr std::size_t capacity(std::size_t rows) const {

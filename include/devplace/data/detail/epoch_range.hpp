@@ -20,25 +20,19 @@ template <class Loader> class epoch_range {
   class iterator {
    public:
     /// Requirements of std::input_iterator.
-    ///@{
     using value_type = batch_type;
     using difference_type = std::ptrdiff_t;
     using iterator_concept = std::input_iterator_tag;
-    ///@}
 
     /// The current batch; valid until the next one is requested.
-    ///@{
     const batch_type& operator*() const { return *range_->current_; }
     const batch_type* operator->() const { return range_->current_; }
-    ///@}
     /// Requests the next batch. Throws the exception of a failed batch; the batch after it can still be requested.
-    ///@{
     DEVPLACE_CONFIGURED iterator& operator++() {
       range_->advance();
       return *this;
     }
     DEVPLACE_CONFIGURED void operator++(int) { ++*this; }
-    ///@}
     /// Whether all batches have been read.
     friend bool operator==(const iterator& at, std::default_sentinel_t) { return at.range_->ended(); }
 

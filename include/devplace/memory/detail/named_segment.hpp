@@ -122,10 +122,8 @@ class named_segment {
   }
 
   /// The process that created the segment, and the extents that it stored.
-  ///@{
   std::int64_t process() const { return head_.process; }
   const extents_type& extents() const { return head_.extents; }
-  ///@}
   /// Whether the calling process was forked from the process that created or opened the segment.
   bool inherited() const { return ::getpid() != user_; }
   const std::string& name() const { return name_; }

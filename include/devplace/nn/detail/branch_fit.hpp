@@ -248,13 +248,13 @@ template <class Step, class Layer, class In> struct branch_fit {
 /// The first output that does not fit the first branch's output by `Join::fits`; void if there is none.
 template <class Join, class First, class... Others>
 struct unequal_outputs
-    : first_fault<std::conditional_t<Join::template fits<First, Others>(), void,
-                                     unequal<path<>, typename Join::rule, gives<First>, gives<Others>>>...> {};
+    : first_not_void<std::conditional_t<Join::template fits<First, Others>(), void,
+                                        unequal<path<>, typename Join::rule, gives<First>, gives<Others>>>...> {};
 
 /// Adds the first faults to `Base`, the plan of the branches: a fault within a branch (`Fits`) or else `Unequal`.
 template <class Base, class Unequal, class... Fits> struct checked_branches : Base {
-  using wrong_layer = typename first_fault<typename Fits::wrong_layer...>::type;
-  using first_misfit = typename first_fault<typename Fits::first_misfit..., typename Unequal::type>::type;
+  using wrong_layer = typename first_not_void<typename Fits::wrong_layer...>::type;
+  using first_misfit = typename first_not_void<typename Fits::first_misfit..., typename Unequal::type>::type;
 };
 
 /// Whether branches take elements of the same type.

@@ -32,11 +32,9 @@ template <class Extents> struct gives;
 namespace detail {
 
 /// Rules for the outputs of branches: of sum_of, of concat_of, and of residual. A fault names the rule that is broken.
-///@{
 struct summands_of_one_size;
 struct parts_of_one_size;
 struct residual_of_one_size;
-///@}
 
 /// Faults with their paths; a plan holds its first fault. Either a layer does not take the previous layer's output, or
 /// branches have outputs that do not fit each other.
@@ -141,12 +139,7 @@ inline constexpr bool takes_another = !std::is_same_v<typename taken_by<Layer, I
 /// The input extents of a layer that works along a last axis of `Width` elements: `X` if its last axis has `Width`
 /// elements, otherwise vectors of `Width` elements.
 template <class X, std::size_t Width> struct last_axis {
-  static constexpr bool fits = [] {
-    if constexpr (X::rank == 0)
-      return false;
-    else
-      return X::static_extent(X::rank - 1) == Width;
-  }();
+  static constexpr bool fits = X::rank > 0 && X::static_extent(X::rank - 1) == Width;
   using type = std::conditional_t<fits, X, extents<Width>>;
   using expected = std::conditional_t<!fits && X{}.size() == Width, flattened<type>, type>;
 

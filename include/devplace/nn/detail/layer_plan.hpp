@@ -20,14 +20,12 @@
 namespace devplace::nn::detail {
 
 /// Whether a layer has a member `backward`: the name is then ambiguous in a class that inherits it twice.
-///@{
 struct with_backward {
   static void backward();
 };
 template <class Layer> struct with_backward_twice : Layer, with_backward {};
 template <class Layer>
 inline constexpr bool has_backward = std::is_final_v<Layer> || !requires { &with_backward_twice<Layer>::backward; };
-///@}
 
 /// A layer whose declarations allow calls of its passes in precision P. A layer for prediction alone has no backward.
 template <class Layer, class In, class X, class P>
@@ -44,15 +42,11 @@ template <class Table> constexpr bool all_initialised(const Table& table) {
 }
 
 /// Whether a type is a complete layer for samples of extents `In`.
-template <class Layer, class In> constexpr bool is_complete_layer() {
-  if constexpr (layer_for<Layer, In>) {
-    constexpr bool passes = has_passes<Layer, In, own_element_t<Layer, float>, float> ||
-                            has_passes<Layer, In, own_element_t<Layer, double>, double>;
-    return passes && all_initialised(table_of<Layer, false>()) && all_initialised(table_of<Layer, true>());
-  } else {
-    return false;
-  }
-}
+template <class Layer, class In>
+concept is_complete_layer = layer_for<Layer, In> &&
+                            (has_passes<Layer, In, own_element_t<Layer, float>, float> ||
+                             has_passes<Layer, In, own_element_t<Layer, double>, double>) &&
+                            all_initialised(table_of<Layer, false>()) && all_initialised(table_of<Layer, true>());
 
 /// A stand-in for a type that is no layer, so that no further error follows; never called.
 template <class Output> struct any_layer {
@@ -61,23 +55,12 @@ template <class Output> struct any_layer {
   static void backward(const auto&) {}
 };
 
-template <class Layer, class In> struct stand_in {
-  using type = any_layer<In>;
-};
-template <class Layer, class In>
-  requires layer_for<Layer, In>
-struct stand_in<Layer, In> {
-  using type = any_layer<output_t<Layer, In>>;
-};
-
-/// The first type that is not void; void if all are.
-template <class... T> struct first_fault {
-  using type = void;
-};
-template <class First, class... Rest> struct first_fault<First, Rest...> {
-  using type = First;
-};
-template <class... Rest> struct first_fault<void, Rest...> : first_fault<Rest...> {};
+template <class Layer, class In> constexpr auto stand_in() {
+  if constexpr (layer_for<Layer, In>)
+    return any_layer<output_t<Layer, In>>{};
+  else
+    return any_layer<In>{};
+}
 
 /// Whether a plan has only layers; error messages name `WrongLayer`, its first type that is not a layer.
 template <class WrongLayer> inline constexpr bool is_layer = std::is_void_v<WrongLayer>;
@@ -152,18 +135,16 @@ template <class Layer, class In> struct layer_plan {
   using without_backward = std::conditional_t<has_backward<Layer>, void, Layer>;  ///< void or the layer itself
   using output = output_t<Layer, In>;
   static constexpr keep keeps = keeps_of<Layer>();
-  static constexpr bool in_place = in_place_of<Layer>();
+  static constexpr bool in_place = requires { requires Layer::in_place; };
   static constexpr bool reshapes = reshapes_only<Layer>();
   static constexpr bool own_input_elements = takes_own_elements<Layer>;
   static constexpr bool keeps_elements = reshapes;
   static constexpr const char* own_name = by_position;  ///< replaces the position in the names of parameters
   static constexpr bool reports_layers = false;         ///< whether backward calls `after` for each layer
   static constexpr std::size_t layers = 1;
-  static constexpr std::size_t reductions_per_pass = reductions_per_pass_of<Layer>();
-  static constexpr std::size_t reduction_integers =
-      reduction_integers_of<Layer>();  ///< integers of the largest reduction
-  static constexpr std::size_t reduced_numbers =
-      reductions_per_pass * reduction_integers;  ///< integers reduced in a pass
+  static constexpr std::size_t reductions_per_pass = reductions_per_pass_of<Layer>;
+  static constexpr std::size_t reduction_integers = reduction_integers_of<Layer>;  ///< of the largest reduction
+  static constexpr std::size_t reduced_numbers = reductions_per_pass * reduction_integers;  ///< in a pass
   static constexpr bool frozen = is_frozen<Layer>;
   static constexpr std::size_t parameters = frozen ? 0 : scalar_count(table_of<Layer, false>());
   static constexpr std::size_t parameter_elements = frozen ? 0 : offset_of(table_of<Layer, false>());
@@ -172,7 +153,7 @@ template <class Layer, class In> struct layer_plan {
 
   static constexpr std::size_t saved_bytes(std::size_t batch, mode, const element_sizes& e) {
     return padded_bytes(saved_per_sample<Layer, In>() * batch * e.accumulator) +
-           padded_bytes(statistics_per_pass<Layer, In>() * e.accumulator);
+           padded_bytes(statistics_per_pass<Layer, In> * e.accumulator);
   }
   /// Includes memory for parameter gradients that a frozen layer computes although they are not needed.
   static constexpr std::size_t scratch_bytes(std::size_t batch, mode m, const element_sizes& e) {
@@ -247,12 +228,10 @@ template <class Layer, class In> struct layer_plan {
       return of_inputs && std::is_same_v<output, In>;
   }
   /// Number of multiplications of the layer's products for one sample.
-  static constexpr std::size_t multiply_adds = multiply_adds_of<Layer, In>();
+  static constexpr std::size_t multiply_adds = multiply_adds_of<Layer, In>;
   /// Number of elements of the layer's parameters, frozen or not, and of its buffers.
-  ///@{
   static constexpr std::size_t own_parameters = scalar_count(table_of<Layer, false>());
   static constexpr std::size_t own_buffers = scalar_count(table_of<Layer, true>());
-  ///@}
 
  private:
   static constexpr std::size_t unused_gradients = leaves_gradients_out<Layer> ? 0 : padded(frozen_elements);
@@ -262,7 +241,9 @@ template <class Layer, class In> struct layer_plan {
   }
 
   /// Whether the pass only makes plans and the layer does not declare plans_ahead.
-  template <class P> static bool skipped(const pass<P>& p) { return p.planning && !plans_ahead_of<Layer>(); }
+  template <class P> static bool skipped(const pass<P>& p) {
+    return p.planning && !requires { requires Layer::plans_ahead; };
+  }
   /// Return the pass with the addresses of the layer's parameters, and the arguments with their gradients' addresses.
   ///@{
   template <class P> static pass<P> own(pass<P> p) {
@@ -285,8 +266,8 @@ template <class Layer, class In> struct layer_plan {
 };
 
 template <class Layer, class In>
-  requires(!has_name<Layer> && !is_complete_layer<Layer, In>())
-struct layer_plan<Layer, In> : layer_plan<typename stand_in<Layer, In>::type, In> {
+  requires(!has_name<Layer> && !is_complete_layer<Layer, In>)
+struct layer_plan<Layer, In> : layer_plan<decltype(stand_in<Layer, In>()), In> {
   using wrong_layer = Layer;
 };
 

@@ -135,7 +135,7 @@ template <class... Plans> struct plan_list {
 
  public:
   using layer_type = void;
-  using without_backward = typename first_fault<typename Plans::without_backward...>::type;
+  using without_backward = typename first_not_void<typename Plans::without_backward...>::type;
   static constexpr bool in_place = false;
   static constexpr bool reshapes = false;
   static constexpr bool reports_layers = true;

@@ -30,11 +30,9 @@ template <std::size_t Axes, class... Options> struct pooling_layer {
 
  public:
   /// The check of the input's extents X, and the extents of the output.
-  ///@{
   template <class X> using takes = window_fit<options, Axes, 0, X>;
   template <class X> using output = typename takes<X>::template windows<takes<X>::channels>;
   static constexpr bool gives_channels_first = true;
-  ///@}
 
  protected:
   template <class Call>

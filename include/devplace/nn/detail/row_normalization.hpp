@@ -14,7 +14,7 @@ namespace devplace::nn::detail {
 
 /// `type` is `In`, whose last axis must have `Features` elements.
 template <class In, std::size_t Features> struct samples_of_features {
-  static constexpr bool fits = In::rank > 0 && In::static_extent(In::rank == 0 ? 0 : In::rank - 1) == Features;
+  static constexpr bool fits = In::rank > 0 && In::static_extent(In::rank - 1) == Features;
   static_assert(fits,
                 "devplace: layer_norm<N> and rms_norm<N> take samples whose last axis has N elements; N must be the "
                 "number of features of the previous layer.");

@@ -95,7 +95,6 @@ template <bool StrideIsKernel, class... Options> struct window_options {
   static constexpr std::size_t reach_columns = (size.columns - 1) * dilate.columns + 1;
 
   /// The axes of images with these extents; the window must fit into the images.
-  ///@{
   static constexpr devplace::detail::window_axis rows(std::size_t height) {
     return {height, (height + 2 * pad.rows - reach_rows) / step.rows + 1, size.rows, step.rows, pad.rows, dilate.rows};
   }
@@ -104,7 +103,6 @@ template <bool StrideIsKernel, class... Options> struct window_options {
             size.columns, step.columns,
             pad.columns,  dilate.columns};
   }
-  ///@}
 
   /// The extents of the smallest image into which the window fits.
   static constexpr std::size_t least_rows = reach_rows > 2 * pad.rows ? reach_rows - 2 * pad.rows : 1;

@@ -23,7 +23,6 @@ struct window_axis {
   /// Whether a position from padded() is in the input, not in the padding.
   DEVPLACE_HD constexpr bool inside(std::size_t at) const { return at >= padding && at - padding < in; }
   /// The windows [first_inside, end_inside) whose tap `t` is not in the padding.
-  ///@{
   constexpr std::size_t first_inside(std::size_t t) const {
     const std::size_t at = t * dilation;
     if (at >= padding) return 0;
@@ -36,7 +35,6 @@ struct window_axis {
     if (at >= in + padding) return 0;
     return stride == 1 ? in + padding - at : (in + padding - at - 1) / stride + 1;
   }
-  ///@}
 
   /// Whether the input's gradient is also a convolution, with the taps in reverse order.
   constexpr bool has_mirror() const { return stride == 1 && padding <= (size - 1) * dilation; }
@@ -138,7 +136,6 @@ inline constexpr std::size_t convolution_depth = 576;
 
 /// Number of sums per sample that a convolution of 16-bit elements, or its input gradient, keeps in float before
 /// rounding: all if a patch exceeds convolution_depth or, for the gradient, if patches overlap; otherwise none.
-///@{
 constexpr std::size_t convolution_sums(const convolution_shape& s) {
   return s.depth() > convolution_depth ? s.groups * s.outputs * s.pixels() : 0;
 }
@@ -146,7 +143,6 @@ constexpr std::size_t convolution_gradient_sums(const convolution_shape& s) {
   const bool overlap = !s.rows.has_mirror() || !s.columns.has_mirror();
   return overlap || s.outputs * s.taps() > convolution_depth ? s.groups * s.channels * s.plane() : 0;
 }
-///@}
 
 /// Workspace of a weight gradient, in elements per sample.
 constexpr std::size_t convolution_scratch(const convolution_shape& s) {

@@ -11,12 +11,7 @@
 namespace devplace::detail {
 
 /// Whether the type implies a single element.
-template <class Extents> constexpr bool is_single() {
-  if constexpr (Extents::is_static)
-    return Extents{}.size() == 1;
-  else
-    return false;
-}
+template <class Extents> inline constexpr bool is_single = Extents::is_static && Extents{}.size() == 1;
 
 /// The layout of a tensor in an expression, or of the destination.
 struct operand_layout {
@@ -39,7 +34,7 @@ template <class View> constexpr operand_layout layout_of(const View& x, const sh
   operand.data = raw_data(x);
   operand.size = x.size();
   operand.bytes = x.size() * sizeof(typename View::value_type);
-  operand.single = is_single<extents_type>();
+  operand.single = is_single<extents_type>;
   if constexpr (!View::is_row_major) {
     const auto [all, before] = spanned(sizes_of(x.extents()), x.strides());
     operand.data = raw_data(x) - before;

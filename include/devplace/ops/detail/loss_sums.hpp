@@ -40,8 +40,7 @@ template <class T, class Then> struct loss_reducer {
 /// Adds `terms(row)` of all rows: sums[0] = sum of the losses, sums[1] = sum of the weights. Then calls `then(0)`.
 template <class Backend, class T, class Terms, class Then = no_operation>
 void sum_losses(int ordinal, std::size_t rows, T* sums, const Terms& terms, const Then& then = {}) {
-  using reducer = loss_reducer<T, Then>;
-  reduce<Backend>(ordinal, reduction_plan<Terms, reducer>{1, rows, 1, terms, reducer{sums, then}});
+  reduce<Backend>(ordinal, reduction_plan{1, rows, 1, terms, loss_reducer<T, Then>{sums, then}});
 }
 
 template <class T> struct loss_result {
@@ -59,8 +58,10 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Memory for a loss that is returned as a value, on operand X's place.
 template <class X, class T> struct loss_workspace {
-  loss_workspace(const char* operation, std::size_t rows, reduction mode)
-      : sums(extents<2>{}), row_losses(extents<dyn>(rows)) {
+  loss_workspace(const char* operation, const X& x, reduction mode)
+      : sums(extents<2>{}),
+        row_losses(extents<dyn>(x.extent(0))),
+        no_gradient(nullptr, x.extents(), as_view(x).device()) {
     if (mode != reduction::mean && mode != reduction::sum)
       throw argument_error(
           {operation, ": a loss is reduced by reduction::mean or reduction::sum, not by ", reduction_name(mode), "."});
@@ -75,6 +76,7 @@ template <class X, class T> struct loss_workspace {
 
   result_beside_t<X, T, extents<2>> sums;
   result_beside_t<X, T, extents<dyn>> row_losses;
+  view<T, operand_extents_t<X>, operand_placement_t<X>> no_gradient;  ///< null: the gradient is not computed
 };
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

@@ -110,6 +110,14 @@ inline bool overlap(const matrix_memory& result, const matrix_memory& operand) {
   return true;
 }
 
+/// Whether writing the elements of the view `to` could change those of the view `from`.
+template <class To, class From> bool overlap(const To& to, const From& from) {
+  const auto to_sizes = sizes_of(to.extents()), to_strides = magnitudes(to.strides());
+  const auto from_sizes = sizes_of(from.extents()), from_strides = magnitudes(from.strides());
+  return overlap(matrix_memory{lowest_address(to), sizeof(*raw_data(to)), to_sizes, to_strides},
+                 matrix_memory{lowest_address(from), sizeof(*raw_data(from)), from_sizes, from_strides});
+}
+
 [[noreturn]] inline void throw_product_overlaps() {
   throw argument_error(
       "matmul: the result overlaps an operand, which would be overwritten while it is read; write the product to "

@@ -102,7 +102,6 @@ inline constexpr bool is_expression_type<expression<Where, F, Operands...>> = tr
 template <class Expression> inline constexpr bool is_expression_type<lazy_expression<Expression>> = true;
 
 /// Removes the wrapper of lazy().
-///@{
 template <class Where, class F, class... Operands>
 constexpr const expression<Where, F, Operands...>& without_lazy(const expression<Where, F, Operands...>& x) {
   return x;
@@ -111,7 +110,6 @@ template <class Where, class F, class... Operands>
 constexpr expression<Where, F, Operands...>&& without_lazy(expression<Where, F, Operands...>&& x) {
   return std::move(x);
 }
-///@}
 
 /// Whether a placement is over several places. `Where` may also be a view's placement, or void for an expression of
 /// numbers.
@@ -135,12 +133,10 @@ concept operand_type =
     ((is_tensor<std::remove_cvref_t<X>> || is_expression_type<std::remove_cvref_t<X>>) && !is_const_temporary<X>);
 
 /// Operands on one place, and over several.
-///@{
 template <class X>
 concept elementwise_operand = operand_type<X> && !over_several_places<placement_type_of<X>>;
 template <class X>
 concept distributed_operand = operand_type<X> && over_several_places<placement_type_of<X>>;
-///@}
 
 /// The extents of an argument; a number has the extents of a scalar.
 template <class X> struct extents_of_argument {

@@ -11,14 +11,6 @@
 
 namespace devplace::detail {
 
-template <class... Placements> struct common_placement {
-  using type = void;
-};
-template <class First, class... Rest> struct common_placement<First, Rest...> {
-  using type = First;
-};
-template <class... Rest> struct common_placement<void, Rest...> : common_placement<Rest...> {};
-
 /// How an elementwise function acts on summands with elements of type T. Quotients of integers are truncated and
 /// therefore not linear.
 template <class F, class T> inline constexpr arithmetic arithmetic_of = arithmetic::pointwise;
@@ -60,7 +52,7 @@ template <class F, class... Operands> constexpr auto make_expression(const F& fu
     else
       return refusal{};
   } else {
-    using where = typename common_placement<typename Operands::placement_type...>::type;
+    using where = typename first_not_void<typename Operands::placement_type...>::type;
     return expression<where, F, Operands...>(function, std::move(operands)...);
   }
 }

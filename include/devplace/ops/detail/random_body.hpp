@@ -89,7 +89,6 @@ template <class T> struct uniform_body {
 };
 
 /// Polynomial with the given coefficients, highest power first. Not a loop, so that loops around it are vectorised.
-///@{
 template <std::size_t Count, std::size_t... K>
 DEVPLACE_HD inline double polynomial(double x, const double (&coefficients)[Count], std::index_sequence<K...>) {
   double result = coefficients[0];
@@ -99,7 +98,6 @@ DEVPLACE_HD inline double polynomial(double x, const double (&coefficients)[Coun
 template <std::size_t Count> DEVPLACE_HD inline double polynomial(double x, const double (&coefficients)[Count]) {
   return polynomial(x, coefficients, std::make_index_sequence<Count - 1>{});
 }
-///@}
 
 /// Natural logarithm of a positive normal number, with an error of a few ulp.
 DEVPLACE_HD inline double portable_log(double x) {

@@ -57,8 +57,7 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
   using source = element_source<typename X::value_type>;
   in_reduction_order<MayBeScattered>(
       x, reduced, [&](const auto* elements, std::size_t outer, std::size_t count, std::size_t inner) {
-        reduce<typename X::backend_type>(x.ordinal(),
-                                         reduction_plan<source, Reducer>{outer, count, inner, {elements}, reducer});
+        reduce<typename X::backend_type>(x.ordinal(), reduction_plan{outer, count, inner, source{elements}, reducer});
       });
 }
 
@@ -89,11 +88,9 @@ void reduce_by(const Operation& operation, const X& x, const std::array<bool, X:
               allocate<backend_type>(x.ordinal(), outer * inner * sizeof(statistic), memory_purpose::workspace);
           auto* const statistics = static_cast<statistic*>(memory.data());
           const auto first = Operation::template first_reducer<T>(statistics, count);
-          reduce<backend_type>(x.ordinal(), reduction_plan<element_source<T>, std::remove_const_t<decltype(first)>>{
-                                                outer, count, inner, {elements}, first});
+          reduce<backend_type>(x.ordinal(), reduction_plan{outer, count, inner, element_source<T>{elements}, first});
           const auto second = Operation::template reducer<T>(raw_data(to), statistics, count);
-          reduce<backend_type>(x.ordinal(), reduction_plan<source, std::remove_const_t<decltype(second)>>{
-                                                outer, count, inner, {elements, statistics}, second});
+          reduce<backend_type>(x.ordinal(), reduction_plan{outer, count, inner, source{elements, statistics}, second});
         });
   } else {
     const std::size_t count = reduction_extents_of(sizes_of(x.extents()), reduced).count;
@@ -142,8 +139,8 @@ void reduce_on_place(const Operation& operation, const X& operand, const To& to,
       if (e.one_run && shares_one_index(without_lazy(operand), to)) {
         make_linear_leaf make;
         const auto reducer = stored_in(to, operation.template reducer<value>(raw_data(to), e.count));
-        using plan = reduction_plan<tree_source<value, tree>, std::remove_const_t<decltype(reducer)>>;
-        return reduce<backend_type>(to.ordinal(), plan{e.outer, e.count, e.inner, {operand.tree(make)}, reducer});
+        const tree_source<value, tree> source{operand.tree(make)};
+        return reduce<backend_type>(to.ordinal(), reduction_plan{e.outer, e.count, e.inner, source, reducer});
       }
     }
     const memory_block memory =

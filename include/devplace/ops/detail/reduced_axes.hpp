@@ -32,12 +32,10 @@ concept axis_argument = detail::is_axis<A> || std::integral<A>;
 namespace devplace::detail {
 
 /// Whether axes given as types exist in an array of rank `Rank`, and whether each is given once.
-///@{
 template <std::size_t Rank, class... Axes> inline constexpr bool axes_exist = true;
 template <std::size_t Rank, std::size_t... N> inline constexpr bool axes_exist<Rank, axis<N>...> = ((N < Rank) && ...);
 template <class... Axes> inline constexpr bool axes_differ = true;
 template <std::size_t... N> inline constexpr bool axes_differ<axis<N>...> = all_different<N...>();
-///@}
 
 [[noreturn]] inline void throw_reduced_axis(long long axis, std::size_t rank) {
   throw argument_error({"the reduced axis ", axis, " does not exist, or is named twice; an array of rank ", rank,

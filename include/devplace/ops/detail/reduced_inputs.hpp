@@ -11,7 +11,6 @@ namespace devplace::detail {
 /// The arrays from which a source of a reduction computes its elements, for kernels that load several elements at a
 /// time. A source's `inputs()` returns the arrays. Its `from_inputs(a)` or `from_inputs(a, b)` computes an element from
 /// the arrays' elements with the same index.
-///@{
 template <class A> struct one_input {
   const A* a;
 };
@@ -19,7 +18,6 @@ template <class A, class B> struct two_inputs {
   const A* a;
   const B* b;
 };
-///@}
 
 /// Whether every reduction_plan of this source and reducer has a single result (outer and inner 1).
 template <class Source, class Reducer>

@@ -35,6 +35,8 @@ template <class Source, class Reducer> struct reduction_plan {
   Source source;
   Reducer reducer;
 };
+template <class Source, class Reducer>
+reduction_plan(std::size_t, std::size_t, std::size_t, Source, Reducer) -> reduction_plan<Source, Reducer>;
 
 /// Reduces on a backend's device, in the order of its current stream.
 template <class Backend, class Source, class Reducer>

@@ -18,11 +18,9 @@ namespace devplace::parallel::detail {
 class participants {
  public:
   /// The numbers of participants in all processes and in this process, and this process's first rank.
-  ///@{
   int size() const { return processes_ * local_; }
   int first_rank() const { return process_ * local_; }
   int local_count() const { return local_; }
-  ///@}
 
  protected:
   participants(const process_ranks& processes, std::size_t local)

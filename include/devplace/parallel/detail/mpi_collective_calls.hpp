@@ -9,7 +9,6 @@
 #include <type_traits>
 #include <vector>
 
-#include <devplace/base/host_memory.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/detail/ranks.hpp>

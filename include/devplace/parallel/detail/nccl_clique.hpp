@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -185,14 +184,12 @@ class nccl_clique : public participants {
   void check_time(const char* call, double waited) { check_time(call, waited, options_.op_timeout); }
 
   /// Reports to the monitor that this process waits in its last call, or no longer waits.
-  ///@{
   void begin_waiting() noexcept {
     if (transport_->monitor() != nullptr && !std::exchange(waiting_, true)) transport_->monitor()->resume();
   }
   void end_waiting() noexcept {
     if (std::exchange(waiting_, false)) transport_->monitor()->leave();
   }
-  ///@}
 
   /// Waits until the collectives of all ranks have ended, and destroys the communicators.
   void shut_down() {

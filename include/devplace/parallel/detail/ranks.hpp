@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include <devplace/base/error.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>

@@ -33,12 +33,11 @@ template <class Tensor> auto buffers_of(Tensor& x) {
 }
 
 /// Returns summands that may be overwritten: a temporary itself, or a copy.
-template <class T, class Extents, class Where> tensor<T, Extents, Where> owned_summands(tensor<T, Extents, Where>&& x) {
-  return std::move(x);
-}
-template <class T, class Extents, class Where>
-tensor<T, Extents, Where> owned_summands(const tensor<T, Extents, Where>& x) {
-  return x.clone();
+template <class From> std::remove_cvref_t<From> owned_summands(From&& x) {
+  if constexpr (std::is_same_v<From, std::remove_cvref_t<From>>)
+    return std::move(x);
+  else
+    return x.clone();
 }
 
 }  // namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION

@@ -25,7 +25,6 @@ template <class T> using bits_of = std::conditional_t<sizeof(T) == 4, std::uint3
 
 /// Returns `a` if the condition holds, otherwise `b`, by masks: g++ turns a conditional operator into branches and then
 /// does not vectorise the loop.
-///@{
 template <class Bits> DEVPLACE_HD constexpr Bits chosen_bits(bool condition, Bits a, Bits b) {
   const Bits mask = Bits{0} - static_cast<Bits>(condition);
   return (a & mask) | (b & ~mask);
@@ -34,7 +33,6 @@ template <class T> DEVPLACE_HD inline T chosen(bool condition, T a, T b) {
   using bits = bits_of<T>;
   return same_bits<T>(chosen_bits(condition, same_bits<bits>(a), same_bits<bits>(b)));
 }
-///@}
 
 /// The bits of infinity: all 8 or 11 exponent bits. The bits of NaN are larger.
 template <class T>

@@ -33,19 +33,16 @@ template <class Model, class Samples, class Targets> constexpr step_fault fault_
 }
 
 /// Whether a loss that takes class numbers (`Loss::takes_class_numbers`) gets floating-point targets.
-template <class Loss, class Targets> constexpr bool misses_class_numbers() {
-  if constexpr (tensor_like<Targets> && requires { requires Loss::takes_class_numbers; })
-    return !std::is_integral_v<typename Targets::value_type>;
-  else
-    return false;
-}
+template <class Loss, class Targets>
+concept misses_class_numbers = tensor_like<Targets> && requires { requires Loss::takes_class_numbers; } &&
+                               !std::is_integral_v<typename Targets::value_type>;
 
 /// Whether a trainer's step takes these arguments; fails to compile where it does not.
 template <class Model, class Loss, class Samples, class Targets> consteval bool accepts_step() {
   constexpr step_fault fault = fault_of_step<Model, Samples, Targets>();
   constexpr bool in_order = fault != step_fault::swapped, takes_targets = fault != step_fault::no_tensor;
   constexpr bool in_one_place = fault != step_fault::elsewhere;
-  constexpr bool fits_loss = fault != step_fault::none || !misses_class_numbers<Loss, Targets>();
+  constexpr bool fits_loss = fault != step_fault::none || !misses_class_numbers<Loss, Targets>;
   static_assert(in_order, "devplace: trainer: the samples come first and the targets second: step(samples, targets).");
   static_assert(takes_targets,
                 "devplace: trainer: the targets are a tensor or a view of one; numbers elsewhere in the host's "

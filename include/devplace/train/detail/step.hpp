@@ -13,7 +13,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/sequential.hpp>
-#include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/repeated_work.hpp>
 #include <devplace/ops/workspaces.hpp>

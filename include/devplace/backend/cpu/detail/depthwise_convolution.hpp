@@ -11,10 +11,8 @@ namespace devplace::detail {
 
 /// Limits of depthwise convolutions. A group has at most depthwise_channels channels and outputs. The number of taps
 /// times the number of channels, or of outputs, of a group is at most depthwise_depth.
-///@{
 inline constexpr std::size_t depthwise_channels = 4;
 inline constexpr std::size_t depthwise_depth = 256;
-///@}
 
 /// Padded rows up to this length are all cleared together before elements are copied.
 inline constexpr std::size_t depthwise_narrow = 16;
@@ -39,7 +37,6 @@ struct depthwise_convolution {
 
   constexpr std::size_t phases() const { return row_phases * column_phases; }
   /// The phase that tap `t` reads, and the offset of the read relative to the first tap.
-  ///@{
   constexpr std::size_t phase_of(const convolution_shape& s, std::size_t t) const {
     return s.row_of(t) * s.rows.dilation % s.rows.stride * column_phases +
            s.column_of(t) * s.columns.dilation % s.columns.stride;
@@ -48,14 +45,11 @@ struct depthwise_convolution {
     return s.row_of(t) * s.rows.dilation / s.rows.stride * pitch +
            s.column_of(t) * s.columns.dilation / s.columns.stride;
   }
-  ///@}
   /// The first row of phases that contains input, and the number of rows from this row to the last row with input.
-  ///@{
   static constexpr std::size_t first_row(const convolution_shape& s) { return s.rows.padding / s.rows.stride; }
   static constexpr std::size_t rows_of_input(const convolution_shape& s) {
     return (s.rows.in - 1 + s.rows.padding) / s.rows.stride + 1 - first_row(s);
   }
-  ///@}
 };
 
 /// Returns the division for vectors of `lanes` elements of `size` bytes.

@@ -35,10 +35,8 @@ struct direct_convolution {
   std::size_t segments;                   ///< segments copied at a time
   std::size_t gradient_segments;          ///< segments copied at a time with the gradient of the output
   /// Whether the segments fit the buffer and more than half of the elements of the register tiles are used.
-  ///@{
   bool is_faster;
   bool gradient_is_faster;
-  ///@}
 
   /// Returns the offset that tap `t` reads, relative to the first tap.
   constexpr std::size_t at_tap(const convolution_shape& s, std::size_t t) const {
