@@ -133,8 +133,7 @@ cudaError_t launch_kernel(const char* call, const void* stub, dim3 grid, dim3 bl
   }
   enqueue(stream,
           [&k, device = current, stream, copied = std::move(copied),
-           shape = software_gpu::launch_configuration{
-               {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, static_cast<software_gpu::u32>(shared_bytes)}] {
+           shape = software_gpu::launch_configuration{grid.x, block.x, static_cast<software_gpu::u32>(shared_bytes)}] {
             std::vector<const void*> values;
             for (const std::vector<char>& bytes : copied) values.push_back(bytes.data());
             execute(k, device, stream, shape, values);

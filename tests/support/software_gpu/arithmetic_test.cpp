@@ -96,7 +96,7 @@ void check(const instruction_case& one) {
   row* const in = runner.memory.allocate<row>(n);
   u64* const out = runner.memory.allocate<u64>(n);
   std::copy(rows().begin(), rows().end(), in);
-  runner.shape.block.x = 96, runner.shape.grid.x = static_cast<u32>(n / 96);
+  runner.shape.threads = 96, runner.shape.blocks = static_cast<u32>(n / 96);
   const unsigned result = bytes_of(types[0]);
   std::string body = ".reg ." + bits_type(result) + " %d0;\n.reg .b64 %zero;\n";
   const char* const names[] = {"%a", "%b", "%c"};

@@ -23,7 +23,7 @@ struct planted_fault {
 std::string violations(const planted_fault& fault, const std::string& body, execution_order order) {
   kernel_runner runner;
   runner.declarations = ".shared .align 16 .b8 s[1024];\n.global .align 4 .u32 ticket;\n";
-  runner.shape.block.x = fault.threads, runner.shape.grid.x = fault.blocks;
+  runner.shape.threads = fault.threads, runner.shape.blocks = fault.blocks;
   runner.device.options.order = order;
   runner.device.options.instruction_limit = 20'000;
   u32* const x = runner.memory.allocate<u32>(256);
@@ -68,7 +68,7 @@ TEST_CASE("the software GPU finds accesses out of bounds, misaligned, and after 
   check(
       {{"an access beyond the end of shared memory: 4 bytes at 1024 of 1024, at 'st.shared.u32 [s+1024], %r4'",
         "st.shared.u32 [s+1024], %r4;", "st.shared.u32 [%r1], %r4;"},
-       {"kernel test_kernel, block (3, 0, 0), thread (63, 0, 0): an access to memory of no live block: address ",
+       {"kernel test_kernel, block 3, thread 63: an access to memory of no live block: address ",
         "setp.eq.u32 %p3, %i, 255; @!%p3 ret; ld.global.u32 %r5, [%rd1+4];",
         "setp.eq.u32 %p3, %i, 255; @!%p3 ret; ld.global.u32 %r5, [%rd1];", 64, 4},
        {"a misaligned access: address", "ld.global.v2.u32 {%r5, %r6}, [%x+4];", "ld.global.v2.u32 {%r5, %r6}, [%x+8];"},
@@ -79,7 +79,7 @@ TEST_CASE("the software GPU finds accesses out of bounds, misaligned, and after 
         ".local .align 4 .b8 own[16]; mov.u64 %rd4, own; ld.local.u32 %r5, [%rd4+12];"},
        {"a trap", "@%p1 trap;", ""}});
   kernel_runner runner;
-  runner.shape.block.x = 32;
+  runner.shape.threads = 32;
   u32* const x = runner.memory.allocate<u32>(32);
   CHECK(runner.run("ld.global.u32 %r1, [%x];", x).empty());
   runner.memory.free(x);
@@ -184,7 +184,7 @@ TEST_CASE("the software GPU finds undefined values that decide something", "[sof
         "setp.eq.u32 %p3, %r6, 3; @%p3 trap;"}});
   // Global memory whose owner knows which bytes have values.
   kernel_runner runner;
-  runner.shape.block.x = 1;
+  runner.shape.threads = 1;
   std::vector<u8> written(8);
   u32* const x = runner.memory.allocate<u32>(2, written.data());
   const std::string decide = "ld.global.u32 %r1, [%x]; setp.eq.u32 %p1, %r1, 1; @%p1 trap;";
@@ -226,7 +226,7 @@ TEST_CASE("a violation names the order of execution, by which it is found again"
   runner.device.options.order = execution_order::reverse;
   CHECK_THAT(first_of(runner.run("trap;")), ContainsSubstring("(reverse order)"));
   runner.device.options.find_races = runner.device.options.find_undefined_values = false;
-  runner.shape.block.x = 64;
+  runner.shape.threads = 64;
   CHECK(runner
             .run("ld.global.u32 %r1, [%x]; add.u32 %r1, %r1, %r2; st.global.u32 [%x], %r1;",
                  runner.memory.allocate<u32>(1))

@@ -19,14 +19,6 @@ namespace {
 
 constexpr std::size_t most_active_blocks = 256;
 
-std::array<u32, 3> position(u64 linear, const dimensions& in) {
-  return {static_cast<u32>(linear % in.x), static_cast<u32>(linear / in.x % in.y),
-          static_cast<u32>(linear / in.x / in.y)};
-}
-std::string text_of(const std::array<u32, 3>& at) {
-  return "(" + std::to_string(at[0]) + ", " + std::to_string(at[1]) + ", " + std::to_string(at[2]) + ")";
-}
-
 /// Returns the numbers 0 to n - 1 in the launch's order.
 std::vector<u32> in_order(launch_state& launch, std::size_t n) {
   std::vector<u32> order(n);
@@ -41,16 +33,17 @@ u64 slice(launch_state& launch, u64 usual, u64 longest) {
 }
 
 void begin_block(launch_state& launch, block_state& block, u32 number) {
-  block.number = number, block.index = position(number, launch.configuration.grid);
-  block.warps.resize((launch.threads + warp_size - 1) / warp_size);
+  const u32 threads = launch.configuration.threads;
+  block.number = number;
+  block.warps.resize((threads + warp_size - 1) / warp_size);
   // One byte more than the block may use, so that its address is no one else's.
   block.shared.assign(launch.shared_bytes / 8 + 1, 0xcdcdcdcdcdcdcdcdU);
   block.shared_written.assign(launch.shared_bytes, 0);
   block.shared_races = {};
-  block.order = &launch.order.begin(number, launch.threads);
+  block.order = &launch.order.begin(number, threads);
   for (u32 k = 0; k < block.warps.size(); ++k) {
     warp& w = block.warps[k];
-    const u32 lanes = std::min(warp_size, launch.threads - k * warp_size);
+    const u32 lanes = std::min(warp_size, threads - k * warp_size);
     w.number = k, w.ended = 0, w.carry = 0, w.in_turn = false;
     w.existing = lanes == warp_size ? all_lanes : (1U << lanes) - 1;
     w.special.resize(special_registers.size() * warp_size);
@@ -127,7 +120,7 @@ bool run_block(launch_state& launch, block_state& block, u64 budget) {
 
 /// Blocks that take long share the machine with later ones, which they may wait for.
 void run_grid(launch_state& launch) {
-  const std::vector<u32> order = in_order(launch, launch.configuration.grid.count());
+  const std::vector<u32> order = in_order(launch, launch.configuration.blocks);
   std::vector<std::unique_ptr<block_state>> free;
   std::deque<std::unique_ptr<block_state>> active;
   for (std::size_t next = 0; (next < order.size() || !active.empty()) && !launch.stopped;) {
@@ -151,18 +144,10 @@ void run_grid(launch_state& launch) {
 }  // namespace
 
 const std::array<special_register, special_register_count> special_registers{{
-    {"%tid.x", [](auto& launch, auto&, u32 thread) { return position(thread, launch.configuration.block)[0]; }},
-    {"%tid.y", [](auto& launch, auto&, u32 thread) { return position(thread, launch.configuration.block)[1]; }},
-    {"%tid.z", [](auto& launch, auto&, u32 thread) { return position(thread, launch.configuration.block)[2]; }},
-    {"%ntid.x", [](auto& launch, auto&, u32) { return launch.configuration.block.x; }},
-    {"%ntid.y", [](auto& launch, auto&, u32) { return launch.configuration.block.y; }},
-    {"%ntid.z", [](auto& launch, auto&, u32) { return launch.configuration.block.z; }},
-    {"%ctaid.x", [](auto&, auto& block, u32) { return block.index[0]; }},
-    {"%ctaid.y", [](auto&, auto& block, u32) { return block.index[1]; }},
-    {"%ctaid.z", [](auto&, auto& block, u32) { return block.index[2]; }},
-    {"%nctaid.x", [](auto& launch, auto&, u32) { return launch.configuration.grid.x; }},
-    {"%nctaid.y", [](auto& launch, auto&, u32) { return launch.configuration.grid.y; }},
-    {"%nctaid.z", [](auto& launch, auto&, u32) { return launch.configuration.grid.z; }},
+    {"%tid.x", [](auto&, auto&, u32 thread) { return thread; }},
+    {"%ntid.x", [](auto& launch, auto&, u32) { return launch.configuration.threads; }},
+    {"%ctaid.x", [](auto&, auto& block, u32) { return block.number; }},
+    {"%nctaid.x", [](auto& launch, auto&, u32) { return launch.configuration.blocks; }},
     {"%laneid", [](auto&, auto&, u32 thread) { return thread % warp_size; }},
     {"%lanemask_le", [](auto&, auto&, u32 thread) { return (2U << thread % warp_size) - 1; }},
     {"%lanemask_ge", [](auto&, auto&, u32 thread) { return all_lanes << thread % warp_size; }},
@@ -172,9 +157,8 @@ void report(const execution& e, const instruction& i, unsigned lane, const std::
             const std::string& details) {
   launch_state& launch = *e.launch;
   if (!launch.reported.emplace(&i, what).second) return;
-  const u64 thread = u64{e.of->number} * warp_size + lane;
-  std::string text = "kernel " + launch.kernel.name + ", block " + text_of(e.block->index) + ", thread " +
-                     text_of(position(thread, launch.configuration.block)) + ": " + what + details + ", at '" +
+  std::string text = "kernel " + launch.kernel.name + ", block " + std::to_string(e.block->number) + ", thread " +
+                     std::to_string(e.of->number * warp_size + lane) + ": " + what + details + ", at '" +
                      std::string(i.text) + "'";
   if (e.in->code != &launch.kernel) text += " of " + e.in->code->name;
   if (launch.options.order == execution_order::reverse) text += " (reverse order)";
@@ -215,7 +199,7 @@ ptx_module& gpu::load(std::string ptx) {
 void gpu::launch(ptx_module& from, function& kernel, const launch_configuration& configuration,
                  const void* const* arguments) {
   decode(from, kernel);
-  const u64 threads = configuration.block.count(), blocks = configuration.grid.count();
+  const u32 blocks = configuration.blocks, threads = configuration.threads;
   if (!kernel.kernel || threads == 0 || threads > 1024 || blocks == 0 || blocks > ~0U / threads)
     throw ptx_error("software GPU: " + kernel.name + " cannot be launched with " + std::to_string(blocks) +
                     " blocks of " + std::to_string(threads) + " threads");

@@ -13,11 +13,6 @@
 
 namespace devplace::test::software_gpu {
 
-struct dimensions {
-  u32 x = 1, y = 1, z = 1;
-  u64 count() const { return u64{x} * y * z; }
-};
-
 /// What has been written to a byte of memory; 0: nothing. Programs may copy undefined values, as padding.
 inline constexpr u8 has_value = 1, has_undefined_value = 2;
 
@@ -46,9 +41,10 @@ struct settings {
   bool find_undefined_values = true;
 };
 
+/// Grids and blocks have one dimension.
 struct launch_configuration {
-  dimensions grid, block;
-  u32 shared_bytes = 0;  ///< dynamic
+  u32 blocks = 1, threads = 1;  ///< threads: of a block
+  u32 shared_bytes = 0;         ///< dynamic
 };
 
 /// Global memory that a launch accessed.

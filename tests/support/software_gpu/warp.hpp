@@ -63,7 +63,6 @@ struct warp {
 
 struct block_state {
   u32 number = 0;
-  std::array<u32, 3> index{};
   std::vector<warp> warps;
   std::vector<u64> shared;
   std::vector<u8> shared_written;
@@ -78,7 +77,6 @@ struct launch_state {
   function& kernel;
   const launch_configuration& configuration;
   std::vector<std::string>& violations;
-  u32 threads = static_cast<u32>(configuration.block.count());  ///< of a block
   u32 shared_bytes = kernel.shared_bytes + configuration.shared_bytes;
   std::vector<u8> parameters{};  ///< of the kernel
   u64 warp_instructions = 0;
@@ -97,7 +95,7 @@ struct special_register {
   std::string_view name;
   u32 (*value)(const launch_state& launch, const block_state& block, u32 thread);  ///< thread of the block
 };
-inline constexpr unsigned special_register_count = 15;
+inline constexpr unsigned special_register_count = 7;
 extern const std::array<special_register, special_register_count> special_registers;
 
 /// Reports a violation of a lane, once for each instruction and kind.

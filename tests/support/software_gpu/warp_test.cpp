@@ -26,7 +26,7 @@ std::vector<u32> run(const std::string& body, u32 threads = 32, execution_order 
                      const std::string& declarations = "", u32 blocks = 1) {
   kernel_runner runner;
   runner.declarations = declarations;
-  runner.shape.block.x = threads, runner.shape.grid.x = blocks;
+  runner.shape.threads = threads, runner.shape.blocks = blocks;
   runner.device.options.order = order;
   u32* const x = runner.memory.allocate<u32>(std::size_t{threads} * blocks);
   u32* const y = runner.memory.allocate<u32>(4096);
@@ -133,7 +133,7 @@ TEST_CASE("matrices are loaded and multiplied by a warp", "[software_gpu]") {
   for (const std::string type : {"bf16", "f16"}) {
     kernel_runner runner;
     runner.declarations = ".shared .align 16 .b8 sa[512];\n.shared .align 16 .b8 sb[256];\n";
-    runner.shape.block.x = 32;
+    runner.shape.threads = 32;
     u16* const in = runner.memory.allocate<u16>(384);
     float* const out = runner.memory.allocate<float>(128);
     const auto bits = [&](float value) {
