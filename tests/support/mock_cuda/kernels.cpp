@@ -88,9 +88,10 @@ std::pair<software_gpu::ptx_module*, software_gpu::function*> code_of(const kern
 void execute(const kernel& k, int device, cudaStream_t stream, const software_gpu::launch_configuration& shape,
              const std::vector<const void*>& arguments) {
   software_gpu::gpu& gpu = gpu_of_kernels();
+  std::vector<std::string> found;
   try {
     const auto [m, f] = code_of(k);
-    gpu.launch(*m, *f, shape, arguments.data());
+    found = gpu.launch(*m, *f, shape, arguments.data());
   } catch (const software_gpu::ptx_error& problem) {
     this_program().violations.push_back(problem.what());
     violate(problem.what());
@@ -99,7 +100,7 @@ void execute(const kernel& k, int device, cudaStream_t stream, const software_gp
   if (order_of_execution() != execution_order::reverse)
     for (const auto& touched : gpu.touched_memory())
       use(k.name.c_str(), stream, reinterpret_cast<const void*>(touched.begin), touched.bytes, touched.writes);
-  for (std::string problem : gpu.violations()) {
+  for (std::string& problem : found) {
     if (const std::size_t at = problem.find(k.mangled); at != std::string::npos)
       problem.replace(at, k.mangled.size(), k.name);
     this_program().violations.push_back(problem);
@@ -108,7 +109,6 @@ void execute(const kernel& k, int device, cudaStream_t stream, const software_gp
     else
       violate(problem);
   }
-  gpu.clear_violations();
 }
 
 cudaError_t launch_kernel(const char* call, const void* stub, dim3 grid, dim3 block, void** arguments,

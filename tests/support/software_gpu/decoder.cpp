@@ -62,7 +62,6 @@ class decoder {
       function_.code[at].target = target->second;
     }
     function_.memory_bytes = static_cast<u32>(aligned(function_.memory_bytes, 16));
-    function_.executed.resize(function_.code.size());
     const operand* next = function_.operands.data();
     for (instruction& i : function_.code) i.to = next, i.from = next + i.to_count, next += i.to_count + i.from_count;
   }

@@ -42,18 +42,16 @@ class group_runner {
   u64 run(u64 slice) {
     const u32 meet = next_of_others();
     const instruction* const code = e_.in->code->code.data();
-    u64* const executed = e_.in->code->executed.data();
     u64 used = 0;
     for (bool goes_on = true; goes_on && used < slice && pc_ < meet;) {
       const instruction& i = code[pc_];
       e_.active = lanes_;
       if (i.guarded) {
         if (const u32 unknown = lanes_ & ~e_.defined[i.guard.index]; unknown != 0)
-          report_undefined(e_, i, unknown, "a branch or guard");
+          report(e_, i, first_lane(unknown), "an undefined value decides a branch or guard");
         e_.active &= i.guard_negated ? ~e_.predicate(i.guard) : e_.predicate(i.guard);
       }
-      const auto threads = static_cast<u64>(std::popcount(e_.active));
-      executed[pc_] += threads, threads_ += threads;
+      threads_ += static_cast<u64>(std::popcount(e_.active));
       used += i.strong ? cost_of_synchronisation : 1, ++e_.launch->warp_instructions;
       if (e_.active == 0) {
         ++pc_;
@@ -179,8 +177,7 @@ class group_runner {
     }
     g.is = group::state::at_collective;
     lanes_ = waiting;
-    e_.in->code->executed[pc_] -= static_cast<u64>(std::popcount(waiting));  // counted when they have met
-    threads_ -= static_cast<u64>(std::popcount(waiting));
+    threads_ -= static_cast<u64>(std::popcount(waiting));  // counted when they have met
     if (waiting != all) warp_.groups.push_back({e_.in, pc_ + 1, all & ~waiting});
     return false;
   }
@@ -281,7 +278,7 @@ frame* enter(execution& e, function& f, frame* caller) {
     free.pop_back();
   }
   made->written.assign(std::size_t{f.memory_bytes} * warp_size, 0);
-  made->defined.assign(f.register_count, e.launch->options.find_undefined_values ? 0 : all_lanes);
+  made->defined.assign(f.register_count, 0);
   made->defined[0] = all_lanes;
   for (const addressed& a : f.addresses) made->defined[a.holder.index] = all_lanes;
   made->caller = caller, made->depth = caller == nullptr ? 0 : caller->depth + 1;

@@ -85,7 +85,6 @@ void pass_barrier(launch_state& launch, block_state& block) {
   }
   if (launch.stopped) return;
   block.order->barrier = ++launch.order.now;
-  launch.counts.barriers += 1;
   for (const auto& [e, g] : groups) {
     const instruction& i = g->next();
     if (i.to_count != 0) e.set_predicate(i.to[0], any ? all_lanes : 0), e.define(i.to[0], all_lanes);
@@ -167,43 +166,21 @@ void report(const execution& e, const instruction& i, unsigned lane, const std::
   launch.violations.push_back(std::move(text));
 }
 
-void report_undefined(const execution& e, const instruction& i, u32 lanes, const char* what) {
-  if (!e.launch->options.find_undefined_values) return;
-  report(e, i, first_lane(lanes), std::string("an undefined value decides ") + what);
-}
-
-counters& counters::operator+=(const counters& more) {
-  launches += more.launches, instructions += more.instructions;
-  global_reads += more.global_reads, global_read_bytes += more.global_read_bytes;
-  global_writes += more.global_writes, global_write_bytes += more.global_write_bytes, atomics += more.atomics;
-  shared_reads += more.shared_reads, shared_writes += more.shared_writes, barriers += more.barriers;
-  return *this;
-}
-
 u32 static_shared_bytes(const function& kernel) { return kernel.shared_bytes; }
-
-std::map<std::string, u64> gpu::executed_opcodes() const {
-  std::map<std::string, u64> result;
-  for (const auto& m : modules_)
-    for (const auto& [name, f] : m->functions)
-      for (std::size_t k = 0; k < f->executed.size(); ++k)
-        if (f->executed[k] != 0) result[std::string(f->code[k].opcode)] += f->executed[k];
-  return result;
-}
 
 ptx_module& gpu::load(std::string ptx) {
   modules_.push_back(load_module(std::move(ptx)));
   return *modules_.back();
 }
 
-void gpu::launch(ptx_module& from, function& kernel, const launch_configuration& configuration,
-                 const void* const* arguments) {
+std::vector<std::string> gpu::launch(ptx_module& from, function& kernel, const launch_configuration& configuration,
+                                     const void* const* arguments) {
   decode(from, kernel);
   const u32 blocks = configuration.blocks, threads = configuration.threads;
   if (!kernel.kernel || threads == 0 || threads > 1024 || blocks == 0 || blocks > ~0U / threads)
     throw ptx_error("software GPU: " + kernel.name + " cannot be launched with " + std::to_string(blocks) +
                     " blocks of " + std::to_string(threads) + " threads");
-  launch_state launch{owner_, options, from, kernel, configuration, violations_};
+  launch_state launch{owner_, options, from, kernel, configuration};
   for (std::size_t k = 0; k < kernel.parameters.size(); ++k) {
     const parameter& p = kernel.parameters[k];
     launch.parameters.resize(p.offset + p.bytes);
@@ -216,6 +193,8 @@ void gpu::launch(ptx_module& from, function& kernel, const launch_configuration&
   }
   run_grid(launch);
   last_ = launch.counts;
+  all_.instructions += last_.instructions, all_.global_read_bytes += last_.global_read_bytes;
+  all_.global_writes += last_.global_writes, all_.global_write_bytes += last_.global_write_bytes;
   touched_.clear();
   launch.global_races.each_range([&](u64 begin, u64 bytes, bool writes) {
     if (!touched_.empty() && touched_.back().writes == writes && touched_.back().begin + touched_.back().bytes == begin)
@@ -223,7 +202,7 @@ void gpu::launch(ptx_module& from, function& kernel, const launch_configuration&
     else
       touched_.push_back({begin, bytes, writes});
   });
-  all_ += last_;
+  return std::move(launch.violations);
 }
 
 }  // namespace devplace::test::software_gpu

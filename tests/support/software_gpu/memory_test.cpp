@@ -59,7 +59,6 @@ TEST_CASE("the software GPU has static, dynamic and generic shared memory", "[so
     st.global.u32 [%rd5], %r5; st.global.u32 [%rd5+128], %r6;)",
                               x)) == "");
   CHECK((x[0] == 31 && x[31] == 0 && x[32] == 124 && x[63] == 0));
-  CHECK(runner.device.last_launch().shared_writes == 64);
 }
 
 TEST_CASE("the software GPU gives each thread local memory, also by generic addresses", "[software_gpu]") {
@@ -82,10 +81,9 @@ TEST_CASE("the software GPU passes each launch its parameters, also by address",
   for (const u32 k : {1U, 2U}) {
     const u32 values[] = {0xfe00 - 256 * k, 0, 10 * k, 20 * k};
     const void* const arguments[] = {&x, values};
-    runner.device.launch(m, *m.find("k"), runner.shape, arguments);
+    CHECK(first_of(runner.device.launch(m, *m.find("k"), runner.shape, arguments)) == "");
     CHECK(std::vector<u32>(x, x + 4) == std::vector<u32>{10 * k, 20 * k, ~1U - k, 254 - k});
   }
-  CHECK(first_of(runner.device.violations()) == "");
 }
 
 TEST_CASE("the software GPU calls functions, also in divergent code and recursively", "[software_gpu]") {
@@ -138,8 +136,7 @@ TEST_CASE("the software GPU numbers threads and blocks, and counts what they exe
     for (u32 k = 0; k < 60 * 24; ++k) REQUIRE(x[k] == 24600000 + k);
     CHECK(runner.device.last_launch().global_writes == 60 * 24);
     CHECK(runner.device.last_launch().global_write_bytes == 60 * 24 * 4);
-    CHECK(runner.device.all_launches().launches == 1);
-    CHECK(runner.device.executed_opcodes().at("st.global.u32") == 60 * 24);
+    CHECK(runner.device.all_launches().global_writes == 60 * 24);
   }
 }
 

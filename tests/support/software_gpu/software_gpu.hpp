@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,8 +37,6 @@ struct settings {
   execution_order order = execution_order::forward;
   u32 seed = 1;                         ///< of execution_order::random
   u64 instruction_limit = 200'000'000;  ///< of the warps of a launch
-  bool find_races = true;
-  bool find_undefined_values = true;
 };
 
 /// Grids and blocks have one dimension.
@@ -55,11 +53,7 @@ struct touched_range {
 
 /// Counts of what one launch executed, or all launches together. An instruction of a warp counts once for each thread.
 struct counters {
-  u64 launches = 0, instructions = 0;
-  u64 global_reads = 0, global_read_bytes = 0, global_writes = 0, global_write_bytes = 0, atomics = 0;
-  u64 shared_reads = 0, shared_writes = 0, barriers = 0;
-
-  counters& operator+=(const counters& more);
+  u64 instructions = 0, global_read_bytes = 0, global_writes = 0, global_write_bytes = 0;
 };
 
 class gpu {
@@ -70,27 +64,21 @@ class gpu {
 
   /// Loads a module of PTX.
   ptx_module& load(std::string ptx);
-  /// Executes a kernel; throws ptx_error for one that cannot be executed at all. Each of `arguments` points to a value.
-  void launch(ptx_module& from, function& kernel, const launch_configuration& configuration,
-              const void* const* arguments);
+  /// Executes a kernel, and returns its violations; throws ptx_error for one that cannot be executed at all. Each of
+  /// `arguments` points to a value.
+  std::vector<std::string> launch(ptx_module& from, function& kernel, const launch_configuration& configuration,
+                                  const void* const* arguments);
 
-  const std::vector<std::string>& violations() const { return violations_; }
-  void clear_violations() { violations_.clear(); }
   const counters& last_launch() const { return last_; }
-  /// Returns the memory that the last launch accessed; nothing unless options.find_races. A range may have gaps of less
-  /// than 256 bytes.
+  /// Returns the memory that the last launch accessed. A range may have gaps of less than 256 bytes.
   const std::vector<touched_range>& touched_memory() const { return touched_; }
   const counters& all_launches() const { return all_; }
-  /// Returns how often threads executed each opcode, over all launches.
-  std::map<std::string, u64> executed_opcodes() const;
 
  private:
   memory_owner& owner_;
   std::vector<std::unique_ptr<ptx_module>> modules_;
-  std::vector<std::string> violations_;
-  counters last_;
+  counters last_, all_;
   std::vector<touched_range> touched_;
-  counters all_;
 };
 
 /// Returns the static shared memory of a decoded kernel, and of the functions that it calls.

@@ -76,12 +76,12 @@ struct launch_state {
   ptx_module& from;
   function& kernel;
   const launch_configuration& configuration;
-  std::vector<std::string>& violations;
   u32 shared_bytes = kernel.shared_bytes + configuration.shared_bytes;
+  std::vector<std::string> violations{};
   std::vector<u8> parameters{};  ///< of the kernel
   u64 warp_instructions = 0;
   bool stopped = false;
-  counters counts{.launches = 1};
+  counters counts{};
   launch_order order{};
   race_detector global_races{};
   std::mt19937 random{options.seed};
@@ -101,9 +101,6 @@ extern const std::array<special_register, special_register_count> special_regist
 /// Reports a violation of a lane, once for each instruction and kind.
 void report(const execution& e, const instruction& i, unsigned lane, const std::string& what,
             const std::string& details = {});
-
-/// Reports lanes for which an undefined value decides what the kernel does. `what`: "a branch".
-void report_undefined(const execution& e, const instruction& i, u32 lanes, const char* what);
 
 /// Makes the frame of a function for the active lanes.
 frame* enter(execution& e, function& f, frame* caller);
@@ -130,7 +127,7 @@ place locate(const execution& e, const instruction& i, unsigned lane, u64 addres
 /// Calls f(lane, place) for each active lane, in the launch's order.
 template <class F> void each_place(execution& e, const instruction& i, u32 bytes, access kind, F f) {
   if (const u32 unknown = e.active & ~e.defined[i.from[0].index]; unknown != 0)
-    report_undefined(e, i, unknown, "an address");
+    report(e, i, first_lane(unknown), "an undefined value decides an address");
   const lanes_of<u64> base(e, i.from[0]);
   const execution_order order = e.launch->options.order;
   const bool reverse =
