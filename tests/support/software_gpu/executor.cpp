@@ -249,7 +249,7 @@ u64 run_warp(launch_state& launch, block_state& block, warp& w, u64 budget) {
 
 execution execution_of(launch_state& launch, block_state& block, warp& w, const group& g) {
   const auto bytes_of = [](auto& plane) { return reinterpret_cast<unsigned char*>(plane.data()); };
-  return {{bytes_of(g.in->registers), bytes_of(g.in->code->constants), bytes_of(w.special)},
+  return {{bytes_of(g.in->registers), bytes_of(g.in->code->constants)},
           g.lanes,
           g.in,
           &w,
@@ -266,13 +266,6 @@ frame* enter(execution& e, function& f, frame* caller) {
     made->code = &f;
     made->registers.resize((f.register_bytes + 7) / 8 + 1);
     made->memory.resize(std::size_t{f.memory_bytes} * warp_size / 8);
-    for (const addressed& a : f.addresses)
-      for (unsigned lane = 0; lane < warp_size; ++lane) {
-        const u64 base = a.where == space::shared  ? e.launch->kernel.shared.at(a.of)
-                         : a.where == space::param ? reinterpret_cast<u64>(e.launch->parameters.data())
-                                                   : reinterpret_cast<u64>(made->lane_memory(lane));
-        made->registers[a.holder.offset / 8 + lane] = base + a.offset;
-      }
   } else {
     made = std::move(free.back());
     free.pop_back();
@@ -280,7 +273,11 @@ frame* enter(execution& e, function& f, frame* caller) {
   made->written.assign(std::size_t{f.memory_bytes} * warp_size, 0);
   made->defined.assign(f.register_count, 0);
   made->defined[0] = all_lanes;
-  for (const addressed& a : f.addresses) made->defined[a.holder.index] = all_lanes;
+  for (const preset_register& p : f.presets) {
+    made->defined[p.holder.index] = all_lanes;
+    for (unsigned lane = 0; lane < warp_size; ++lane)
+      made->registers[p.holder.offset / 8 + lane] = p.value(e, *made, p.of, lane) + p.offset;
+  }
   made->caller = caller, made->depth = caller == nullptr ? 0 : caller->depth + 1;
   made->lanes = e.active, made->site = nullptr;
   e.of->frames.push_back(std::move(made));

@@ -46,9 +46,6 @@ void begin_block(launch_state& launch, block_state& block, u32 number) {
     const u32 lanes = std::min(warp_size, threads - k * warp_size);
     w.number = k, w.ended = 0, w.carry = 0, w.in_turn = false;
     w.existing = lanes == warp_size ? all_lanes : (1U << lanes) - 1;
-    w.special.resize(special_registers.size() * warp_size);
-    for (std::size_t at = 0; at < w.special.size(); ++at)
-      w.special[at] = special_registers[at / warp_size].value(launch, block, k * warp_size + at % warp_size);
     while (!w.frames.empty()) leave(w, *w.frames.back(), all_lanes);
     execution e;
     e.active = w.existing, e.of = &w, e.block = &block, e.launch = &launch;
@@ -141,16 +138,6 @@ void run_grid(launch_state& launch) {
 }
 
 }  // namespace
-
-const std::array<special_register, special_register_count> special_registers{{
-    {"%tid.x", [](auto&, auto&, u32 thread) { return thread; }},
-    {"%ntid.x", [](auto& launch, auto&, u32) { return launch.configuration.threads; }},
-    {"%ctaid.x", [](auto&, auto& block, u32) { return block.number; }},
-    {"%nctaid.x", [](auto& launch, auto&, u32) { return launch.configuration.blocks; }},
-    {"%laneid", [](auto&, auto&, u32 thread) { return thread % warp_size; }},
-    {"%lanemask_le", [](auto&, auto&, u32 thread) { return (2U << thread % warp_size) - 1; }},
-    {"%lanemask_ge", [](auto&, auto&, u32 thread) { return all_lanes << thread % warp_size; }},
-}};
 
 void report(const execution& e, const instruction& i, unsigned lane, const std::string& what,
             const std::string& details) {

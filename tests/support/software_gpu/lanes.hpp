@@ -22,7 +22,7 @@ struct launch_state;
 
 /// The operands of a running instruction: a frame's registers and the active lanes.
 struct execution {
-  std::array<unsigned char*, 3> planes{};
+  std::array<unsigned char*, 2> planes{};
   u32 active = 0;
   frame* in = nullptr;
   warp* of = nullptr;

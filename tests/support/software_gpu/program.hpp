@@ -31,6 +31,7 @@ template <class F> void each_lane(u32 lanes, F f) {
 }
 
 struct execution;
+struct frame;
 struct function;
 struct instruction;
 struct variable;
@@ -41,9 +42,8 @@ struct ptx_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Where the lanes of an operand lie: in the frame, among the function's constants, or among the warp's special
-/// registers.
-enum class plane : u8 { registers, constants, special };
+/// Where the lanes of an operand lie: in the frame, or among the function's constants.
+enum class plane : u8 { registers, constants };
 
 /// A value of each lane of a warp: 32 numbers of `bytes` one after the other; a predicate is a mask of 32 bits.
 struct operand {
@@ -82,12 +82,14 @@ struct instruction {
   std::string_view text, opcode;
 };
 
-/// A hidden register that holds an address, which depends on the launch, the frame, or the lane.
-struct addressed {
+/// A register whose value is known when a function is called: a special register of PTX, or an address.
+struct preset_register {
+  /// Returns the value, to which `offset` is added, of a lane of a frame.
+  using value_of_lane = u64 (*)(const execution&, frame&, const variable* of, unsigned lane);
   operand holder;
-  space where = space::local;    ///< the lane's memory of the frame; param: the kernel's parameters; or shared
-  u32 offset = 0;                ///< not of shared memory
-  const variable* of = nullptr;  ///< of shared memory
+  value_of_lane value;
+  u32 offset = 0;
+  const variable* of = nullptr;  ///< whose address it is
 };
 
 struct parameter {
@@ -119,7 +121,7 @@ struct function {
   std::vector<u64> constants;  ///< planes of immediate operands and of a kernel's parameters
   std::vector<std::pair<operand, parameter>> launch_constants;  ///< those of parameters
   std::vector<call_site> calls;
-  std::vector<addressed> addresses;
+  std::vector<preset_register> presets;
   std::vector<parameter> parameters, results;
   u32 register_bytes = 0, register_count = 1;
   u32 memory_bytes = 0;  ///< of a lane: parameters of the function and of its calls, and local variables

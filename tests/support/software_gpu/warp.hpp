@@ -54,7 +54,6 @@ struct warp {
   u32 carry = 0;                ///< condition code, a mask of lanes
   bool in_turn = false;         ///< a group has gone on for long: another one is next
   std::vector<group> groups;
-  std::vector<u32> special;  ///< planes of special registers
   std::unordered_map<const function*, std::vector<std::unique_ptr<frame>>> free_frames;
   std::vector<std::unique_ptr<frame>> frames;
 
@@ -89,14 +88,6 @@ struct launch_state {
   std::array<memory_block, 4> recent_blocks{};
   std::size_t next_recent = 0;
 };
-
-/// A register of u32 whose lanes are known when a block begins.
-struct special_register {
-  std::string_view name;
-  u32 (*value)(const launch_state& launch, const block_state& block, u32 thread);  ///< thread of the block
-};
-inline constexpr unsigned special_register_count = 7;
-extern const std::array<special_register, special_register_count> special_registers;
 
 /// Reports a violation of a lane, once for each instruction and kind.
 void report(const execution& e, const instruction& i, unsigned lane, const std::string& what,
