@@ -117,10 +117,10 @@ TEST_CASE("the software GPU finds races in shared memory", "[software_gpu]") {
 }
 
 TEST_CASE("the software GPU checks a warp's loads of matrices as other loads", "[software_gpu]") {
-  // 64 threads write 16 rows of 8 numbers of 16 bits.
+  // 64 threads write 16 rows of 8 numbers of 16 bits, each of which two lanes name.
   const auto load = [](const std::string& displacement) {
     return "shl.b32 %r5, %tid, 4; and.b32 %r5, %r5, 255; add.u32 %r5, %r5, %r3; "
-           "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r6, %r7}, [%r5" +
+           "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r6, %r7, %r8, %r10}, [%r5" +
            displacement + "];";
   };
   const std::string synchronised = publish + "bar.sync 0;", correct = synchronised + load("");
@@ -128,7 +128,8 @@ TEST_CASE("the software GPU checks a warp's loads of matrices as other loads", "
          {"an access beyond the end of shared memory: 16 bytes at", synchronised + load("+1024"), correct},
          {"a misaligned access", synchronised + load("+8"), correct},
          {"a read of shared memory that nothing was written to", synchronised + load("+128"), correct},
-         {"an undefined value decides an address", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r9];", correct},
+         {"an undefined value decides an address",
+          "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r5, %r6, %r7, %r8}, [%r9];", correct},
          {"an undefined value decides what is written to global memory",
           "st.shared.u32 [%r1], %r9; bar.sync 0;" + load("") + "st.global.u32 [%rd2], %r7;",
           correct + "st.global.u32 [%rd2], %r7;"}});
