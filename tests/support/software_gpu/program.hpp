@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -13,12 +15,19 @@
 #include <utility>
 #include <vector>
 
-#include "support/software_gpu/values.hpp"
-
 // A module of PTX as the executor needs it: functions are indexed when the module is loaded, and decoded when a kernel
 // that calls them is launched first.
 
 namespace devplace::test::software_gpu {
+
+using s8 = std::int8_t;
+using s16 = std::int16_t;
+using s32 = std::int32_t;
+using s64 = std::int64_t;
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
 
 inline constexpr unsigned warp_size = 32;
 inline constexpr u32 all_lanes = 0xffffffffU;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "support/software_gpu/values.hpp"
+#include "support/software_gpu/program.hpp"
 
 // Reads the parts of a statement of PTX.
 

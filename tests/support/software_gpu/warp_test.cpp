@@ -14,6 +14,7 @@
 
 #include "support/catch.hpp"
 #include "support/software_gpu/kernel_runner.hpp"
+#include "support/software_gpu/lanes.hpp"
 
 using namespace devplace::test::software_gpu;
 
@@ -137,7 +138,7 @@ TEST_CASE("matrices are loaded and multiplied by a warp", "[software_gpu]") {
     u16* const in = runner.memory.allocate<u16>(384);
     float* const out = runner.memory.allocate<float>(128);
     const auto bits = [&](float value) {
-      return type == "f16" ? half(value).bits
+      return type == "f16" ? std::bit_cast<u16>(static_cast<half>(value))
                            : static_cast<u16>(bits_of_value(value) >> 16);
     };
     std::transform(a.begin(), a.end(), in, bits);
