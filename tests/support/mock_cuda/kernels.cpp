@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "support/mock_cuda/runtime.hpp"
-#include "support/software_gpu/fat_binary.hpp"
 
 namespace devplace::test::mock_cuda {
 

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 
-#include "support/software_gpu/text.hpp"
 #include "support/software_gpu/warp.hpp"
 
 // Makes the executor's form of a function from its text.
@@ -320,8 +319,8 @@ void decode(ptx_module& from, function& f) {
       f.shared.insert(call.callee->shared.begin(), call.callee->shared.end());
     }
   for (auto& [v, offset] : f.shared) {
-    offset = static_cast<u32>(aligned(f.shared_bytes, v->alignment));
-    f.shared_bytes = offset + static_cast<u32>(v->bytes);
+    offset = static_cast<u32>(aligned(f.shared_bytes, v->declared.alignment));
+    f.shared_bytes = offset + static_cast<u32>(v->declared.bytes);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,28 +19,21 @@ namespace devplace::test::software_gpu {
 class test_memory final : public memory_owner {
  public:
   memory_block block_of(u64 address) override {
-    auto at = blocks_.upper_bound(address);
-    if (at == blocks_.begin()) return {};
-    --at;
-    return address - at->first < at->second.bytes ? memory_block{at->first, at->second.bytes, at->second.written}
-                                                  : memory_block{};
+    const auto after = blocks_.upper_bound(address);
+    const memory_block found = after == blocks_.begin() ? memory_block{} : std::prev(after)->second;
+    return address - found.begin < found.bytes ? found : memory_block{};
   }
   /// Returns zeros.
   template <class T> T* allocate(std::size_t n, u8* written = nullptr) {
     storage_.push_back(std::make_unique<u64[]>(n * sizeof(T) / 8 + 64));
-    u64 begin = reinterpret_cast<u64>(storage_.back().get());
-    begin = (begin + 255) / 256 * 256;
-    blocks_[begin] = {n * sizeof(T), written};
+    const u64 begin = aligned(reinterpret_cast<u64>(storage_.back().get()), 256);
+    blocks_[begin] = {begin, n * sizeof(T), written};
     return reinterpret_cast<T*>(begin);
   }
   void free(const void* block) { blocks_.erase(reinterpret_cast<u64>(block)); }
 
  private:
-  struct entry {
-    u64 bytes;
-    u8* written;
-  };
-  std::map<u64, entry> blocks_;
+  std::map<u64, memory_block> blocks_;
   std::vector<std::unique_ptr<u64[]>> storage_;
 };
 

@@ -22,7 +22,8 @@ memory_block block_at(launch_state& launch, u64 address) {
   memory_block block = launch.owner.block_of(address);
   if (block.bytes == 0)
     for (const auto& [name, v] : launch.from.variables)
-      if (v->where != space::shared && address - v->address < v->bytes) block = {v->address, v->bytes, nullptr};
+      if (v->where != space::shared && address - v->address < v->declared.bytes)
+        block = {v->address, v->declared.bytes, nullptr};
   if (block.bytes != 0) launch.recent_blocks[launch.next_recent++ % launch.recent_blocks.size()] = block;
   return block;
 }

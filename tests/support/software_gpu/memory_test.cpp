@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "support/catch.hpp"
-#include "support/software_gpu/fat_binary.hpp"
 #include "support/software_gpu/kernel_runner.hpp"
 
 using namespace devplace::test::software_gpu;

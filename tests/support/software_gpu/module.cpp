@@ -5,14 +5,23 @@
 #include <cstring>
 #include <string>
 
-#include "support/software_gpu/program.hpp"
-#include "support/software_gpu/text.hpp"
+#include "support/software_gpu/software_gpu.hpp"
 
-// Finds the functions and variables of a module, without a look into the functions.
+// Finds the PTX of a program, and the functions and variables of a module, without a look into the functions.
 
 namespace devplace::test::software_gpu {
 
 namespace {
+
+constexpr u32 magic = 0xba55ed50;
+constexpr u16 ptx_kind = 1;
+constexpr std::size_t smallest_entry = 64;
+
+template <class T> T read(const unsigned char* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
 
 /// Returns the text as one line, without comments and the lines that do not end with a semicolon.
 std::string statements_of(std::string_view text) {
@@ -64,12 +73,37 @@ void add_function(ptx_module& into, std::string_view header, std::string_view bo
 
 }  // namespace
 
+std::string ptx_of_fat_binary(const void* wrapper) {
+  // The wrapper holds a magic number and a version, then the address of the binary.
+  const auto* const data = read<const unsigned char*>(static_cast<const unsigned char*>(wrapper) + 8);
+  if (read<u32>(data) != magic) throw ptx_error("software GPU: a fat binary begins with an unknown number");
+  const unsigned char* entry = data + read<u16>(data + 6);
+  const unsigned char* const end = entry + read<u64>(data + 8);
+  std::string text;
+  u32 newest = 0;
+  while (entry + smallest_entry <= end) {
+    const u32 header = read<u32>(entry + 4), architecture = read<u32>(entry + 28);
+    const u64 bytes = read<u64>(entry + 8);
+    if (read<u16>(entry) == ptx_kind && architecture >= newest) {
+      const std::string found(reinterpret_cast<const char*>(entry + header), bytes);
+      if (found.find(".version") == std::string::npos)
+        throw ptx_error("software GPU: the PTX of a fat binary is compressed; compile it with nvcc --no-compress");
+      text = found.substr(0, found.find('\0')), newest = architecture;
+    }
+    entry += header + bytes;
+  }
+  if (text.empty())
+    throw ptx_error(
+        "software GPU: a fat binary holds no PTX; compile it with -gencode arch=compute_80,code=compute_80");
+  return text;
+}
+
 void add_variable(ptx_module& into, std::string_view text) {
   const std::size_t equals = std::min(text.find('='), text.size());
-  const declaration d = declared(text.substr(0, equals));
   auto v = std::make_unique<variable>();
+  v->declared = declared(text.substr(0, equals)), v->number = into.variables.size();
   v->where = contains(text, ".shared") ? space::shared : space::global;
-  v->bytes = d.bytes, v->alignment = d.alignment, v->dynamic = d.any_size, v->number = into.variables.size();
+  const declaration& d = v->declared;
   if (v->where == space::global) {
     v->storage = std::make_unique<u8[]>(d.bytes + d.alignment);
     v->address = aligned(reinterpret_cast<u64>(v->storage.get()), d.alignment);
@@ -95,7 +129,7 @@ void function::set_constant(const operand& o, u64 bits) {
 
 std::unique_ptr<ptx_module> load_module(std::string text) {
   auto result = std::make_unique<ptx_module>();
-  result->text = statements_of(text.substr(0, text.find('\0')));
+  result->text = statements_of(text);
   std::string_view rest = result->text;
   for (std::size_t at; (at = rest.find_first_not_of(' ')) != std::string_view::npos;) {
     rest.remove_prefix(at);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -105,19 +106,26 @@ struct parameter {
   u32 offset = 0, bytes = 0;
 };
 
+/// A declaration of a variable: ".shared .align 16 .b8 name[32]".
+struct declaration {
+  std::string_view name;
+  u8 element = 1;  ///< bytes
+  u64 alignment = 1, bytes = 0;
+  bool any_size = false;  ///< name[]: extern shared memory, whose size the launch gives
+};
+
 /// A variable of a module in global or shared memory.
 struct variable {
+  declaration declared;
   space where = space::global;
-  u64 bytes = 0, alignment = 1;
   std::unique_ptr<u8[]> storage;  ///< of global memory
   u64 address = 0;
-  bool dynamic = false;    ///< extern shared memory, whose size the launch gives
   std::size_t number = 0;  ///< in the module
 };
 /// Puts memory whose size the launch gives last.
 struct dynamic_last {
   bool operator()(const variable* a, const variable* b) const {
-    return std::pair(a->dynamic, a->number) < std::pair(b->dynamic, b->number);
+    return std::pair(a->declared.any_size, a->number) < std::pair(b->declared.any_size, b->number);
   }
 };
 
@@ -152,6 +160,16 @@ struct ptx_module {
     return at == functions.end() ? nullptr : at->second.get();
   }
 };
+
+std::string_view trimmed(std::string_view text);
+/// Splits at a separator that is in no brackets; leaves out empty parts.
+std::vector<std::string_view> split(std::string_view text, char separator);
+/// Reads an integer, or the bits of a float (0f3F800000, 0d...).
+std::optional<u64> number(std::string_view text);
+/// Returns the size of a type, "f32"; 0 for predicates and unknown names.
+u8 size_of_type(std::string_view type);
+
+declaration declared(std::string_view text);
 
 /// Indexes the functions and variables of a text of PTX.
 std::unique_ptr<ptx_module> load_module(std::string text);

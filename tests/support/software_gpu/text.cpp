@@ -5,7 +5,9 @@
 #include <charconv>
 #include <cstddef>
 
-#include "support/software_gpu/text.hpp"
+#include "support/software_gpu/program.hpp"
+
+// Reads the parts of a statement of PTX.
 
 namespace devplace::test::software_gpu {
 
