@@ -182,13 +182,7 @@ std::vector<std::string> gpu::launch(ptx_module& from, function& kernel, const l
   last_ = launch.counts;
   all_.instructions += last_.instructions, all_.global_read_bytes += last_.global_read_bytes;
   all_.global_writes += last_.global_writes, all_.global_write_bytes += last_.global_write_bytes;
-  touched_.clear();
-  launch.global_races.each_range([&](u64 begin, u64 bytes, bool writes) {
-    if (!touched_.empty() && touched_.back().writes == writes && touched_.back().begin + touched_.back().bytes == begin)
-      touched_.back().bytes += bytes;
-    else
-      touched_.push_back({begin, bytes, writes});
-  });
+  touched_ = launch.global_races.touched();
   return std::move(launch.violations);
 }
 
