@@ -42,14 +42,6 @@ program& this_program() {
   return one;
 }
 
-class device_memory final : public software_gpu::memory_owner {
- public:
-  software_gpu::memory_block block_of(software_gpu::u64 address) override {
-    const live_memory found = memory_at(address);
-    return {found.begin, found.bytes, found.written};
-  }
-};
-
 /// Converts "void devplace::detail::simt_kernel<devplace::detail::body<float> >(devplace::detail::body<float>)" to
 /// "body<float>".
 std::string kernel_name(const char* mangled) {
@@ -144,7 +136,10 @@ cudaError_t launch_kernel(const char* call, const void* stub, dim3 grid, dim3 bl
 
 software_gpu::gpu& gpu_of_kernels() {
   static software_gpu::gpu& one = *[] {
-    auto* const made = new software_gpu::gpu(*new device_memory);
+    auto* const made = new software_gpu::gpu([](software_gpu::u64 address) -> software_gpu::memory_block {
+      const live_memory found = memory_at(address);
+      return {found.begin, found.bytes, found.written};
+    });
     made->options.seed = seed_of_execution();
     made->options.order = order_of_execution();
     return made;

@@ -218,15 +218,15 @@ class decoder {
       i.guard = resolve(text.substr(begin, end - begin), 0);
       text = trimmed(text.substr(end));
     }
-    i.opcode = text.substr(0, text.find(' '));
-    const auto arguments = split(text.substr(i.opcode.size()), ',');
+    const std::string_view opcode = text.substr(0, text.find(' '));
+    const auto arguments = split(text.substr(opcode.size()), ',');
     to_.clear(), from_.clear();
-    if (i.opcode == "bra" || i.opcode == "bra.uni") {
+    if (opcode == "bra" || opcode == "bra.uni") {
       i.what = action::branch;
       branches_.emplace_back(function_.code.size() - 1, arguments.at(0));
-    } else if (i.opcode == "call" || i.opcode == "call.uni") {
+    } else if (opcode == "call" || opcode == "call.uni") {
       decode_call(i, arguments);
-    } else if (!decode_operation(i, arguments)) {
+    } else if (!decode_operation(i, opcode, arguments)) {
       i.what = action::unsupported, to_.clear(), from_.clear();
     }
     i.to_count = static_cast<u8>(to_.size()), i.from_count = static_cast<u8>(from_.size());
@@ -255,8 +255,8 @@ class decoder {
   }
 
   /// Looks the instruction up; false if this machine lacks it.
-  bool decode_operation(instruction& i, const std::vector<std::string_view>& arguments) {
-    const auto words = split(i.opcode, '.');
+  bool decode_operation(instruction& i, std::string_view opcode, const std::vector<std::string_view>& arguments) {
+    const auto words = split(opcode, '.');
     std::string key(words[0]);
     for (std::size_t k = 1; k < words.size(); ++k) {
       const std::string_view word = words[k];

@@ -111,9 +111,7 @@ class group_runner {
       case action::collective:
         return together(i);
       default:
-        report(e_, i, first_lane(lanes_),
-               i.opcode.starts_with("call") ? "a call of a function that the module lacks"
-                                            : "an instruction that the software GPU lacks");
+        report(e_, i, first_lane(lanes_), "an instruction that the software GPU lacks");  // or a function to call
         e_.launch->stopped = true;
     }
     return false;

@@ -167,7 +167,7 @@ std::vector<std::string> gpu::launch(ptx_module& from, function& kernel, const l
   if (!kernel.kernel || threads == 0 || threads > 1024 || blocks == 0 || blocks > ~0U / threads)
     throw ptx_error("software GPU: " + kernel.name + " cannot be launched with " + std::to_string(blocks) +
                     " blocks of " + std::to_string(threads) + " threads");
-  launch_state launch{owner_, options, from, kernel, configuration};
+  launch_state launch{block_of_, options, from, kernel, configuration};
   for (std::size_t k = 0; k < kernel.parameters.size(); ++k) {
     const parameter& p = kernel.parameters[k];
     launch.parameters.resize(p.offset + p.bytes);

@@ -16,9 +16,9 @@
 namespace devplace::test::software_gpu {
 
 /// Memory of tests: each block has a red zone, for which no block is live.
-class test_memory final : public memory_owner {
+class test_memory {
  public:
-  memory_block block_of(u64 address) override {
+  memory_block block_of(u64 address) const {
     const auto after = blocks_.upper_bound(address);
     const memory_block found = after == blocks_.begin() ? memory_block{} : std::prev(after)->second;
     return address - found.begin < found.bytes ? found : memory_block{};
@@ -42,7 +42,7 @@ class test_memory final : public memory_owner {
 class kernel_runner {
  public:
   test_memory memory;
-  gpu device{memory};
+  gpu device{[this](u64 address) { return memory.block_of(address); }};
   launch_configuration shape;
   std::string declarations;  ///< of variables and functions, before the kernel
 

@@ -19,7 +19,7 @@ u64 address_of(const std::vector<u64>& memory) { return reinterpret_cast<u64>(me
 memory_block block_at(launch_state& launch, u64 address) {
   for (const memory_block& block : launch.recent_blocks)
     if (address - block.begin < block.bytes) return block;
-  memory_block block = launch.owner.block_of(address);
+  memory_block block = launch.block_of(address);
   if (block.bytes == 0)
     for (const auto& [name, v] : launch.from.variables)
       if (v->where != space::shared && address - v->address < v->declared.bytes)

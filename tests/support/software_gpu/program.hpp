@@ -89,7 +89,7 @@ struct instruction {
   u32 target = 0;  ///< of branches: instruction; of calls: index in the function
   u64 displacement = 0;
   operand guard;
-  std::string_view text, opcode;
+  std::string_view text;
 };
 
 /// A register whose value is known when a function is called: a special register of PTX, or an address.

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/software_gpu/program.hpp"
@@ -22,13 +24,8 @@ struct memory_block {
   u8* written = nullptr;     ///< optionally, for each byte, what has been written: kernels then report its use
 };
 
-/// Who allocates the memory that kernels access.
-class memory_owner {
- public:
-  virtual ~memory_owner() = default;
-  /// Returns the live block that contains an address, or none.
-  virtual memory_block block_of(u64 address) = 0;
-};
+/// Returns the live block that contains an address, or none.
+using block_finder = std::function<memory_block(u64 address)>;
 
 /// The order in which blocks of a grid begin, and warps of a block and lanes of a warp execute.
 enum class execution_order : u8 { forward, reverse, random };
@@ -58,7 +55,7 @@ struct counters {
 
 class gpu {
  public:
-  explicit gpu(memory_owner& owner) : owner_(owner) {}
+  explicit gpu(block_finder block_of) : block_of_(std::move(block_of)) {}
 
   settings options;
 
@@ -75,7 +72,7 @@ class gpu {
   const counters& all_launches() const { return all_; }
 
  private:
-  memory_owner& owner_;
+  block_finder block_of_;
   std::vector<std::unique_ptr<ptx_module>> modules_;
   counters last_, all_;
   std::vector<touched_range> touched_;

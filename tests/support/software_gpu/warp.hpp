@@ -70,7 +70,7 @@ struct block_state {
 };
 
 struct launch_state {
-  memory_owner& owner;
+  const block_finder& block_of;
   const settings& options;
   ptx_module& from;
   function& kernel;
