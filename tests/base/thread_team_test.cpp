@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "support/allocation_counter.hpp"
 #include "support/catch.hpp"
 #include "support/in_child.hpp"
+#include "support/replaced_new.hpp"
 #include "support/sanitizers.hpp"
 
 namespace dp = devplace;
