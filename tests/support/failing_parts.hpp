@@ -17,6 +17,8 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 
+#include "support/wait_for_host.hpp"
+
 namespace devplace::test {
 
 /// The value in a batch that makes `explosive` throw.
@@ -83,7 +85,7 @@ struct refusing {
 class held_device {
  public:
   explicit held_device(int ordinal) : held_(devplace::detail::make_event<backend::cuda>(ordinal)) {
-    devplace::detail::for_each_index<backend::cuda>(ordinal, 1, 1, wait_for{&released_});
+    devplace::detail::for_each_index<backend::cuda>(ordinal, 1, 1, wait_for_host{&released_});
     devplace::detail::record_event<backend::cuda>(held_);
   }
   held_device(const held_device&) = delete;
@@ -96,12 +98,6 @@ class held_device {
   void release() { released_ = true; }
 
  private:
-  struct wait_for {
-    std::atomic<bool>* released;
-    void operator()(std::size_t) const {
-      while (!*released) std::this_thread::yield();
-    }
-  };
   devplace::detail::event_handle held_;
   std::atomic<bool> released_ = false;
 };

@@ -16,10 +16,7 @@ namespace devplace::test {
 
 /// Returns the absolute path of a file in tests/reference.
 inline std::string reference_path(std::string_view relative) {
-  std::string path{DEVPLACE_TEST_REFERENCE_DIR};
-  path += '/';
-  path += relative;
-  return path;
+  return std::string(DEVPLACE_TEST_REFERENCE_DIR "/").append(relative);
 }
 
 // The data of the training fixtures, bit for bit as in tests/reference/generator.py: every number is a function of
