@@ -176,7 +176,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
   attributes->ptxVersion = attributes->binaryVersion = known->second.from->architecture;
   attributes->maxThreadsPerBlock = 1024;
   attributes->numRegs = 32;
-  attributes->sharedSizeBytes = static_shared_bytes(*f);
+  attributes->sharedSizeBytes = f->shared_bytes;
   return cudaSuccess;
 }
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }

@@ -79,7 +79,7 @@ class group_runner {
 
   void end_lanes() {
     warp_.ended |= lanes_;
-    for (frame* f = e_.in; f != nullptr;) f = leave(warp_, *f, lanes_);
+    for (frame* f = e_.in; f != nullptr; f = f->caller) f->lanes &= ~lanes_;
     warp_.groups.erase(warp_.groups.begin() + static_cast<std::ptrdiff_t>(at_));
     gone_ = true;
   }
@@ -142,7 +142,7 @@ class group_runner {
       copy_parameter(from, p.offset, *from.caller, from.site->results[k], p.bytes);
     }
     warp_.groups[at_].in = from.caller, pc_ = from.return_to;
-    leave(warp_, from, lanes_);
+    from.lanes &= ~lanes_;
   }
 
   /// Runs a collective for each set of lanes that name each other. Returns whether all lanes go on; those whose
@@ -257,39 +257,27 @@ execution execution_of(launch_state& launch, block_state& block, warp& w, const 
 }
 
 frame* enter(execution& e, function& f, frame* caller) {
-  auto& free = e.of->free_frames[&f];
-  std::unique_ptr<frame> made;
-  if (free.empty()) {
-    made = std::make_unique<frame>();
-    made->code = &f;
-    made->registers.resize((f.register_bytes + 7) / 8 + 1);
-    made->memory.resize(std::size_t{f.memory_bytes} * warp_size / 8);
-  } else {
-    made = std::move(free.back());
-    free.pop_back();
+  auto& frames = e.of->frames;
+  const auto is_free = [&](const auto& one) { return one->lanes == 0 && one->code == &f; };
+  auto at = std::find_if(frames.begin(), frames.end(), is_free);
+  if (at == frames.end()) {
+    at = frames.insert(at, std::make_unique<frame>());
+    (*at)->code = &f;
+    (*at)->registers.resize((f.register_bytes + 7) / 8 + 1);
+    (*at)->memory.resize(std::size_t{f.memory_bytes} * warp_size / 8);
   }
-  made->written.assign(std::size_t{f.memory_bytes} * warp_size, 0);
-  made->defined.assign(f.register_count, 0);
-  made->defined[0] = all_lanes;
+  frame& made = **at;
+  made.written.assign(std::size_t{f.memory_bytes} * warp_size, 0);
+  made.defined.assign(f.register_count, 0);
+  made.defined[0] = all_lanes;
   for (const preset_register& p : f.presets) {
-    made->defined[p.holder.index] = all_lanes;
+    made.defined[p.holder.index] = all_lanes;
     for (unsigned lane = 0; lane < warp_size; ++lane)
-      made->registers[p.holder.offset / 8 + lane] = p.value(e, *made, p.of, lane) + p.offset;
+      made.registers[p.holder.offset / 8 + lane] = p.value(e, made, p.of, lane) + p.offset;
   }
-  made->caller = caller, made->depth = caller == nullptr ? 0 : caller->depth + 1;
-  made->lanes = e.active, made->site = nullptr;
-  e.of->frames.push_back(std::move(made));
-  return e.of->frames.back().get();
-}
-
-frame* leave(warp& w, frame& f, u32 lanes) {
-  frame* const caller = f.caller;
-  if ((f.lanes &= ~lanes) == 0) {
-    const auto at = std::find_if(w.frames.begin(), w.frames.end(), [&](const auto& one) { return one.get() == &f; });
-    w.free_frames[f.code].push_back(std::move(*at));
-    w.frames.erase(at);
-  }
-  return caller;
+  made.caller = caller, made.depth = caller == nullptr ? 0 : caller->depth + 1;
+  made.lanes = e.active, made.site = nullptr;
+  return &made;
 }
 
 }  // namespace devplace::test::software_gpu

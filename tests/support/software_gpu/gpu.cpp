@@ -46,7 +46,7 @@ void begin_block(launch_state& launch, block_state& block, u32 number) {
     const u32 lanes = std::min(warp_size, threads - k * warp_size);
     w.number = k, w.ended = 0, w.carry = 0, w.in_turn = false;
     w.existing = lanes == warp_size ? all_lanes : (1U << lanes) - 1;
-    while (!w.frames.empty()) leave(w, *w.frames.back(), all_lanes);
+    for (const auto& f : w.frames) f->lanes = 0;
     execution e;
     e.active = w.existing, e.of = &w, e.block = &block, e.launch = &launch;
     w.groups.assign(1, {enter(e, launch.kernel, nullptr), 0, w.existing});
@@ -152,8 +152,6 @@ void report(const execution& e, const instruction& i, unsigned lane, const std::
     text += " (random order, seed " + std::to_string(launch.options.seed) + ")";
   launch.violations.push_back(std::move(text));
 }
-
-u32 static_shared_bytes(const function& kernel) { return kernel.shared_bytes; }
 
 ptx_module& gpu::load(std::string ptx) {
   modules_.push_back(load_module(std::move(ptx)));

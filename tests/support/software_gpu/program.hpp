@@ -143,7 +143,7 @@ struct function {
   u32 register_bytes = 0, register_count = 1;
   u32 memory_bytes = 0;  ///< of a lane: parameters of the function and of its calls, and local variables
   std::map<const variable*, u32, dynamic_last> shared;  ///< offsets of the shared memory, also of functions called
-  u32 shared_bytes = 0;
+  u32 shared_bytes = 0;                                 ///< without memory whose size the launch gives
 
   /// Writes a constant's lanes, or the mask of a predicate.
   void set_constant(const operand& o, u64 bits);

@@ -82,7 +82,4 @@ class gpu {
 /// ptx_error where there is none, or a compressed one. `wrapper` is the argument of __cudaRegisterFatBinary.
 std::string ptx_of_fat_binary(const void* wrapper);
 
-/// Returns the static shared memory of a decoded kernel, and of the functions that it calls.
-u32 static_shared_bytes(const function& kernel);
-
 }  // namespace devplace::test::software_gpu

@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "support/software_gpu/lanes.hpp"
@@ -25,7 +24,7 @@ struct frame {
   frame* caller = nullptr;
   const call_site* site = nullptr;
   u32 return_to = 0, depth = 0;
-  u32 lanes = 0;               ///< those that have not returned
+  u32 lanes = 0;               ///< those that have not returned; none: the frame is free
   std::vector<u64> registers;  ///< planes
   std::vector<u32> defined;    ///< by register, a mask of lanes
   std::vector<u64> memory;     ///< of each lane, one after the other: parameter area, then local variables
@@ -54,7 +53,6 @@ struct warp {
   u32 carry = 0;                ///< condition code, a mask of lanes
   bool in_turn = false;         ///< a group has gone on for long: another one is next
   std::vector<group> groups;
-  std::unordered_map<const function*, std::vector<std::unique_ptr<frame>>> free_frames;
   std::vector<std::unique_ptr<frame>> frames;
 
   bool done() const { return ended == existing; }
@@ -95,8 +93,6 @@ void report(const execution& e, const instruction& i, unsigned lane, const std::
 
 /// Makes the frame of a function for the active lanes.
 frame* enter(execution& e, function& f, frame* caller);
-/// Removes lanes from a frame, which ends with the last of them; returns the caller.
-frame* leave(warp& w, frame& f, u32 lanes);
 
 /// Returns the execution of a group's next instruction.
 execution execution_of(launch_state& launch, block_state& block, warp& w, const group& g);
