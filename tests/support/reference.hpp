@@ -93,7 +93,6 @@ struct reference_training {
   /// Returns the images of `count` samples from `first`: [count][784], row-major.
   std::vector<float> images(std::uint64_t first, std::size_t count) const {
     std::vector<float> values;
-    values.reserve(count * pixels);
     for (std::size_t row = 0; row < count; ++row)
       for (std::size_t index = 0; index < pixels; ++index) values.push_back(pixel(first + row, index));
     return values;
@@ -102,7 +101,6 @@ struct reference_training {
   /// Returns the labels of `count` samples from `first`.
   std::vector<std::int64_t> labels(std::uint64_t first, std::size_t count) const {
     std::vector<std::int64_t> values;
-    values.reserve(count);
     for (std::size_t row = 0; row < count; ++row) values.push_back(label(first + row));
     return values;
   }
@@ -117,7 +115,6 @@ struct reference_training {
   std::vector<float> parameter(reference_stream stream, std::size_t count, float root_fan_in) const {
     const float span = 2.0F / root_fan_in;
     std::vector<float> values;
-    values.reserve(count);
     for (std::size_t index = 0; index < count; ++index)
       values.push_back((reference_uniform(reference_seed(run, stream), index) - 0.5F) * span);
     return values;
