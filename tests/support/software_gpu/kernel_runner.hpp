@@ -46,8 +46,8 @@ class kernel_runner {
   launch_configuration shape;
   std::string declarations;  ///< of variables and functions, before the kernel
 
-  /// Returns the violations.
-  std::vector<std::string> run(const std::string& body, const void* x = nullptr, const void* y = nullptr) {
+  /// Returns the violations, one per line.
+  std::string run(const std::string& body, const void* x = nullptr, const void* y = nullptr) {
     const std::string text =
         ".version 8.0\n.target sm_80\n.address_size 64\n" + declarations +
         ".visible .entry test_kernel(.param .u64 px, .param .u64 py)\n{\n"
@@ -60,14 +60,11 @@ class kernel_runner {
     ptx_module& m = device.load(text);
     const u64 addresses[] = {reinterpret_cast<u64>(x), reinterpret_cast<u64>(y)};
     const void* const arguments[] = {&addresses[0], &addresses[1]};
-    return device.launch(m, *m.find("test_kernel"), shape, arguments);
+    std::string violations;
+    for (const std::string& one : device.launch(m, *m.find("test_kernel"), shape, arguments)) violations += one + '\n';
+    return violations;
   }
 };
-
-/// Returns the first violation, or an empty text.
-inline std::string first_of(const std::vector<std::string>& violations) {
-  return violations.empty() ? std::string() : violations.front();
-}
 
 /// Returns the bits of a value, and the value of bits.
 template <class T> u64 bits_of_value(T x) {

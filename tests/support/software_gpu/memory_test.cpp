@@ -24,7 +24,7 @@ std::vector<u32> run(const std::string& body, const std::string& declarations = 
   runner.shape.threads = threads;
   u32* const x = runner.memory.allocate<u32>(n);
   std::iota(x, x + n, 100U);
-  REQUIRE(first_of(runner.run("mul.wide.u32 %rd1, %tid, 4; add.u64 %rd1, %rd1, %x;" + body, x)) == "");
+  REQUIRE(runner.run("mul.wide.u32 %rd1, %tid, 4; add.u64 %rd1, %rd1, %x;" + body, x) == "");
   return std::vector<u32>(x, x + n);
 }
 
@@ -49,14 +49,14 @@ TEST_CASE("the software GPU has static, dynamic and generic shared memory", "[so
   runner.declarations = ".shared .align 4 .b8 tile[128];\n.extern .shared .align 16 .b8 more[];\n";
   runner.shape.threads = 32, runner.shape.shared_bytes = 128;
   u32* const x = runner.memory.allocate<u32>(64);
-  REQUIRE(first_of(runner.run(R"(
+  REQUIRE(runner.run(R"(
     mul.lo.u32 %r1, %tid, 4; mov.u32 %r2, tile; add.u32 %r2, %r2, %r1; st.shared.u32 [%r2], %tid;
     mov.u64 %rd1, more; cvta.shared.u64 %rd1, %rd1; mul.wide.u32 %rd2, %tid, 4; add.u64 %rd3, %rd1, %rd2; st.u32 [%rd3], %r1;
     bar.sync 0;
     mov.u32 %r3, tile; sub.u32 %r4, 124, %r1; add.u32 %r3, %r3, %r4; ld.shared.u32 %r5, [%r3];
     sub.u64 %rd4, %rd1, %rd2; ld.u32 %r6, [%rd4+124]; add.u64 %rd5, %x, %rd2;
     st.global.u32 [%rd5], %r5; st.global.u32 [%rd5+128], %r6;)",
-                              x)) == "");
+                     x) == "");
   CHECK((x[0] == 31 && x[31] == 0 && x[32] == 124 && x[63] == 0));
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("the software GPU passes each launch its parameters, also by address",
   for (const u32 k : {1U, 2U}) {
     const u32 values[] = {0xfe00 - 256 * k, 0, 10 * k, 20 * k};
     const void* const arguments[] = {&x, values};
-    CHECK(first_of(runner.device.launch(m, *m.find("k"), runner.shape, arguments)) == "");
+    CHECK(runner.device.launch(m, *m.find("k"), runner.shape, arguments).empty());
     CHECK(std::vector<u32>(x, x + 4) == std::vector<u32>{10 * k, 20 * k, ~1U - k, 254 - k});
   }
 }
@@ -127,11 +127,11 @@ TEST_CASE("the software GPU numbers threads and blocks, and counts what they exe
     runner.device.options.order = order;
     runner.shape.threads = 60, runner.shape.blocks = 24;
     u32* const x = runner.memory.allocate<u32>(60 * 24);
-    REQUIRE(first_of(runner.run(R"(
+    REQUIRE(runner.run(R"(
       mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r3, %r1, 60, %r2; mul.wide.u32 %rd1, %r3, 4;
       add.u64 %rd1, %rd1, %x; mov.u32 %r4, %nctaid.x; mov.u32 %r5, %ntid.x; mad.lo.u32 %r4, %r4, 100, %r5;
       mad.lo.u32 %r4, %r4, 10000, %r3; st.global.u32 [%rd1], %r4;)",
-                                x)) == "");
+                       x) == "");
     for (u32 k = 0; k < 60 * 24; ++k) REQUIRE(x[k] == 24600000 + k);
     CHECK(runner.device.last_launch().global_writes == 60 * 24);
     CHECK(runner.device.last_launch().global_write_bytes == 60 * 24 * 4);
@@ -151,8 +151,7 @@ TEST_CASE("errors in PTX name the line", "[software_gpu]") {
   // Also a modifier that changes the meaning, and an operand that is too much.
   for (const std::string lacks : {"vabsdiff4.u32.u32.u32.add %r1, %tid, %tid, %tid", "add.sat.s32 %r1, %tid, %tid",
                                   "ld.acquire.gpu.global.u32 %r1, [%x]", "bar.sync 0, 64", "add.f32 %f1, %f2"})
-    CHECK_THAT(first_of(runner.run(lacks + ";")),
-               ContainsSubstring("an instruction that the software GPU lacks, at '" + lacks));
+    CHECK_THAT(runner.run(lacks + ";"), ContainsSubstring("an instruction that the software GPU lacks, at '" + lacks));
 }
 
 TEST_CASE("the newest PTX of a fat binary is found, and compressed PTX is refused", "[software_gpu]") {
