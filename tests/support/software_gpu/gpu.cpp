@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <deque>
 #include <numeric>
-#include <set>
 #include <string>
 
 #include "support/software_gpu/warp.hpp"

@@ -7,7 +7,6 @@
 #include <random>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "support/software_gpu/lanes.hpp"
