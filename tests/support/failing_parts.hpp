@@ -108,8 +108,6 @@ struct fault {
   std::int64_t step = 1;
   bool on_host = false;             ///< while enqueueing, instead of later on the device
   held_device* releases = nullptr;  ///< released when the failure occurs on the host
-
-  bool is_here(int place, std::int64_t now) const { return now == step && (ordinal < 0 || ordinal == place); }
 };
 
 /// Subtracts gradients times a power of two; throws if `fails`.
@@ -131,7 +129,7 @@ struct faulty_rule {
   static constexpr std::size_t state_arenas = 0;
   void validate() const {}
   template <class Backend, class T> void step(const optim::step_arguments<T>& a) const {
-    const bool fails = where.is_here(a.ordinal, a.step);
+    const bool fails = a.step == where.step && (where.ordinal < 0 || where.ordinal == a.ordinal);
     if (fails && where.on_host) {
       if (where.releases != nullptr) where.releases->release();
       throw std::runtime_error("the rule threw.");
