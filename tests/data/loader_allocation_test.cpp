@@ -5,9 +5,9 @@
 
 #include <devplace/data/loader.hpp>
 
-#include "support/allocation_counter.hpp"
 #include "support/catch.hpp"
 #include "support/labelled_samples.hpp"
+#include "support/replaced_new.hpp"
 
 namespace dp = devplace;
 

@@ -87,7 +87,7 @@ auto expected_epoch(const dp::image_set& data, int epoch) {
 /// Calls `f()` in a child, which is killed if it hangs. Returns how the child ended: `exit 0` if `f()` did not throw.
 template <class F> std::string in_child(const F& f) {
   const auto ended = support::in_forked_processes(1, [&](int) { f(); }, 20);
-  return ended[0].how + ended[0].output;
+  return ended[0].end + ended[0].text;
 }
 
 void require(bool fact, const char* what) {

@@ -153,18 +153,19 @@ change in all of them before the same step.
 
 TEST_CASE("docs/fork.md: messages in a child", "[docs]") {
   const dp::tensor<float, dp::extents<1>, dp::on<dp::cuda<0>>> used{1};
-  CHECK(support::in_forked_processes(1, [&](int) { static_cast<void>(used.clone()); })[0].output == one_line(R"(
+  CHECK(support::in_forked_processes(1, [&](int) { static_cast<void>(used.clone()); })[0].text ==
+        "caught: " + one_line(R"(
 devplace: cuda places cannot be used in this process: it was forked from one that had used them.
 Fork before the first use of a cuda place, or start the child by exec.
-)"));
+)") + "\n");
   const auto ended = support::in_forked_group(2, [] {
     const dp::process_group group = dp::parallel::current_processes("a test");
     const auto child = support::in_forked_processes(1, [&](int) { group.barrier(); });
-    require(!group.is_main() || child[0].output == one_line(R"(
+    require(!group.is_main() || child[0].text == "caught: " + one_line(R"(
 devplace: barrier: this process was made by fork() in rank 0 of 2 processes, and only the parent may
 communicate. Call it in the parent, before fork() if the child needs the result.
-)"),
-            child[0].output);
+)") + "\n",
+            child[0].text);
     group.barrier();
     return std::vector<float>{};
   });

@@ -71,5 +71,5 @@ TEST_CASE("docs/shared_memory.md: handles", "[docs]") {
     return std::string(::write(back[1], "x", 1) == 1 ? "sent" : "");
   });
   CHECK(support::failures(ended).empty());
-  CHECK(ended[0].output == std::to_string(7.0f));
+  CHECK(ended[0].text == std::to_string(7.0f));
 }

@@ -108,8 +108,8 @@ TEST_CASE("docs/training.md: a whole training", "[docs]") {
     return std::to_string(step.mean_loss());
   };
   const auto of_forked = support::in_forked_processes(1, [&](int) { return loss(); });
-  CHECK(of_forked[0].how == "exit 0");
-  CHECK(of_forked[0].output == loss());
+  CHECK(of_forked[0].end == "exit 0");
+  CHECK(of_forked[0].text == loss());
 }
 
 TEST_CASE("docs/training.md: sorting on devices", "[docs]") {

@@ -23,8 +23,8 @@
 #include <devplace/io/parameters.hpp>
 #include <devplace/sorting.hpp>
 
-#include "support/failing_allocations.hpp"
 #include "support/labelled_samples.hpp"
+#include "support/replaced_new.hpp"
 #include "support/sanitizers.hpp"
 #include "support/temporary_folder.hpp"
 #include "training.hpp"

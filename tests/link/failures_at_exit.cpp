@@ -16,7 +16,7 @@
 #include <devplace/all.hpp>
 
 #include "support/failing_parts.hpp"
-#include "support/written_by.hpp"
+#include "support/in_child.hpp"
 #include "training.hpp"
 
 namespace {
@@ -125,37 +125,37 @@ bool contains(const std::string& text, const char* part) { return text.find(part
 int main() {
   ::setenv("DEVPLACE_SIMULATED_DEVICES", "2", 1);
   bool good = true;
-  const std::string unread = support::written_by([] { train(true, false); });
+  const std::string unread = support::in_child([] { train(true, false); });
   good &= expect("unread", unread.starts_with("devplace: cuda:1 failed, and the program ended without"), unread);
   good &= expect("unread", contains(unread, "label 17") && unread.find('\n') == unread.size() - 1, unread);
-  const std::string read = support::written_by([] { train(true, true); });
+  const std::string read = support::in_child([] { train(true, true); });
   good &= expect("read", read.empty(), read);
-  const std::string fine = support::written_by([] { train(false, false); });
+  const std::string fine = support::in_child([] { train(false, false); });
   good &= expect("no failure", fine.empty(), fine);
-  const std::string elsewhere = support::written_by(fail_elsewhere);
+  const std::string elsewhere = support::in_child(fail_elsewhere);
   good &= expect("thrown by another device", elsewhere.empty(), elsewhere);
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "soon", 1);
-  const std::string wrong = support::written_by(use_with_wrong_environment);
+  const std::string wrong = support::in_child(use_with_wrong_environment);
   good &= expect("wrong timeout",
                  wrong.starts_with("devplace: the environment variable DEVPLACE_DEVICE_TIMEOUT is \"soon\"") &&
                      !contains(wrong, "status"),
                  wrong);
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "1", 1);
-  const std::string followed = support::written_by(wait_for_stuck_device);
+  const std::string followed = support::in_child(wait_for_stuck_device);
   good &= expect("stuck before",
                  followed.starts_with("devplace: cuda:1 has not finished ") && contains(followed, "endless_work") &&
                      !contains(followed, "status"),
                  followed);
-  const std::string stuck = support::written_by([] { run_endless_work(true); });
+  const std::string stuck = support::in_child([] { run_endless_work(true); });
   good &= expect("stuck", stuck.starts_with("devplace: cuda:1 has not finished ") && contains(stuck, "endless_work"),
                  stuck);
   good &=
       expect("stuck, again", contains(stuck, "\ndevplace: cuda:1 has not") && !contains(stuck, "no exception"), stuck);
   good &= expect("stuck, status", !contains(stuck, "status"), stuck);
-  const std::string ended = support::written_by([] { run_endless_work(false); });
+  const std::string ended = support::in_child([] { run_endless_work(false); });
   good &= expect("stuck at exit",
                  contains(ended, "cuda:1 failed, and the program ended") && contains(ended, "has not finished"), ended);
-  const std::string trained = support::written_by([] { train(false, false); });
+  const std::string trained = support::in_child([] { train(false, false); });
   good &= expect("with a timeout", trained.empty(), trained);
   return good ? 0 : 1;
 }

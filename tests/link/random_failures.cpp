@@ -22,8 +22,8 @@
 
 #include <devplace/all.hpp>
 
-#include "support/failing_allocations.hpp"
 #include "support/host_values.hpp"
+#include "support/replaced_new.hpp"
 #include "support/replicas.hpp"
 #include "support/training_data.hpp"
 

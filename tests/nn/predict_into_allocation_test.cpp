@@ -16,8 +16,8 @@
 #include <devplace/nn/tanh.hpp>
 #include <devplace/tensor/wrap.hpp>
 
-#include "support/allocation_counter.hpp"
 #include "support/catch.hpp"
+#include "support/replaced_new.hpp"
 #include "support/training_data.hpp"
 
 namespace dp = devplace;

@@ -100,8 +100,7 @@ template <class Engine, class T> std::size_t wrong_elements(const problem<T>& gi
       wrong += !same_bits(&p.c[at], &given.c[at], sizeof(T));
       continue;
     }
-    double magnitude = 0;
-    const double expected = dp::test::product_element(p.g, given.c.data() + 1, i, j, magnitude);
+    const auto [expected, magnitude] = dp::test::product_element(p.g, given.c.data() + 1, i, j);
     const double error = std::abs(static_cast<double>(p.c[at]) - expected);
     wrong += !(error <= tolerance * magnitude);
   }

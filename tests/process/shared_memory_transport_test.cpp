@@ -299,7 +299,7 @@ TEST_CASE("a started call ends when the others have entered it, and no other cal
     via->barrier();
     meeting.barrier();
   });
-  for (const support::ended_process& process : ended) CHECK(process.how + process.output == "exit 0");
+  for (const support::ended_process& process : ended) CHECK(process.end + process.text == "exit 0");
 }
 
 TEST_CASE("giving up a started call is reported to the other processes", "[process]") {
@@ -319,7 +319,7 @@ TEST_CASE("giving up a started call is reported to the other processes", "[proce
     }
     REQUIRE_HERE(told.find(rank == 0 ? "cannot be used any more" : "while rank 0") != std::string::npos);
   });
-  for (const support::ended_process& process : ended) CHECK(process.how + process.output == "exit 0");
+  for (const support::ended_process& process : ended) CHECK(process.end + process.text == "exit 0");
 }
 
 TEST_CASE("a large array is broadcast in portions", "[process]") {
@@ -364,7 +364,7 @@ TEST_CASE("a part's calls are not announced to the whole group's monitor, but st
     if (rank == 1) ::_exit(0);  // without notifying the other process
     part.barrier();
   });
-  CHECK(ended[0].output == "devplace: rank 1 does not answer.");
+  CHECK(ended[0].text == "caught: devplace: rank 1 does not answer.\n");
 }
 
 TEST_CASE("processes that make different calls are named", "[process]") {
@@ -478,15 +478,14 @@ TEST_CASE("a process that leaves its group while others wait is named", "[proces
     }
     via->barrier();
   });
-  CHECK(ended[2].how == "exit 0");
+  CHECK(ended[2].end == "exit 0");
   for (const std::size_t rank : {0U, 1U}) {
-    CHECK(ended[rank].how == "exit 1");
+    CHECK(ended[rank].end == "exit 3");
     // The first process to notice leaves the group, too.
-    CHECK_THAT(ended[rank].output,
-               ContainsSubstring(" has left the group, or one of its calls has failed, while rank " +
-                                 std::to_string(rank) + " waits at a barrier. All processes"));
+    CHECK_THAT(ended[rank].text, ContainsSubstring(" has left the group, or one of its calls has failed, while rank " +
+                                                   std::to_string(rank) + " waits at a barrier. All processes"));
   }
-  CHECK((ended[0].output + ended[1].output).find("devplace: rank 2 has left") != std::string::npos);
+  CHECK((ended[0].text + ended[1].text).find("devplace: rank 2 has left") != std::string::npos);
 }
 
 TEST_CASE("a waiting call checks the monitor, whose exception ends the call", "[process]") {
@@ -498,15 +497,15 @@ TEST_CASE("a waiting call checks the monitor, whose exception ends the call", "[
     if (rank == 1) ::_exit(7);  // like kill -9: without notifying the others
     via->barrier();
   });
-  CHECK(ended[0].how == "exit 1");
-  CHECK(ended[0].output == "devplace: rank 1 does not answer.");
-  CHECK(ended[1].how == "exit 7");
+  CHECK(ended[0].end == "exit 3");
+  CHECK(ended[0].text == "caught: devplace: rank 1 does not answer.\n");
+  CHECK(ended[1].end == "exit 7");
 }
 
 TEST_CASE("a child of fork does not end the group of its parent", "[process]") {
   CHECK(failures(in_connected(2, [](auto via, int) {
           const auto child = support::in_forked_processes(1, [&](int) { via.reset(); }, 20);
-          REQUIRE_HERE(child[0].how == "exit 0");
+          REQUIRE_HERE(child[0].end == "exit 0");
           via->barrier();
         })) == "");
 }
@@ -532,8 +531,8 @@ TEST_CASE("shared memory leaves nothing behind: no file, no descriptor, no mappi
     const auto via = connect(meeting, rank, 2);
     ::kill(::getpid(), SIGKILL);
   });
-  CHECK(ended[0].how == "signal 9");
-  CHECK(ended[1].how == "signal 9");
+  CHECK(ended[0].end == "signal 9");
+  CHECK(ended[1].end == "signal 9");
   CHECK(no_named_segments());
 }
 
@@ -579,7 +578,7 @@ TEST_CASE("float sums have the same bits for every portion, in rank order and by
   CHECK(failures(usual) == "");
   for (const std::size_t portion : {4096U, 65'536U, 131'072U}) {
     const auto other = bits(portion);
-    for (std::size_t r = 0; r != 3; ++r) CHECK(other[r].output == usual[0].output);
+    for (std::size_t r = 0; r != 3; ++r) CHECK(other[r].text == usual[0].text);
   }
 }
 
@@ -608,10 +607,12 @@ TEST_CASE("all processes get the reason why they cannot share memory", "[process
     });
   };
   const std::string sentence =
-      "devplace: shared_memory_transport: rank 1 of 2 processes could not open the memory of rank 0 by /proc (No such "
-      "file or directory). Start all processes on one host, in one container and as one user, or connect them by MPI.";
+      "caught: devplace: shared_memory_transport: rank 1 of 2 processes could not open the memory of rank 0 by /proc "
+      "(No such "
+      "file or directory). Start all processes on one host, in one container and as one user, or connect them by "
+      "MPI.\n";
   for (const auto& ended : {changed(0, 987, 0), changed(999'999'999, 0, 0), changed(0, -1, 1), changed(0, -1, 0, 4096)})
-    for (const auto& process : ended) CHECK(process.output == sentence);
+    for (const auto& process : ended) CHECK(process.text == sentence);
 }
 
 TEST_CASE("all processes get the failure to create a segment", "[process]") {
@@ -619,8 +620,8 @@ TEST_CASE("all processes get the failure to create a segment", "[process]") {
   const auto ended =
       in_forked_processes(2, [&](int rank) { static_cast<void>(connect(meeting, rank, 2, std::size_t{1} << 58)); });
   for (const auto& process : ended)
-    CHECK_THAT(process.output, ContainsSubstring("rank 0 of 2 processes could not get 2305843009213") &&
-                                   ContainsSubstring("Give the job more memory, or start fewer processes."));
+    CHECK_THAT(process.text, ContainsSubstring("rank 0 of 2 processes could not get 2305843009213") &&
+                                 ContainsSubstring("Give the job more memory, or start fewer processes."));
 }
 
 TEST_CASE("the protocol runs under ThreadSanitizer with threads that share one mapping", "[process]") {

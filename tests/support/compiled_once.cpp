@@ -11,16 +11,11 @@ template gemm_kernels<double> gemm_kernels_of(cpu_isa);
 
 namespace devplace::test {
 
-template double product_element(const detail::gemm_arguments<float>&, const float*, std::size_t, std::size_t, double&);
-template double product_element(const detail::gemm_arguments<double>&, const double*, std::size_t, std::size_t,
-                                double&);
-template double product_element(const detail::gemm_arguments<bf16, bf16>&, const bf16*, std::size_t, std::size_t,
-                                double&);
-template double product_element(const detail::gemm_arguments<bf16, float>&, const float*, std::size_t, std::size_t,
-                                double&);
-template double product_element(const detail::gemm_arguments<half, half>&, const half*, std::size_t, std::size_t,
-                                double&);
-template double product_element(const detail::gemm_arguments<half, float>&, const float*, std::size_t, std::size_t,
-                                double&);
+template exact_element product_element(const gemm_arguments<float>&, const float*, std::size_t, std::size_t);
+template exact_element product_element(const gemm_arguments<double>&, const double*, std::size_t, std::size_t);
+template exact_element product_element(const gemm_arguments<bf16, bf16>&, const bf16*, std::size_t, std::size_t);
+template exact_element product_element(const gemm_arguments<bf16, float>&, const float*, std::size_t, std::size_t);
+template exact_element product_element(const gemm_arguments<half, half>&, const half*, std::size_t, std::size_t);
+template exact_element product_element(const gemm_arguments<half, float>&, const float*, std::size_t, std::size_t);
 
 }  // namespace devplace::test

@@ -9,6 +9,7 @@
 # enabled, and its output is written to the file. A compiler reports an error that several cases share only once, and may
 # stop before it has seen all cases. So cases without an error are compiled together again while that finds more errors
 # and more than one case is left. <file>.found receives "<case>: <error>" of each case whose error was found.
+cmake_policy(VERSION 3.25)
 set(ENV{LC_ALL} C) # other locales make g++ quote names with UTF-8 quotation marks
 set(command "")
 set(in_command FALSE)
@@ -20,22 +21,6 @@ foreach(i RANGE ${last})
     set(in_command TRUE)
   endif()
 endforeach()
-
-# find_error(<result> <text>): sets result to the line of the text that matches EXPECT, or to nothing.
-function(find_error result text)
-  string(REGEX REPLACE "[][;]" " " searched "${text}") # these would split or join list elements
-  if(WRAPPED)
-    string(REGEX REPLACE "[ \n]+" " " searched "${searched}")
-  endif()
-  string(REPLACE "\n" ";" searched "${searched}")
-  set(${result} "" PARENT_SCOPE)
-  foreach(line IN LISTS searched)
-    if(line MATCHES "(error|Error|assertion|note: candidate|note: '|instantiation of|multiple definition|undefined reference).*(${EXPECT})")
-      set(${result} "${line}" PARENT_SCOPE)
-      return()
-    endif()
-  endforeach()
-endfunction()
 
 if(TOGETHER)
   string(REPLACE "|" ";" sources "${SOURCES}")
@@ -79,9 +64,15 @@ list(LENGTH lines printed)
 if(DEFINED LINES AND printed GREATER LINES)
   message(FATAL_ERROR "This prints ${printed} lines, more than ${LINES}:${shown}")
 endif()
-find_error(found "${output}")
+string(REGEX REPLACE "[][;]" " " searched "${output}") # these would split or join list elements
+if(WRAPPED)
+  string(REGEX REPLACE "[ \n]+" " " searched "${searched}")
+endif()
+string(REPLACE "\n" ";" found "${searched}")
+list(FILTER found INCLUDE REGEX "(error|Error|assertion|note: candidate|note: '|instantiation of|multiple definition|undefined reference).*(${EXPECT})")
 if(found)
-  message(STATUS "${found}")
+  list(GET found 0 line)
+  message(STATUS "${line}")
 else()
   message(FATAL_ERROR "This fails, as it must, but no error says: ${EXPECT}${shown}")
 endif()

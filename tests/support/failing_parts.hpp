@@ -17,6 +17,8 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 
+#include "support/wait_for_host.hpp"
+
 namespace devplace::test {
 
 /// The value in a batch that makes `explosive` throw.
@@ -83,7 +85,7 @@ struct refusing {
 class held_device {
  public:
   explicit held_device(int ordinal) : held_(devplace::detail::make_event<backend::cuda>(ordinal)) {
-    devplace::detail::for_each_index<backend::cuda>(ordinal, 1, 1, wait_for{&released_});
+    devplace::detail::for_each_index<backend::cuda>(ordinal, 1, 1, wait_for_host{&released_});
     devplace::detail::record_event<backend::cuda>(held_);
   }
   held_device(const held_device&) = delete;
@@ -96,12 +98,6 @@ class held_device {
   void release() { released_ = true; }
 
  private:
-  struct wait_for {
-    std::atomic<bool>* released;
-    void operator()(std::size_t) const {
-      while (!*released) std::this_thread::yield();
-    }
-  };
   devplace::detail::event_handle held_;
   std::atomic<bool> released_ = false;
 };
@@ -112,8 +108,6 @@ struct fault {
   std::int64_t step = 1;
   bool on_host = false;             ///< while enqueueing, instead of later on the device
   held_device* releases = nullptr;  ///< released when the failure occurs on the host
-
-  bool is_here(int place, std::int64_t now) const { return now == step && (ordinal < 0 || ordinal == place); }
 };
 
 /// Subtracts gradients times a power of two; throws if `fails`.
@@ -135,7 +129,7 @@ struct faulty_rule {
   static constexpr std::size_t state_arenas = 0;
   void validate() const {}
   template <class Backend, class T> void step(const optim::step_arguments<T>& a) const {
-    const bool fails = where.is_here(a.ordinal, a.step);
+    const bool fails = a.step == where.step && (where.ordinal < 0 || where.ordinal == a.ordinal);
     if (fails && where.on_host) {
       if (where.releases != nullptr) where.releases->release();
       throw std::runtime_error("the rule threw.");

@@ -35,7 +35,7 @@ template <class F> std::vector<ended_process> in_forked_group(int processes, con
 inline std::string differences(const std::vector<ended_process>& processes, const std::vector<float>& expected) {
   std::string text = failures(processes);
   for (std::size_t r = 0; text.empty() && r != processes.size(); ++r)
-    if (processes[r].output != text_of(expected)) text = "rank " + std::to_string(r) + " has other bits";
+    if (processes[r].text != text_of(expected)) text = "rank " + std::to_string(r) + " has other bits";
   return text;
 }
 

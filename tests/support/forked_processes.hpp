@@ -3,18 +3,14 @@
 #pragma once
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "support/forked_ranks.hpp"
@@ -60,43 +56,21 @@ class meeting_point {
   char* messages_ = nullptr;
 };
 
-/// How a process ended.
-struct ended_process {
-  std::string how;     ///< `exit 0`, `signal 9`, or `hung`
-  std::string output;  ///< the function's result, or what() of its exception
-};
+using ended_process = devplace::test::forked_ranks::outcome;
 
-/// Calls `f(rank)` in `processes` children, rank 0 first, and waits for them. A child exits with 0, or with 1 after an
-/// exception. `f` returns a text of at most 60,000 bytes, or nothing.
+/// Calls `f(rank)` in `processes` children, rank 0 first, and waits for them.
 template <class F> std::vector<ended_process> in_forked_processes(int processes, const F& f, double seconds = 60) {
   devplace::test::forked_ranks ranks;
-  for (int rank = 0; rank != processes; ++rank)
-    ranks.start([&, rank] {
-      std::string output;
-      int code = 0;
-      try {
-        if constexpr (std::is_void_v<decltype(f(rank))>)
-          f(rank);
-        else
-          output = f(rank);
-      } catch (const std::exception& failure) {
-        output = failure.what();
-        code = 1;
-      }
-      if (::write(STDERR_FILENO, output.data(), output.size()) != static_cast<::ssize_t>(output.size())) code = 2;
-      std::_Exit(code);
-    });
-  std::vector<ended_process> ended;
-  for (const auto& [how, output] : ranks.wait(seconds)) ended.push_back({how, output});
-  return ended;
+  for (int rank = 0; rank != processes; ++rank) ranks.start([&, rank] { return f(rank); });
+  return ranks.wait(seconds);
 }
 
 /// Lists the failures of in_forked_processes(), one per line; empty if all exited with 0.
 inline std::string failures(const std::vector<ended_process>& processes) {
   std::string text;
   for (std::size_t r = 0; r != processes.size(); ++r)
-    if (processes[r].how != "exit 0")
-      text += "rank " + std::to_string(r) + ": " + processes[r].how + ": " + processes[r].output + "\n";
+    if (processes[r].end != "exit 0")
+      text += "rank " + std::to_string(r) + ": " + processes[r].end + ": " + processes[r].text + "\n";
   return text;
 }
 

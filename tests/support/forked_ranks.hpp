@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <vector>
 
 namespace devplace::test {
@@ -58,11 +59,12 @@ class forked_ranks {
     }
   }
 
-  /// Starts a process that calls `f` and exits with 0, or with 3 after an exception, whose text it writes to stderr.
-  template <class F> void start(const F& f) {
+  /// Starts a process that calls `f`, writes the text that it returns to stderr, and exits with 0, or with 3 after an
+  /// exception, whose text it writes. The text has at most 60,000 bytes.
+  template <class F> void start(const F& f, bool when_threads_sleep = true) {
     int ends[2];
     if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
-    wait_until_threads_sleep();
+    if (when_threads_sleep) wait_until_threads_sleep();
     const ::pid_t pid = ::fork();
     if (pid < 0) throw std::runtime_error("no process");
     if (pid == 0) {
@@ -70,13 +72,18 @@ class forked_ranks {
       ::dup2(ends[1], STDERR_FILENO);
       ::close(ends[0]);
       ::close(ends[1]);
+      std::string text;
       int code = 0;
       try {
-        f();
+        if constexpr (std::is_convertible_v<decltype(f()), std::string>)
+          text = f();
+        else
+          f();
       } catch (const std::exception& failure) {
-        const std::string text = std::string("caught: ") + failure.what() + "\n";
-        code = ::write(STDERR_FILENO, text.data(), text.size()) < 0 ? 4 : 3;
+        text = std::string("caught: ") + failure.what() + "\n";
+        code = 3;
       }
+      if (::write(STDERR_FILENO, text.data(), text.size()) != static_cast<::ssize_t>(text.size())) code = 4;
       std::_Exit(code);
     }
     ::close(ends[1]);

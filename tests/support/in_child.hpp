@@ -2,26 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <type_traits>
+
+#include "support/forked_ranks.hpp"
 
 namespace support {
 
-/// Calls `works()` in a child of fork(), which then exits like a program, with destructors of static objects. Returns
-/// "true" or "false", the function's result, or how else the child ended; SIGALRM ends a child that hangs.
-template <class Function> std::string in_child(Function works) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);
-    std::exit(works() ? 0 : 1);
-  }
-  int status = 0;
-  if (child < 0 || ::waitpid(child, &status, 0) != child) return "no child";
-  if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status));
-  return WEXITSTATUS(status) == 0 ? "true" : WEXITSTATUS(status) == 1 ? "false" : "error at exit";
+/// Calls `f()` in a child of fork(), which then exits like a program, with destructors of static objects. Returns what
+/// the child wrote to stderr, and its status if that is not 0: a child for which `f` returns false exits with 1.
+template <class F> std::string in_child(const F& f) {
+  std::fflush(stdout);
+  devplace::test::forked_ranks child;
+  child.start(
+      [&] {
+        if constexpr (std::is_same_v<decltype(f()), bool>)
+          std::exit(f() ? 0 : 1);
+        else
+          f();
+        std::exit(0);
+      },
+      false);
+  const auto [end, text] = child.wait(60)[0];
+  return end == "exit 0" ? text : text + "status " + end;
 }
 
 }  // namespace support

@@ -30,25 +30,16 @@ template <class T> bool agrees(T value, T expected) {
          tolerance * std::max(1.0, std::abs(static_cast<double>(expected)));
 }
 
-/// Reads all elements of a fixture of these extents; those that are `dyn` may be any.
-template <class T> std::vector<T> read_all(const std::string& relative, std::span<const std::size_t> expected) {
-  const auto read = [&]<std::size_t Rank>(std::integral_constant<std::size_t, Rank>) {
-    const auto x = read_fixture<T, dextents<Rank>>(relative);
-    for (std::size_t axis = 0; axis < Rank; ++axis)
-      if (expected[axis] != dyn) REQUIRE(x.extent(axis) == expected[axis]);
-    return std::vector<T>(x.data(), x.data() + x.size());
-  };
-  switch (expected.size()) {
-    case 1:
-      return read(std::integral_constant<std::size_t, 1>{});
-    case 2:
-      return read(std::integral_constant<std::size_t, 2>{});
-    case 3:
-      return read(std::integral_constant<std::size_t, 3>{});
-    default:
-      REQUIRE(expected.size() == 4);
-      return read(std::integral_constant<std::size_t, 4>{});
-  }
+/// Reads all elements of a fixture of these extents, at most four; those that are `dyn` may be any.
+template <class T, std::size_t Rank = 1>
+std::vector<T> read_all(const std::string& relative, std::span<const std::size_t> expected) {
+  if constexpr (Rank < 4)
+    if (expected.size() != Rank) return read_all<T, Rank + 1>(relative, expected);
+  REQUIRE(expected.size() == Rank);
+  const auto x = read_fixture<T, dextents<Rank>>(relative);
+  for (std::size_t axis = 0; axis < Rank; ++axis)
+    if (expected[axis] != dyn) REQUIRE(x.extent(axis) == expected[axis]);
+  return {x.data(), x.data() + x.size()};
 }
 
 /// The extents of a type; dynamic ones are `dyn`.

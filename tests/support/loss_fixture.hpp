@@ -20,20 +20,16 @@
 
 namespace devplace::test {
 
-/// Returns the targets of a fixture: class numbers if it has labels, otherwise `target`.
-template <class T, class Loss>
-auto targets_of_fixture(const Loss&, const std::string& folder, const std::string& typed) {
-  if constexpr (requires { requires Loss::takes_class_numbers; })
-    return read_fixture<std::int64_t, dextents<1>>(folder + "labels");
-  else
-    return read_fixture<T, dextents<2>>(typed + "target");
-}
-
 /// Compares a loss on `Where`, and its gradient divided as by the optimizer, with PyTorch's in losses/<name>.
 template <class T, class Where, class Loss> void compare_loss(const Loss& loss, const std::string& name) {
   const std::string folder = "losses/" + name + "/", typed = folder + (std::is_same_v<T, float> ? "f32/" : "f64/");
   const auto predictions = read_fixture<T, dextents<2>>(typed + "prediction");
-  const auto targets = targets_of_fixture<T>(loss, folder, typed);
+  const auto targets = [&] {
+    if constexpr (requires { requires Loss::takes_class_numbers; })
+      return read_fixture<std::int64_t, dextents<1>>(folder + "labels");
+    else
+      return read_fixture<T, dextents<2>>(typed + "target");
+  }();
   const auto expected = read_fixture<T, extents<1>>(typed + "loss");
   const auto derivatives = read_fixture<T, dextents<2>>(typed + "dprediction");
   const auto [value, gradient] = loss(to<Where>(predictions), to<Where>(targets));

@@ -16,10 +16,7 @@ namespace devplace::test {
 
 /// Returns the absolute path of a file in tests/reference.
 inline std::string reference_path(std::string_view relative) {
-  std::string path{DEVPLACE_TEST_REFERENCE_DIR};
-  path += '/';
-  path += relative;
-  return path;
+  return std::string(DEVPLACE_TEST_REFERENCE_DIR "/").append(relative);
 }
 
 // The data of the training fixtures, bit for bit as in tests/reference/generator.py: every number is a function of
@@ -73,30 +70,26 @@ struct reference_training {
 
   /// Returns the class whose prototype an image is made from.
   constexpr std::uint64_t sample_class(std::uint64_t sample) const {
-    return splitmix64(reference_seed(run, reference_stream::sample_class) + sample) % classes;
+    return drawn(reference_stream::sample_class, sample) % classes;
   }
 
   /// Returns the sample's class or, for one sample in ten, a random label.
   constexpr std::int64_t label(std::uint64_t sample) const {
-    const bool drawn = splitmix64(reference_seed(run, reference_stream::flip) + sample) % 10U == 0U;
-    const std::uint64_t other =
-        splitmix64(reference_seed(run, reference_stream::flipped_label) + sample) % std::uint64_t{classes};
-    return static_cast<std::int64_t>(drawn ? other : sample_class(sample));
+    const bool flips = drawn(reference_stream::flip, sample) % 10U == 0U;
+    const std::uint64_t other = drawn(reference_stream::flipped_label, sample) % std::uint64_t{classes};
+    return static_cast<std::int64_t>(flips ? other : sample_class(sample));
   }
 
   /// Returns (256 * prototype bit + noise byte - 256) / 1024, in [-1/4, 1/4).
   constexpr float pixel(std::uint64_t sample, std::uint64_t index) const {
-    const std::uint64_t prototype =
-        splitmix64(reference_seed(run, reference_stream::prototype) + sample_class(sample) * pixels + index) >> 63U;
-    const std::uint64_t noise =
-        splitmix64(reference_seed(run, reference_stream::noise) + sample * pixels + index) >> 56U;
+    const std::uint64_t prototype = drawn(reference_stream::prototype, sample_class(sample) * pixels + index) >> 63U;
+    const std::uint64_t noise = drawn(reference_stream::noise, sample * pixels + index) >> 56U;
     return (static_cast<float>(256U * prototype + noise) - 256.0F) / 1024.0F;
   }
 
   /// Returns the images of `count` samples from `first`: [count][784], row-major.
   std::vector<float> images(std::uint64_t first, std::size_t count) const {
     std::vector<float> values;
-    values.reserve(count * pixels);
     for (std::size_t row = 0; row < count; ++row)
       for (std::size_t index = 0; index < pixels; ++index) values.push_back(pixel(first + row, index));
     return values;
@@ -105,7 +98,6 @@ struct reference_training {
   /// Returns the labels of `count` samples from `first`.
   std::vector<std::int64_t> labels(std::uint64_t first, std::size_t count) const {
     std::vector<std::int64_t> values;
-    values.reserve(count);
     for (std::size_t row = 0; row < count; ++row) values.push_back(label(first + row));
     return values;
   }
@@ -117,10 +109,12 @@ struct reference_training {
   std::vector<float> bias1() const { return parameter(reference_stream::bias1, classes, 16.0F); }
 
  private:
+  constexpr std::uint64_t drawn(reference_stream stream, std::uint64_t index) const {
+    return splitmix64(reference_seed(run, stream) + index);
+  }
   std::vector<float> parameter(reference_stream stream, std::size_t count, float root_fan_in) const {
     const float span = 2.0F / root_fan_in;
     std::vector<float> values;
-    values.reserve(count);
     for (std::size_t index = 0; index < count; ++index)
       values.push_back((reference_uniform(reference_seed(run, stream), index) - 0.5F) * span);
     return values;

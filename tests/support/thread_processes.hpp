@@ -3,9 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <cstddef>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <map>
@@ -105,13 +105,13 @@ class thread_transport final : public parallel::transport {
   collected summands() noexcept override { return {pointers_, result_.data()}; }
   void give_up() noexcept override { end_ = nullptr; }
 
-  void barrier() override { exchange(0, 0); }
+  void barrier() override { exchange({}); }
 
   std::shared_ptr<transport> split(int color, int key) override {
-    const auto all = exchange(color, key);
+    const auto all = exchange({color, key});
     std::vector<std::pair<int, std::size_t>> same;
     for (std::size_t r = 0; r != hub_->size; ++r)
-      if (all[r].first == color) same.emplace_back(all[r].second, r);
+      if (all[r][0] == color) same.emplace_back(all[r][1], r);
     std::sort(same.begin(), same.end());
     std::shared_ptr<hub> part;
     {
@@ -166,19 +166,13 @@ class thread_transport final : public parallel::transport {
             std::is_sorted(own.begins.begin(), own.begins.end()) && own.buffers * own.begins.back() <= hub_->portion);
   }
 
-  std::vector<std::pair<int, int>> exchange(int color, int key) {
-    message own;
-    own.data.resize(2 * sizeof(int));
-    std::memcpy(own.data.data(), &color, sizeof color);
-    std::memcpy(own.data.data() + sizeof color, &key, sizeof key);
-    std::vector<std::pair<int, int>> result;
-    start(std::move(own), [&](const std::vector<const message*>& all) {
-      for (const message* const each : all) {
-        result.emplace_back();
-        if (each->data.empty()) continue;
-        std::memcpy(&result.back().first, each->data.data(), sizeof(int));
-        std::memcpy(&result.back().second, each->data.data() + sizeof(int), sizeof(int));
-      }
+  std::vector<std::array<int, 2>> exchange(const std::array<int, 2>& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    std::vector<std::array<int, 2>> result;
+    start({0, {}, {bytes.begin(), bytes.end()}}, [&](const std::vector<const message*>& all) {
+      for (const message* const each : all)
+        std::copy(each->data.begin(), each->data.end(),
+                  std::as_writable_bytes(std::span(result.emplace_back())).begin());
     });
     wait();
     return result;
@@ -193,9 +187,9 @@ class thread_transport final : public parallel::transport {
   std::vector<std::byte> result_;
 };
 
-/// Runs `f(transport)` in `processes` threads, one for each process of a group; throws the first exception.
-inline void in_threads(int processes, std::size_t portion,
-                       devplace::detail::function_view<const std::shared_ptr<parallel::transport>&> f) {
+/// Runs `f(group)` in `processes` threads, one for each process of a group; throws the first exception. Collective
+/// calls take at most `portion` bytes.
+inline void in_threads(int processes, std::size_t portion, devplace::detail::function_view<const process_group&> f) {
   const auto hub = std::make_shared<thread_transport::hub>(static_cast<std::size_t>(processes), portion);
   std::vector<std::exception_ptr> failed(static_cast<std::size_t>(processes));
   {
@@ -203,7 +197,7 @@ inline void in_threads(int processes, std::size_t portion,
     for (int rank = 0; rank != processes; ++rank)
       threads.emplace_back([&, rank] {
         try {
-          f(std::make_shared<thread_transport>(rank, hub));
+          f(process_group(std::make_shared<thread_transport>(rank, hub)));
         } catch (...) {
           failed[static_cast<std::size_t>(rank)] = std::current_exception();
           hub->leave(static_cast<std::size_t>(rank));
@@ -213,16 +207,8 @@ inline void in_threads(int processes, std::size_t portion,
   for (const std::exception_ptr& failure : failed)
     if (failure != nullptr) std::rethrow_exception(failure);
 }
-
-/// Runs `f(group)` in `processes` threads, one for each process of a group; throws the first exception. Collective
-/// calls take at most `portion` bytes.
-inline void in_groups(int processes, std::size_t portion, devplace::detail::function_view<const process_group&> f) {
-  const auto of_group = [&](const std::shared_ptr<parallel::transport>& to_others) { f(process_group(to_others)); };
-  in_threads(processes, portion,
-             devplace::detail::function_view<const std::shared_ptr<parallel::transport>&>(of_group));
-}
 template <class F> void in_processes(int processes, const F& f, std::size_t portion = std::size_t{1} << 20) {
-  in_groups(processes, portion, devplace::detail::function_view<const process_group&>(f));
+  in_threads(processes, portion, devplace::detail::function_view<const process_group&>(f));
 }
 
 }  // namespace devplace::test

@@ -101,9 +101,9 @@ TEST_CASE("a user without permissions gets an error naming the owner of the shar
       if (::setuid(other_user) != 0) return std::string("setuid failed");
       return failure_of_open(name) + "\n" + failure_of_create(name);
     });
-    CHECK(ended[0].how == "exit 0");
-    CHECK_THAT(ended[0].output, ContainsSubstring("open_shared: ") && ContainsSubstring("create_shared: ") &&
-                                    ContainsSubstring("is another user's file"));
+    CHECK(ended[0].end == "exit 0");
+    CHECK_THAT(ended[0].text, ContainsSubstring("open_shared: ") && ContainsSubstring("create_shared: ") &&
+                                  ContainsSubstring("is another user's file"));
     CHECK(file.exists());
   }
 }

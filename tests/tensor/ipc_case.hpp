@@ -64,8 +64,8 @@ inline void check_exchange() {
         if (!done()) return std::string("no pipe");
         return std::to_string(read);
       });
-  CHECK(ended[0].output == std::to_string(3.0f));
-  CHECK(ended[1].output == std::to_string(12.0f));
+  CHECK(ended[0].text == std::to_string(3.0f));
+  CHECK(ended[1].text == std::to_string(12.0f));
 }
 
 }  // namespace ipc_case

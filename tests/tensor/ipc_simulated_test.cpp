@@ -35,7 +35,7 @@ TEST_CASE("a simulated device with another number is not the exporter's") {
         }
         return done() ? message : "no pipe";
       });
-  CHECK_THAT(ended[1].output,
+  CHECK_THAT(ended[1].text,
              Catch::Matchers::ContainsSubstring("\"device: simulated device 1\" and \"device: simulated device 0\""));
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("opening an exported tensor throws if its file was shortened") {
         }
         return done() ? message : "no pipe";
       });
-  CHECK_THAT(ended[1].output, Catch::Matchers::ContainsSubstring("has a header that does not fit its file"));
+  CHECK_THAT(ended[1].text, Catch::Matchers::ContainsSubstring("has a header that does not fit its file"));
 }
 
 TEST_CASE("an exported tensor waits for its importers, also after its name was removed") {
@@ -84,7 +84,7 @@ TEST_CASE("an exported tensor waits for its importers, also after its name was r
         destroyed.store(1);
         return std::string();
       });
-  CHECK(ended[0].output == "");
-  CHECK(ended[1].output == "");
+  CHECK(ended[0].text == "");
+  CHECK(ended[1].text == "");
   ::munmap(memory, sizeof(std::atomic<int>));
 }

@@ -155,7 +155,7 @@ TEST_CASE("another process opens a tensor by name") {
     there(0, 0) = 7;
     return std::to_string(read);
   });
-  CHECK(children[0].output == std::to_string(6.0f));
+  CHECK(children[0].text == std::to_string(6.0f));
   CHECK(x(0, 0) == 7);
 }
 

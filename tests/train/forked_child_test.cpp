@@ -56,7 +56,7 @@ void require(bool fact, const std::string& what) {
 /// Calls `f()` in a child, which is killed if it hangs, and throws unless the child ends without an exception.
 template <class F> void in_child(const F& f) {
   const auto ended = support::in_forked_processes(1, [&](int) { f(); }, 20);
-  require(ended[0].how == "exit 0", "the child: " + ended[0].how + " " + ended[0].output);
+  require(ended[0].end == "exit 0", "the child: " + ended[0].end + " " + ended[0].text);
 }
 
 /// Throws unless `f()` throws the error for the call `name` in a child of this rank.
@@ -109,8 +109,8 @@ template <class Policy = collective::all_reduce<>> std::vector<float> undisturbe
   std::vector<float> result;
   const auto ended = support::in_forked_group(2, [] { return trained<Policy>([](auto&, auto&) {}); });
   REQUIRE(support::failures(ended).empty());
-  result.resize(ended[0].output.size() / sizeof(float));
-  std::memcpy(result.data(), ended[0].output.data(), ended[0].output.size());
+  result.resize(ended[0].text.size() / sizeof(float));
+  std::memcpy(result.data(), ended[0].text.data(), ended[0].text.size());
   return result;
 }
 

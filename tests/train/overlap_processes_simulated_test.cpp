@@ -272,7 +272,7 @@ TEST_CASE("an exception during the reduction of buckets ends all processes and c
       }
       return kept == nullptr ? "no training" : "no exception";
     });
-    CHECK(ended[1].output == "layer " + std::to_string(layer) + " has failed.");
-    CHECK_THAT(ended[0].output, ContainsSubstring("rank 1 has left the group"));
+    CHECK(ended[1].text == "layer " + std::to_string(layer) + " has failed.");
+    CHECK_THAT(ended[0].text, ContainsSubstring("rank 1 has left the group"));
   }
 }

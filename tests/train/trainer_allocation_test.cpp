@@ -21,8 +21,8 @@
 #include <devplace/process/process_group.hpp>
 #include <devplace/train/trainer.hpp>
 
-#include "support/allocation_counter.hpp"
 #include "support/catch.hpp"
+#include "support/replaced_new.hpp"
 #include "support/training_data.hpp"
 
 namespace dp = devplace;

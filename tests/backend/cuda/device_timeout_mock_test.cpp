@@ -18,8 +18,8 @@
 
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
+#include "support/in_child.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"
-#include "support/written_by.hpp"
 
 namespace dp = devplace;
 namespace mock = devplace::test::mock_cuda;
@@ -115,21 +115,20 @@ TEST_CASE("an unread failure is written to stderr at exit", "[backend][timeout]"
     } catch (const dp::device_lost&) {
     }
   };
-  const std::string unread = support::written_by([&] { fails(false); });
+  const std::string unread = support::in_child([&] { fails(false); });
   CHECK_THAT(unread, StartsWith("devplace: cuda:1 failed, and the program ended without reading a loss or waiting: ") &&
                          ContainsSubstring("an illegal memory access") && ContainsSubstring("scale_kernel") &&
                          !ContainsSubstring("status"));
   CHECK(unread.find('\n') == unread.size() - 1);
-  CHECK(support::written_by([&] { fails(true); }).empty());
-  CHECK(support::written_by([] { pretend_to_launch(1, "scale_kernel"); }).empty());
+  CHECK(support::in_child([&] { fails(true); }).empty());
+  CHECK(support::in_child([] { pretend_to_launch(1, "scale_kernel"); }).empty());
 }
 
 TEST_CASE("a GPU that never finishes does not keep the program from exiting", "[backend][timeout]") {
-  CHECK(support::written_by([] {
+  CHECK(support::in_child([] {
           pretend_to_launch(0, "endless_kernel");
           mock::set_done(false);
         }).empty());
-  CHECK_THAT(support::written_by(pretend_endless_kernel),
-             StartsWith("devplace: cuda:0 failed, and the program ended") && ContainsSubstring(gave_up) &&
-                 !ContainsSubstring("status"));
+  CHECK_THAT(support::in_child(pretend_endless_kernel), StartsWith("devplace: cuda:0 failed, and the program ended") &&
+                                                            ContainsSubstring(gave_up) && !ContainsSubstring("status"));
 }

@@ -59,7 +59,7 @@ template <class F> std::string error_of(F&& f) {
 template <class F> std::string in_another_process(const F& f) {
   const auto ended = support::in_forked_processes(1, [&](int) { return f() + violations(); });
   CHECK(support::failures(ended).empty());
-  return ended[0].output;
+  return ended[0].text;
 }
 
 /// Destroys an exported tensor while another process has it open and then closes it or is killed.

@@ -8,9 +8,9 @@
 
 #include <devplace/backend/cuda/product.hpp>
 
-#include "support/allocation_counter.hpp"
 #include "support/catch.hpp"
 #include "support/mock_cuda/mock_cublaslt.hpp"
+#include "support/replaced_new.hpp"
 
 namespace dp = devplace;
 namespace lt = devplace::test::mock_cublaslt;

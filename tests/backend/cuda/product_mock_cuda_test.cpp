@@ -17,10 +17,10 @@
 #include <devplace/backend/cuda/product_gradients.hpp>
 
 #include "support/catch.hpp"
+#include "support/in_child.hpp"
 #include "support/mock_cuda/kernel_launch.hpp"
 #include "support/mock_cuda/mock_cublaslt.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"
-#include "support/written_by.hpp"
 
 namespace dp = devplace;
 namespace mock = devplace::test::mock_cuda;
@@ -404,8 +404,8 @@ TEST_CASE("the first product that cuBLASLt does not compute is named on stderr, 
       "devplace: cuda:0: not by cuBLASLt: the product 6x8 = 6x5 by 5x8 (float; stored rows are 5, 8 and 8 elements "
       "apart): the operation is not supported (15), 2 algorithms need more workspace or lower precision; a slower "
       "kernel of devplace computes the product. DEVPLACE_LIST_PRODUCTS=1 lists all products.\n";
-  CHECK(support::written_by(three_products) == note);
-  const std::string all = support::written_by([&] {
+  CHECK(support::in_child(three_products) == note);
+  const std::string all = support::in_child([&] {
     setenv("DEVPLACE_LIST_PRODUCTS", "1", 1);
     three_products();
     lt::offer({});
@@ -423,18 +423,18 @@ TEST_CASE("an error of cuBLASLt's query or product that devplace's kernel makes 
   using Catch::Matchers::ContainsSubstring;
   const auto computed_after = [&](const char* function, cublasStatus_t status) {
     lt::fail(function, status);
-    if (largest_error(p.g, p.c) >= 1e-5) std::exit(1);  // which written_by() tells
+    if (largest_error(p.g, p.c) >= 1e-5) std::exit(1);  // which in_child() tells
   };
   const auto invalid = [&] { computed_after("cublasLtMatmulAlgoGetHeuristic", CUBLAS_STATUS_INVALID_VALUE); };
-  CHECK_THAT(support::written_by(invalid), ContainsSubstring("(7); a slower kernel") && !ContainsSubstring("status"));
+  CHECK_THAT(support::in_child(invalid), ContainsSubstring("(7); a slower kernel") && !ContainsSubstring("status"));
   const auto unsupported = [&] { computed_after("cublasLtMatmul", CUBLAS_STATUS_NOT_SUPPORTED); };
-  CHECK_THAT(support::written_by(unsupported),
+  CHECK_THAT(support::in_child(unsupported),
              ContainsSubstring("(15); a slower kernel") && !ContainsSubstring("status"));
   // A bias that cuBLASLt does not add is added by another kernel, without a note, unless the query is wrong.
   p.g.bias = p.bias.data();
   const auto without_epilogue = [&] { computed_after("cublasLtMatmulAlgoGetHeuristic", CUBLAS_STATUS_NOT_SUPPORTED); };
-  CHECK(support::written_by(without_epilogue).empty());
-  CHECK_THAT(support::written_by(invalid), ContainsSubstring("; with a bias): ") && ContainsSubstring("(7); a slower"));
+  CHECK(support::in_child(without_epilogue).empty());
+  CHECK_THAT(support::in_child(invalid), ContainsSubstring("; with a bias): ") && ContainsSubstring("(7); a slower"));
 }
 
 TEST_CASE("each logical device has its own cuBLASLt handle and a workspace of 32 MiB", "[backend]") {

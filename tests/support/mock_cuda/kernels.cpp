@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "support/mock_cuda/state.hpp"
-#include "support/software_gpu/fat_binary.hpp"
 
 namespace devplace::test::mock_cuda {
 
@@ -49,13 +48,6 @@ struct pushed_configuration {
   cudaStream_t stream;
 };
 thread_local std::vector<pushed_configuration> pushed;
-
-class device_memory final : public software_gpu::memory_owner {
- public:
-  software_gpu::memory_block block_of(software_gpu::u64 address) override {
-    return memory_at(reinterpret_cast<const void*>(address));
-  }
-};
 
 /// Converts "void devplace::detail::simt_kernel<devplace::detail::body<float> >(devplace::detail::body<float>)" to
 /// "body<float>".
@@ -94,9 +86,10 @@ std::pair<software_gpu::ptx_module*, software_gpu::function*> code_of(const kern
 void execute(const kernel& k, int device, cudaStream_t stream, const software_gpu::launch_configuration& shape,
              const std::vector<const void*>& arguments) {
   software_gpu::gpu& gpu = gpu_of_kernels();
+  std::vector<std::string> found;
   try {
     const auto [m, f] = code_of(k);
-    gpu.launch(*m, *f, shape, arguments.data());
+    found = gpu.launch(*m, *f, shape, arguments.data());
   } catch (const software_gpu::ptx_error& problem) {
     this_program().violations.push_back(problem.what());
     violate(problem.what());
@@ -105,7 +98,7 @@ void execute(const kernel& k, int device, cudaStream_t stream, const software_gp
   if (!in_reverse_order())
     for (const auto& touched : gpu.touched_memory())
       use(k.name.c_str(), stream, reinterpret_cast<const void*>(touched.begin), touched.bytes, touched.writes);
-  for (std::string problem : gpu.violations()) {
+  for (std::string& problem : found) {
     if (const std::size_t at = problem.find(k.mangled); at != std::string::npos)
       problem.replace(at, k.mangled.size(), k.name);
     this_program().violations.push_back(problem);
@@ -114,7 +107,6 @@ void execute(const kernel& k, int device, cudaStream_t stream, const software_gp
     else
       violate(problem);
   }
-  gpu.clear_violations();
 }
 
 cudaError_t launch_kernel(const char* call, const void* stub, dim3 grid, dim3 block, void** arguments,
@@ -135,8 +127,7 @@ cudaError_t launch_kernel(const char* call, const void* stub, dim3 grid, dim3 bl
       const char* const argument = static_cast<const char*>(arguments[copied.size()]);
       copied.emplace_back(argument, argument + parameter.bytes);
     }
-    const software_gpu::launch_configuration shape{
-        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, static_cast<software_gpu::u32>(shared_bytes)};
+    const software_gpu::launch_configuration shape{grid.x, block.x, static_cast<software_gpu::u32>(shared_bytes)};
     enqueue(stream, [&k, device = current, stream, copied = std::move(copied), shape] {
       std::vector<const void*> values;
       for (const std::vector<char>& bytes : copied) values.push_back(bytes.data());
@@ -149,7 +140,8 @@ cudaError_t launch_kernel(const char* call, const void* stub, dim3 grid, dim3 bl
 
 software_gpu::gpu& gpu_of_kernels() {
   static software_gpu::gpu& one = *[] {
-    auto* const made = new software_gpu::gpu(*new device_memory);
+    auto* const made = new software_gpu::gpu(
+        [](software_gpu::u64 address) { return memory_at(reinterpret_cast<const void*>(address)); });
     if (in_reverse_order()) made->options.order = software_gpu::execution_order::reverse;
     return made;
   }();
@@ -179,7 +171,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
   attributes->ptxVersion = attributes->binaryVersion = known->second.from->architecture;
   attributes->maxThreadsPerBlock = 1024;
   attributes->numRegs = 32;
-  attributes->sharedSizeBytes = static_shared_bytes(*f);
+  attributes->sharedSizeBytes = f->shared_bytes;
   return cudaSuccess;
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int, std::size_t,

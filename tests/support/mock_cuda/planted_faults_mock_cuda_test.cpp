@@ -155,9 +155,9 @@ TEST_CASE("each fault planted in host code or in a kernel is found, and nothing 
       });
       CHECK(support::failures(ended).empty());
       if (faulty && (in_order || !fault.between_streams))
-        CHECK_THAT(ended[0].output, Catch::Matchers::ContainsSubstring(fault.sentence));
+        CHECK_THAT(ended[0].text, Catch::Matchers::ContainsSubstring(fault.sentence));
       else if (!faulty)
-        CHECK(ended[0].output == "");
+        CHECK(ended[0].text == "");
     }
 }
 

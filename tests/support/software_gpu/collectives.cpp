@@ -52,18 +52,16 @@ void warp_barrier(execution& e, const instruction&) {
 }
 
 /// Rows of 8 numbers of 16 bits, whose addresses the lanes give: lanes 0 to 7 of the first matrix, and so on.
-template <unsigned Count, bool Transposed> void load_matrices(execution& e, const instruction& i) {
+template <bool Transposed> void load_matrices(execution& e, const instruction& i) {
   u16 rows[warp_size][8] = {}, states[warp_size][8];  // states: of an element's two bytes
   std::memset(states, has_value, sizeof states);
-  e.active = Count == 4 ? all_lanes : (1U << (8 * Count % 32)) - 1;
   each_place(e, i, 16, access::read, [&](unsigned lane, const place& at) {
     if (at.data == nullptr) return;
     std::memcpy(rows[lane], at.data, 16), std::memcpy(states[lane], at.written, 16);
-    if (e.launch->options.find_undefined_values && std::count(states[lane], states[lane] + 8, 0) == 8)
+    if (std::count(states[lane], states[lane] + 8, 0) == 8)
       report(e, i, lane, "a read of shared memory that nothing was written to");
   });
-  e.active = all_lanes;
-  for (unsigned k = 0; k < Count; ++k) {
+  for (unsigned k = 0; k < 4; ++k) {
     u32 results[warp_size], known = 0;
     for (unsigned lane = 0; lane < warp_size; ++lane) {
       const unsigned row = lane / 4, column = lane % 4 * 2;
@@ -106,11 +104,6 @@ template <class T> void multiply_matrices(execution& e, const instruction& i) {
   for (unsigned r = 0; r < 4; ++r) store_lanes(e, i.to[r], results[r]);
 }
 
-template <unsigned Count> void add_matrix_loads(operation_table& table, const std::string& count) {
-  const std::string name = "ldmatrix.sync.aligned.m8n8." + count;
-  table[name + ".u16"] = {&load_matrices<Count, false>, {8}, true, 1, action::collective, true};
-  table[name + ".trans.u16"] = {&load_matrices<Count, true>, {8}, true, 1, action::collective, true};
-}
 template <class T> void add_products(operation_table& table, const std::string& type) {
   table["mma.sync.aligned.m16n8k16.row.col.f32." + type + "." + type + ".f32"] = {
       &multiply_matrices<T>, {4, 4, 4, 4, 4, 4, 4, 4, 4, 4}, false, 1, action::collective, true};
@@ -126,7 +119,8 @@ void add_warp_operations(operation_table& table) {
   table["vote.sync.all.pred"] = {&vote<true>, {0, 4}, false, 1, action::collective};
   table["vote.sync.any.pred"] = {&vote<false>, {0, 4}, false, 1, action::collective};
   table["vote.sync.ballot.u32"] = table["vote.ballot.sync.u32"] = {&ballot, {0, 4}, false, 1, action::collective};
-  add_matrix_loads<1>(table, "x1"), add_matrix_loads<2>(table, "x2"), add_matrix_loads<4>(table, "x4");
+  table["ldmatrix.sync.aligned.m8n8.x4.u16"] = {&load_matrices<false>, {8}, true, 1, action::collective, true};
+  table["ldmatrix.sync.aligned.m8n8.x4.trans.u16"] = {&load_matrices<true>, {8}, true, 1, action::collective, true};
   add_products<half>(table, "f16"), add_products<bfloat>(table, "bf16");
   table["bar.warp.sync"] = {&warp_barrier, {4}, false, 0, action::collective};
   table["bar.sync"] = {nullptr, {4}, false, 0, action::barrier, true};

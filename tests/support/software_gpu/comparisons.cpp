@@ -32,7 +32,6 @@ template <class... T> void add_ordered(operation_table& table) {
 /// Comparisons that are true where an operand is NaN, and those that look for NaN.
 template <class... T> void add_unordered(operation_table& table) {
   add_comparison<T...>(table, "ne", [](auto a, auto b) { return a < b || a > b; });
-  add_comparison<T...>(table, "equ", [](auto a, auto b) { return !(a < b || a > b); });
   add_comparison<T...>(table, "neu", [](auto a, auto b) { return a != b; });
   add_comparison<T...>(table, "ltu", [](auto a, auto b) { return !(a >= b); });
   add_comparison<T...>(table, "leu", [](auto a, auto b) { return !(a > b); });

@@ -24,6 +24,8 @@ template <class D> struct convert_to {
     } else if constexpr (std::is_same_v<D, float>) {
       const auto result = static_cast<float>(x);
       return std::isnan(result) ? std::bit_cast<float>(0x7fffffffU) : result;
+    } else if constexpr (std::is_same_v<D, half> || std::is_same_v<D, bfloat>) {
+      return std::isnan(x) ? std::bit_cast<D>(u16{0x7fff}) : static_cast<D>(x);
     } else {
       return static_cast<D>(x);
     }
@@ -73,11 +75,13 @@ void add_conversions(operation_table& table) {
   add_roundings<float>(table), add_roundings<double>(table);
   add_from<float, half>(table), add_from<half, float>(table);
   // The first number becomes the upper half.
-  const auto add_pairs = [&]<class H>(const std::string& name, H) {
-    add<u32, float, float>(table, name,
-                           [](float high, float low) { return u32{H(high).bits} << 16 | u32{H(low).bits}; });
+  const auto add_pairs = [&]<class H>(const std::string& name, convert_to<H>) {
+    add<u32, float, float>(table, name, [](float high, float low) {
+      const auto bits = [](float x) { return u32{std::bit_cast<u16>(convert_to<H>{}(x))}; };
+      return bits(high) << 16 | bits(low);
+    });
   };
-  add_pairs("cvt.f16x2", half{}), add_pairs("cvt.bf16x2", bfloat{});
+  add_pairs("cvt.f16x2", convert_to<half>{}), add_pairs("cvt.bf16x2", convert_to<bfloat>{});
   add_moves<u8, s8, u16, s16, u32, s32, u64, s64, float, double>(table);
   table["join.u32"] = {&join_parts<joined<u32, u16>, u32, u16, u16>, {2, 2}, true};
   table["join.u64"] = {&join_parts<joined<u64, u32>, u64, u32, u32>, {4, 4}, true};

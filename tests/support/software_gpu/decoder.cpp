@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 
-#include "support/software_gpu/text.hpp"
 #include "support/software_gpu/warp.hpp"
 
 // Makes the executor's form of a function from its text.
@@ -25,11 +24,21 @@ const operation_table& operations() {
   return table;
 }
 
+u64 address_in_frame(const execution&, frame& f, const variable*, unsigned lane) {
+  return reinterpret_cast<u64>(f.lane_memory(lane));
+}
+u64 address_of_parameters(const execution& e, frame&, const variable*, unsigned) {
+  return reinterpret_cast<u64>(e.launch->parameters.data());
+}
+u64 address_in_shared(const execution& e, frame&, const variable* of, unsigned) {
+  return e.launch->kernel.shared.at(of);
+}
+
 class decoder {
  public:
   decoder(ptx_module& from, function& into) : module_(from), function_(into) {}
   void decode() {
-    scopes_.emplace_back();
+    scopes_.push_back({special_registers()});
     function_.results = declare_parameters(function_.results_text);
     function_.parameters = declare_parameters(function_.parameters_text);
     if (function_.kernel) area_ = function_.memory_bytes = 0;
@@ -62,22 +71,33 @@ class decoder {
       function_.code[at].target = target->second;
     }
     function_.memory_bytes = static_cast<u32>(aligned(function_.memory_bytes, 16));
-    function_.executed.resize(function_.code.size());
     const operand* next = function_.operands.data();
     for (instruction& i : function_.code) i.to = next, i.from = next + i.to_count, next += i.to_count + i.from_count;
   }
 
  private:
-  /// The register or the variable that a name in PTX stands for.
+  /// What a name in PTX stands for: a register, or a value that is known when the function is called.
   struct meaning {
     operand of_register;
-    space where = space::generic;  ///< local, in the lane's memory of the frame; param, in the kernel's parameters
+    preset_register::value_of_lane known = nullptr;
     u32 offset = 0;
   };
   struct scope {
     std::map<std::string, meaning, std::less<>> names;
     u32 area = 0;
   };
+
+  static std::map<std::string, meaning, std::less<>> special_registers() {
+    return {
+        {"%tid.x", {{}, [](auto& e, auto&, auto, unsigned lane) { return u64{e.of->number} * warp_size + lane; }}},
+        {"%ntid.x", {{}, [](auto& e, auto&, auto, unsigned) { return u64{e.launch->configuration.threads}; }}},
+        {"%ctaid.x", {{}, [](auto& e, auto&, auto, unsigned) { return u64{e.block->number}; }}},
+        {"%nctaid.x", {{}, [](auto& e, auto&, auto, unsigned) { return u64{e.launch->configuration.blocks}; }}},
+        {"%laneid", {{}, [](auto&, auto&, auto, unsigned lane) { return u64{lane}; }}},
+        {"%lanemask_le", {{}, [](auto&, auto&, auto, unsigned lane) { return u64{(2U << lane) - 1}; }}},
+        {"%lanemask_ge", {{}, [](auto&, auto&, auto, unsigned lane) { return u64{all_lanes << lane}; }}},
+    };
+  }
 
   [[noreturn]] void refuse(const std::string& why) const {
     const std::string text(function_.code.empty() ? function_.parameters_text : function_.code.back().text);
@@ -106,11 +126,11 @@ class decoder {
     return at->second;
   }
 
-  operand holder_of(space where, u32 offset, const variable* of = nullptr) {
-    for (const addressed& a : function_.addresses)
-      if (a.where == where && a.offset == offset && a.of == of) return a.holder;
-    function_.addresses.push_back({new_register(8), where, offset, of});
-    return function_.addresses.back().holder;
+  operand preset(preset_register::value_of_lane value, u32 offset = 0, const variable* of = nullptr) {
+    for (const preset_register& p : function_.presets)
+      if (p.value == value && p.offset == offset && p.of == of) return p.holder;
+    function_.presets.push_back({new_register(8), value, offset, of});
+    return function_.presets.back().holder;
   }
 
   /// Searches the scopes from the innermost on.
@@ -121,16 +141,13 @@ class decoder {
   }
 
   operand resolve(std::string_view text, u8 bytes) {
-    if (const meaning* const m = find(text))
-      return m->where == space::generic ? m->of_register : holder_of(m->where, m->offset);
+    if (const meaning* const m = find(text)) return m->known == nullptr ? m->of_register : preset(m->known, m->offset);
     if (const auto bits = number(text)) return immediate(*bits, bytes);
-    for (u32 k = 0; k < special_registers.size(); ++k)
-      if (special_registers[k].name == text) return {k * warp_size * 4, 0, plane::special, 4};
     const auto v = module_.variables.find(text);
     if (v == module_.variables.end()) refuse("unknown operand '" + std::string(text) + "'");
     if (v->second->where != space::shared) return immediate(v->second->address, 8);
     function_.shared[v->second.get()];
-    return holder_of(space::shared, 0, v->second.get());
+    return preset(address_in_shared, 0, v->second.get());
   }
 
   /// Adds the address "[base+displacement]". Elements of a kernel's parameters are constants of a launch, which are
@@ -141,29 +158,29 @@ class decoder {
     if (!displacement) refuse("the displacement is no number");
     const meaning* const m = find(parts.at(0));
     i.displacement = *displacement + (m != nullptr ? m->offset : 0);
-    const bool constants = m != nullptr && m->where == space::param;
+    const bool constants = m != nullptr && m->known == address_of_parameters;
     for (u32 k = 0; k < i.count && constants; ++k) {
       from_.push_back(new_constant(bytes));
       function_.launch_constants.push_back({from_.back(), {static_cast<u32>(i.displacement) + k * bytes, bytes}});
     }
-    const bool local = m != nullptr && m->where == space::local;
-    if (!constants) from_.push_back(local ? holder_of(space::local, 0) : resolve(parts.at(0), 8));
+    const bool local = m != nullptr && m->known == address_in_frame;
+    if (!constants) from_.push_back(local ? preset(address_in_frame) : resolve(parts.at(0), 8));
     return constants;
   }
 
-  parameter declare_in_frame(std::string_view text, space where) {
+  parameter declare_in_frame(std::string_view text, preset_register::value_of_lane address) {
     const declaration d = declared(text);
     const auto offset = static_cast<u32>(aligned(area_, d.alignment));
     area_ = offset + static_cast<u32>(d.bytes);
     function_.memory_bytes = std::max(function_.memory_bytes, area_);
-    scopes_.back().names[std::string(d.name)] = {{}, where, offset};
+    scopes_.back().names[std::string(d.name)] = {{}, address, offset};
     return {offset, static_cast<u32>(d.bytes)};
   }
 
   std::vector<parameter> declare_parameters(std::string_view list) {
     std::vector<parameter> result;
     for (const std::string_view text : split(list, ','))
-      result.push_back(declare_in_frame(text, function_.kernel ? space::param : space::local));
+      result.push_back(declare_in_frame(text, function_.kernel ? address_of_parameters : address_in_frame));
     return result;
   }
 
@@ -185,7 +202,7 @@ class decoder {
     if (text.starts_with(".reg "))
       declare_registers(text);
     else if (text.starts_with(".local ") || text.starts_with(".param "))
-      declare_in_frame(text, space::local);
+      declare_in_frame(text, address_in_frame);
     else if (text.starts_with(".shared "))
       add_variable(module_, text);
     else if (!text.starts_with(".pragma "))
@@ -201,15 +218,15 @@ class decoder {
       i.guard = resolve(text.substr(begin, end - begin), 0);
       text = trimmed(text.substr(end));
     }
-    i.opcode = text.substr(0, text.find(' '));
-    const auto arguments = split(text.substr(i.opcode.size()), ',');
+    const std::string_view opcode = text.substr(0, text.find(' '));
+    const auto arguments = split(text.substr(opcode.size()), ',');
     to_.clear(), from_.clear();
-    if (i.opcode == "bra" || i.opcode == "bra.uni") {
+    if (opcode == "bra" || opcode == "bra.uni") {
       i.what = action::branch;
       branches_.emplace_back(function_.code.size() - 1, arguments.at(0));
-    } else if (i.opcode == "call" || i.opcode == "call.uni") {
+    } else if (opcode == "call" || opcode == "call.uni") {
       decode_call(i, arguments);
-    } else if (!decode_operation(i, arguments)) {
+    } else if (!decode_operation(i, opcode, arguments)) {
       i.what = action::unsupported, to_.clear(), from_.clear();
     }
     i.to_count = static_cast<u8>(to_.size()), i.from_count = static_cast<u8>(from_.size());
@@ -238,8 +255,8 @@ class decoder {
   }
 
   /// Looks the instruction up; false if this machine lacks it.
-  bool decode_operation(instruction& i, const std::vector<std::string_view>& arguments) {
-    const auto words = split(i.opcode, '.');
+  bool decode_operation(instruction& i, std::string_view opcode, const std::vector<std::string_view>& arguments) {
+    const auto words = split(opcode, '.');
     std::string key(words[0]);
     for (std::size_t k = 1; k < words.size(); ++k) {
       const std::string_view word = words[k];
@@ -302,8 +319,8 @@ void decode(ptx_module& from, function& f) {
       f.shared.insert(call.callee->shared.begin(), call.callee->shared.end());
     }
   for (auto& [v, offset] : f.shared) {
-    offset = static_cast<u32>(aligned(f.shared_bytes, v->alignment));
-    f.shared_bytes = offset + static_cast<u32>(v->bytes);
+    offset = static_cast<u32>(aligned(f.shared_bytes, v->declared.alignment));
+    f.shared_bytes = offset + static_cast<u32>(v->declared.bytes);
   }
 }
 

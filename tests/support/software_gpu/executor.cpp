@@ -42,18 +42,16 @@ class group_runner {
   u64 run(u64 slice) {
     const u32 meet = next_of_others();
     const instruction* const code = e_.in->code->code.data();
-    u64* const executed = e_.in->code->executed.data();
     u64 used = 0;
     for (bool goes_on = true; goes_on && used < slice && pc_ < meet;) {
       const instruction& i = code[pc_];
       e_.active = lanes_;
       if (i.guarded) {
         if (const u32 unknown = lanes_ & ~e_.defined[i.guard.index]; unknown != 0)
-          report_undefined(e_, i, unknown, "a branch or guard");
+          report(e_, i, first_lane(unknown), "an undefined value decides a branch or guard");
         e_.active &= i.guard_negated ? ~e_.predicate(i.guard) : e_.predicate(i.guard);
       }
-      const auto threads = static_cast<u64>(std::popcount(e_.active));
-      executed[pc_] += threads, threads_ += threads;
+      threads_ += static_cast<u64>(std::popcount(e_.active));
       used += i.strong ? cost_of_synchronisation : 1, ++e_.launch->warp_instructions;
       if (e_.active == 0) {
         ++pc_;
@@ -81,7 +79,7 @@ class group_runner {
 
   void end_lanes() {
     warp_.ended |= lanes_;
-    for (frame* f = e_.in; f != nullptr;) f = leave(warp_, *f, lanes_);
+    for (frame* f = e_.in; f != nullptr; f = f->caller) f->lanes &= ~lanes_;
     warp_.groups.erase(warp_.groups.begin() + static_cast<std::ptrdiff_t>(at_));
     gone_ = true;
   }
@@ -113,9 +111,7 @@ class group_runner {
       case action::collective:
         return together(i);
       default:
-        report(e_, i, first_lane(lanes_),
-               i.opcode.starts_with("call") ? "a call of a function that the module lacks"
-                                            : "an instruction that the software GPU lacks");
+        report(e_, i, first_lane(lanes_), "an instruction that the software GPU lacks");  // or a function to call
         e_.launch->stopped = true;
     }
     return false;
@@ -146,7 +142,7 @@ class group_runner {
       copy_parameter(from, p.offset, *from.caller, from.site->results[k], p.bytes);
     }
     warp_.groups[at_].in = from.caller, pc_ = from.return_to;
-    leave(warp_, from, lanes_);
+    from.lanes &= ~lanes_;
   }
 
   /// Runs a collective for each set of lanes that name each other. Returns whether all lanes go on; those whose
@@ -179,8 +175,7 @@ class group_runner {
     }
     g.is = group::state::at_collective;
     lanes_ = waiting;
-    e_.in->code->executed[pc_] -= static_cast<u64>(std::popcount(waiting));  // counted when they have met
-    threads_ -= static_cast<u64>(std::popcount(waiting));
+    threads_ -= static_cast<u64>(std::popcount(waiting));  // counted when they have met
     if (waiting != all) warp_.groups.push_back({e_.in, pc_ + 1, all & ~waiting});
     return false;
   }
@@ -252,7 +247,7 @@ u64 run_warp(launch_state& launch, block_state& block, warp& w, u64 budget) {
 
 execution execution_of(launch_state& launch, block_state& block, warp& w, const group& g) {
   const auto bytes_of = [](auto& plane) { return reinterpret_cast<unsigned char*>(plane.data()); };
-  return {{bytes_of(g.in->registers), bytes_of(g.in->code->constants), bytes_of(w.special)},
+  return {{bytes_of(g.in->registers), bytes_of(g.in->code->constants)},
           g.lanes,
           g.in,
           &w,
@@ -262,42 +257,27 @@ execution execution_of(launch_state& launch, block_state& block, warp& w, const 
 }
 
 frame* enter(execution& e, function& f, frame* caller) {
-  auto& free = e.of->free_frames[&f];
-  std::unique_ptr<frame> made;
-  if (free.empty()) {
-    made = std::make_unique<frame>();
-    made->code = &f;
-    made->registers.resize((f.register_bytes + 7) / 8 + 1);
-    made->memory.resize(std::size_t{f.memory_bytes} * warp_size / 8);
-    for (const addressed& a : f.addresses)
-      for (unsigned lane = 0; lane < warp_size; ++lane) {
-        const u64 base = a.where == space::shared  ? e.launch->kernel.shared.at(a.of)
-                         : a.where == space::param ? reinterpret_cast<u64>(e.launch->parameters.data())
-                                                   : reinterpret_cast<u64>(made->lane_memory(lane));
-        made->registers[a.holder.offset / 8 + lane] = base + a.offset;
-      }
-  } else {
-    made = std::move(free.back());
-    free.pop_back();
+  auto& frames = e.of->frames;
+  const auto is_free = [&](const auto& one) { return one->lanes == 0 && one->code == &f; };
+  auto at = std::find_if(frames.begin(), frames.end(), is_free);
+  if (at == frames.end()) {
+    at = frames.insert(at, std::make_unique<frame>());
+    (*at)->code = &f;
+    (*at)->registers.resize((f.register_bytes + 7) / 8 + 1);
+    (*at)->memory.resize(std::size_t{f.memory_bytes} * warp_size / 8);
   }
-  made->written.assign(std::size_t{f.memory_bytes} * warp_size, 0);
-  made->defined.assign(f.register_count, e.launch->options.find_undefined_values ? 0 : all_lanes);
-  made->defined[0] = all_lanes;
-  for (const addressed& a : f.addresses) made->defined[a.holder.index] = all_lanes;
-  made->caller = caller, made->depth = caller == nullptr ? 0 : caller->depth + 1;
-  made->lanes = e.active, made->site = nullptr;
-  e.of->frames.push_back(std::move(made));
-  return e.of->frames.back().get();
-}
-
-frame* leave(warp& w, frame& f, u32 lanes) {
-  frame* const caller = f.caller;
-  if ((f.lanes &= ~lanes) == 0) {
-    const auto at = std::find_if(w.frames.begin(), w.frames.end(), [&](const auto& one) { return one.get() == &f; });
-    w.free_frames[f.code].push_back(std::move(*at));
-    w.frames.erase(at);
+  frame& made = **at;
+  made.written.assign(std::size_t{f.memory_bytes} * warp_size, 0);
+  made.defined.assign(f.register_count, 0);
+  made.defined[0] = all_lanes;
+  for (const preset_register& p : f.presets) {
+    made.defined[p.holder.index] = all_lanes;
+    for (unsigned lane = 0; lane < warp_size; ++lane)
+      made.registers[p.holder.offset / 8 + lane] = p.value(e, made, p.of, lane) + p.offset;
   }
-  return caller;
+  made.caller = caller, made.depth = caller == nullptr ? 0 : caller->depth + 1;
+  made.lanes = e.active, made.site = nullptr;
+  return &made;
 }
 
 }  // namespace devplace::test::software_gpu

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cfenv>
 #include <cmath>
-#include <limits>
 
 #include "support/software_gpu/lanes.hpp"
 

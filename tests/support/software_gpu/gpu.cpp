@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <deque>
 #include <numeric>
-#include <set>
 #include <string>
 
 #include "support/software_gpu/warp.hpp"
@@ -18,14 +16,6 @@ namespace devplace::test::software_gpu {
 namespace {
 
 constexpr std::size_t most_active_blocks = 256;
-
-std::array<u32, 3> position(u64 linear, const dimensions& in) {
-  return {static_cast<u32>(linear % in.x), static_cast<u32>(linear / in.x % in.y),
-          static_cast<u32>(linear / in.x / in.y)};
-}
-std::string text_of(const std::array<u32, 3>& at) {
-  return "(" + std::to_string(at[0]) + ", " + std::to_string(at[1]) + ", " + std::to_string(at[2]) + ")";
-}
 
 /// Returns the numbers 0 to n - 1 in the launch's order.
 std::vector<u32> in_order(launch_state& launch, std::size_t n) {
@@ -41,22 +31,20 @@ u64 slice(launch_state& launch, u64 usual, u64 longest) {
 }
 
 void begin_block(launch_state& launch, block_state& block, u32 number) {
-  block.number = number, block.index = position(number, launch.configuration.grid);
-  block.warps.resize((launch.threads + warp_size - 1) / warp_size);
+  const u32 threads = launch.configuration.threads;
+  block.number = number;
+  block.warps.resize((threads + warp_size - 1) / warp_size);
   // One byte more than the block may use, so that its address is no one else's.
   block.shared.assign(launch.shared_bytes / 8 + 1, 0xcdcdcdcdcdcdcdcdU);
   block.shared_written.assign(launch.shared_bytes, 0);
   block.shared_races = {};
-  block.order = &launch.order.begin(number, launch.threads);
+  block.order = &launch.order.begin(number, threads);
   for (u32 k = 0; k < block.warps.size(); ++k) {
     warp& w = block.warps[k];
-    const u32 lanes = std::min(warp_size, launch.threads - k * warp_size);
+    const u32 lanes = std::min(warp_size, threads - k * warp_size);
     w.number = k, w.ended = 0, w.carry = 0, w.in_turn = false;
     w.existing = lanes == warp_size ? all_lanes : (1U << lanes) - 1;
-    w.special.resize(special_registers.size() * warp_size);
-    for (std::size_t at = 0; at < w.special.size(); ++at)
-      w.special[at] = special_registers[at / warp_size].value(launch, block, k * warp_size + at % warp_size);
-    while (!w.frames.empty()) leave(w, *w.frames.back(), all_lanes);
+    for (const auto& f : w.frames) f->lanes = 0;
     execution e;
     e.active = w.existing, e.of = &w, e.block = &block, e.launch = &launch;
     w.groups.assign(1, {enter(e, launch.kernel, nullptr), 0, w.existing});
@@ -92,7 +80,6 @@ void pass_barrier(launch_state& launch, block_state& block) {
   }
   if (launch.stopped) return;
   block.order->barrier = ++launch.order.now;
-  launch.counts.barriers += 1;
   for (const auto& [e, g] : groups) {
     const instruction& i = g->next();
     if (i.to_count != 0) e.set_predicate(i.to[0], any ? all_lanes : 0), e.define(i.to[0], all_lanes);
@@ -127,7 +114,7 @@ bool run_block(launch_state& launch, block_state& block, u64 budget) {
 
 /// Blocks that take long share the machine with later ones, which they may wait for.
 void run_grid(launch_state& launch) {
-  const std::vector<u32> order = in_order(launch, launch.configuration.grid.count());
+  const std::vector<u32> order = in_order(launch, launch.configuration.blocks);
   std::vector<std::unique_ptr<block_state>> free;
   std::deque<std::unique_ptr<block_state>> active;
   for (std::size_t next = 0; (next < order.size() || !active.empty()) && !launch.stopped;) {
@@ -150,31 +137,12 @@ void run_grid(launch_state& launch) {
 
 }  // namespace
 
-const std::array<special_register, special_register_count> special_registers{{
-    {"%tid.x", [](auto& launch, auto&, u32 thread) { return position(thread, launch.configuration.block)[0]; }},
-    {"%tid.y", [](auto& launch, auto&, u32 thread) { return position(thread, launch.configuration.block)[1]; }},
-    {"%tid.z", [](auto& launch, auto&, u32 thread) { return position(thread, launch.configuration.block)[2]; }},
-    {"%ntid.x", [](auto& launch, auto&, u32) { return launch.configuration.block.x; }},
-    {"%ntid.y", [](auto& launch, auto&, u32) { return launch.configuration.block.y; }},
-    {"%ntid.z", [](auto& launch, auto&, u32) { return launch.configuration.block.z; }},
-    {"%ctaid.x", [](auto&, auto& block, u32) { return block.index[0]; }},
-    {"%ctaid.y", [](auto&, auto& block, u32) { return block.index[1]; }},
-    {"%ctaid.z", [](auto&, auto& block, u32) { return block.index[2]; }},
-    {"%nctaid.x", [](auto& launch, auto&, u32) { return launch.configuration.grid.x; }},
-    {"%nctaid.y", [](auto& launch, auto&, u32) { return launch.configuration.grid.y; }},
-    {"%nctaid.z", [](auto& launch, auto&, u32) { return launch.configuration.grid.z; }},
-    {"%laneid", [](auto&, auto&, u32 thread) { return thread % warp_size; }},
-    {"%lanemask_le", [](auto&, auto&, u32 thread) { return (2U << thread % warp_size) - 1; }},
-    {"%lanemask_ge", [](auto&, auto&, u32 thread) { return all_lanes << thread % warp_size; }},
-}};
-
 void report(const execution& e, const instruction& i, unsigned lane, const std::string& what,
             const std::string& details) {
   launch_state& launch = *e.launch;
   if (!launch.reported.emplace(&i, what).second) return;
-  const u64 thread = u64{e.of->number} * warp_size + lane;
-  std::string text = "kernel " + launch.kernel.name + ", block " + text_of(e.block->index) + ", thread " +
-                     text_of(position(thread, launch.configuration.block)) + ": " + what + details + ", at '" +
+  std::string text = "kernel " + launch.kernel.name + ", block " + std::to_string(e.block->number) + ", thread " +
+                     std::to_string(e.of->number * warp_size + lane) + ": " + what + details + ", at '" +
                      std::string(i.text) + "'";
   if (e.in->code != &launch.kernel) text += " of " + e.in->code->name;
   if (launch.options.order == execution_order::reverse) text += " (reverse order)";
@@ -183,43 +151,19 @@ void report(const execution& e, const instruction& i, unsigned lane, const std::
   launch.violations.push_back(std::move(text));
 }
 
-void report_undefined(const execution& e, const instruction& i, u32 lanes, const char* what) {
-  if (!e.launch->options.find_undefined_values) return;
-  report(e, i, first_lane(lanes), std::string("an undefined value decides ") + what);
-}
-
-counters& counters::operator+=(const counters& more) {
-  launches += more.launches, instructions += more.instructions;
-  global_reads += more.global_reads, global_read_bytes += more.global_read_bytes;
-  global_writes += more.global_writes, global_write_bytes += more.global_write_bytes, atomics += more.atomics;
-  shared_reads += more.shared_reads, shared_writes += more.shared_writes, barriers += more.barriers;
-  return *this;
-}
-
-u32 static_shared_bytes(const function& kernel) { return kernel.shared_bytes; }
-
-std::map<std::string, u64> gpu::executed_opcodes() const {
-  std::map<std::string, u64> result;
-  for (const auto& m : modules_)
-    for (const auto& [name, f] : m->functions)
-      for (std::size_t k = 0; k < f->executed.size(); ++k)
-        if (f->executed[k] != 0) result[std::string(f->code[k].opcode)] += f->executed[k];
-  return result;
-}
-
 ptx_module& gpu::load(std::string ptx) {
   modules_.push_back(load_module(std::move(ptx)));
   return *modules_.back();
 }
 
-void gpu::launch(ptx_module& from, function& kernel, const launch_configuration& configuration,
-                 const void* const* arguments) {
+std::vector<std::string> gpu::launch(ptx_module& from, function& kernel, const launch_configuration& configuration,
+                                     const void* const* arguments) {
   decode(from, kernel);
-  const u64 threads = configuration.block.count(), blocks = configuration.grid.count();
+  const u32 blocks = configuration.blocks, threads = configuration.threads;
   if (!kernel.kernel || threads == 0 || threads > 1024 || blocks == 0 || blocks > ~0U / threads)
     throw ptx_error("software GPU: " + kernel.name + " cannot be launched with " + std::to_string(blocks) +
                     " blocks of " + std::to_string(threads) + " threads");
-  launch_state launch{owner_, options, from, kernel, configuration, violations_};
+  launch_state launch{block_of_, options, from, kernel, configuration};
   for (std::size_t k = 0; k < kernel.parameters.size(); ++k) {
     const parameter& p = kernel.parameters[k];
     launch.parameters.resize(p.offset + p.bytes);
@@ -232,14 +176,10 @@ void gpu::launch(ptx_module& from, function& kernel, const launch_configuration&
   }
   run_grid(launch);
   last_ = launch.counts;
-  touched_.clear();
-  launch.global_races.each_range([&](u64 begin, u64 bytes, bool writes) {
-    if (!touched_.empty() && touched_.back().writes == writes && touched_.back().begin + touched_.back().bytes == begin)
-      touched_.back().bytes += bytes;
-    else
-      touched_.push_back({begin, bytes, writes});
-  });
-  all_ += last_;
+  all_.instructions += last_.instructions, all_.global_read_bytes += last_.global_read_bytes;
+  all_.global_writes += last_.global_writes, all_.global_write_bytes += last_.global_write_bytes;
+  touched_ = launch.global_races.touched();
+  return std::move(launch.violations);
 }
 
 }  // namespace devplace::test::software_gpu

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,31 +16,24 @@
 namespace devplace::test::software_gpu {
 
 /// Memory of tests: each block has a red zone, for which no block is live.
-class test_memory final : public memory_owner {
+class test_memory {
  public:
-  memory_block block_of(u64 address) override {
-    auto at = blocks_.upper_bound(address);
-    if (at == blocks_.begin()) return {};
-    --at;
-    return address - at->first < at->second.bytes ? memory_block{at->first, at->second.bytes, at->second.written}
-                                                  : memory_block{};
+  memory_block block_of(u64 address) const {
+    const auto after = blocks_.upper_bound(address);
+    const memory_block found = after == blocks_.begin() ? memory_block{} : std::prev(after)->second;
+    return address - found.begin < found.bytes ? found : memory_block{};
   }
   /// Returns zeros.
   template <class T> T* allocate(std::size_t n, u8* written = nullptr) {
     storage_.push_back(std::make_unique<u64[]>(n * sizeof(T) / 8 + 64));
-    u64 begin = reinterpret_cast<u64>(storage_.back().get());
-    begin = (begin + 255) / 256 * 256;
-    blocks_[begin] = {n * sizeof(T), written};
+    const u64 begin = aligned(reinterpret_cast<u64>(storage_.back().get()), 256);
+    blocks_[begin] = {begin, n * sizeof(T), written};
     return reinterpret_cast<T*>(begin);
   }
   void free(const void* block) { blocks_.erase(reinterpret_cast<u64>(block)); }
 
  private:
-  struct entry {
-    u64 bytes;
-    u8* written;
-  };
-  std::map<u64, entry> blocks_;
+  std::map<u64, memory_block> blocks_;
   std::vector<std::unique_ptr<u64[]>> storage_;
 };
 
@@ -48,12 +42,12 @@ class test_memory final : public memory_owner {
 class kernel_runner {
  public:
   test_memory memory;
-  gpu device{memory};
+  gpu device{[this](u64 address) { return memory.block_of(address); }};
   launch_configuration shape;
   std::string declarations;  ///< of variables and functions, before the kernel
 
-  /// Returns the violations.
-  std::vector<std::string> run(const std::string& body, const void* x = nullptr, const void* y = nullptr) {
+  /// Returns the violations, one per line.
+  std::string run(const std::string& body, const void* x = nullptr, const void* y = nullptr) {
     const std::string text =
         ".version 8.0\n.target sm_80\n.address_size 64\n" + declarations +
         ".visible .entry test_kernel(.param .u64 px, .param .u64 py)\n{\n"
@@ -66,16 +60,11 @@ class kernel_runner {
     ptx_module& m = device.load(text);
     const u64 addresses[] = {reinterpret_cast<u64>(x), reinterpret_cast<u64>(y)};
     const void* const arguments[] = {&addresses[0], &addresses[1]};
-    device.clear_violations();
-    device.launch(m, *m.find("test_kernel"), shape, arguments);
-    return device.violations();
+    std::string violations;
+    for (const std::string& one : device.launch(m, *m.find("test_kernel"), shape, arguments)) violations += one + '\n';
+    return violations;
   }
 };
-
-/// Returns the first violation, or an empty text.
-inline std::string first_of(const std::vector<std::string>& violations) {
-  return violations.empty() ? std::string() : violations.front();
-}
 
 /// Returns the bits of a value, and the value of bits.
 template <class T> u64 bits_of_value(T x) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "support/software_gpu/program.hpp"
@@ -15,6 +16,18 @@
 
 namespace devplace::test::software_gpu {
 
+/// A number of type f16.
+using half = _Float16;
+/// A number of type bf16.
+struct bfloat {
+  u16 bits;
+
+  /// Rounds to nearest.
+  explicit bfloat(float x)
+      : bits(static_cast<u16>((std::bit_cast<u32>(x) + 0x7fff + (std::bit_cast<u32>(x) >> 16 & 1)) >> 16)) {}
+  operator float() const { return std::bit_cast<float>(u32{bits} << 16); }
+};
+
 struct frame;
 struct warp;
 struct block_state;
@@ -22,7 +35,7 @@ struct launch_state;
 
 /// The operands of a running instruction: a frame's registers and the active lanes.
 struct execution {
-  std::array<unsigned char*, 3> planes{};
+  std::array<unsigned char*, 2> planes{};
   u32 active = 0;
   frame* in = nullptr;
   warp* of = nullptr;

@@ -16,64 +16,47 @@ namespace {
 
 u64 address_of(const std::vector<u64>& memory) { return reinterpret_cast<u64>(memory.data()); }
 
-place in_shared(const execution& e, const instruction& i, unsigned lane, u64 offset, u32 bytes, access kind) {
-  const u32 size = e.launch->shared_bytes;
-  if (offset > size || bytes > size - offset) {
-    report(e, i, lane, "an access beyond the end of shared memory",
-           ": " + std::to_string(bytes) + " bytes at " + std::to_string(offset) + " of " + std::to_string(size));
-    return {};
-  }
-  (kind == access::read ? e.launch->counts.shared_reads : e.launch->counts.shared_writes) += 1;
-  return {reinterpret_cast<u8*>(e.block->shared.data()) + offset, e.block->shared_written.data() + offset,
-          space::shared};
-}
-
-/// Finds a lane's own memory in the frames of its calls; false if the address is another one.
-bool in_frames(const execution& e, const instruction& i, unsigned lane, u64 address, u32 bytes, place& found) {
-  frame* f = e.in;
-  while (f != nullptr && address - address_of(f->memory) >= f->memory.size() * 8) f = f->caller;
-  if (f == nullptr && i.where != space::local) return false;
-  const u64 offset = f != nullptr ? address - address_of(f->memory) - u64{lane} * f->code->memory_bytes : 0;
-  if (f == nullptr || offset > f->code->memory_bytes || bytes > f->code->memory_bytes - offset)
-    report(e, i, lane, "an access beyond the thread's local memory");
-  else
-    found = {reinterpret_cast<u8*>(address), f->lane_written(lane) + offset, space::local};
-  return true;
-}
-
 memory_block block_at(launch_state& launch, u64 address) {
   for (const memory_block& block : launch.recent_blocks)
     if (address - block.begin < block.bytes) return block;
-  memory_block block = launch.owner.block_of(address);
+  memory_block block = launch.block_of(address);
   if (block.bytes == 0)
     for (const auto& [name, v] : launch.from.variables)
-      if (v->where != space::shared && address - v->address < v->bytes) block = {v->address, v->bytes, nullptr};
+      if (v->where != space::shared && address - v->address < v->declared.bytes)
+        block = {v->address, v->declared.bytes, nullptr};
   if (block.bytes != 0) launch.recent_blocks[launch.next_recent++ % launch.recent_blocks.size()] = block;
   return block;
 }
 
-place in_global(const execution& e, const instruction& i, unsigned lane, u64 address, u32 bytes, access kind) {
-  counters& counts = e.launch->counts;
+/// Memory that a lane may access.
+struct region {
+  u64 begin, bytes;  ///< no bytes of global memory: there is none
+  u8* written;
+  space where;
+  const char* limit;  ///< which an access is beyond
+};
+
+/// Returns the memory around an address, or that in which an access to its space should be.
+region region_at(const execution& e, const instruction& i, unsigned lane, u64 address) {
+  const u64 window = address_of(e.block->shared);
+  if (i.where == space::shared || (i.where == space::generic && address - window < e.block->shared.size() * 8))
+    return {window, e.launch->shared_bytes, e.block->shared_written.data(), space::shared, "the end of shared memory"};
+  if (i.where != space::global)
+    for (frame* f = e.in; f != nullptr; f = f->caller)
+      if (address - address_of(f->memory) < f->memory.size() * 8 || (i.where == space::local && f->caller == nullptr))
+        return {reinterpret_cast<u64>(f->lane_memory(lane)), f->code->memory_bytes, f->lane_written(lane), space::local,
+                "the thread's local memory"};
+  const std::vector<u8>& parameters = e.launch->parameters;
+  if (const auto begin = reinterpret_cast<u64>(parameters.data()); address - begin < parameters.size())
+    return {begin, parameters.size(), nullptr, space::param, "the kernel's parameters"};
   const memory_block block = block_at(*e.launch, address);
-  if (block.bytes == 0) {
-    report(e, i, lane, "an access to memory of no live block", ": address " + std::to_string(address));
-    return {};
-  }
-  const u64 offset = address - block.begin;
-  if (bytes > block.bytes - offset) {
-    report(e, i, lane, "an access beyond the end of a block of memory",
-           ": " + std::to_string(bytes) + " bytes at " + std::to_string(offset) + " of " + std::to_string(block.bytes));
-    return {};
-  }
-  if (kind != access::write) counts.global_reads += 1, counts.global_read_bytes += bytes;
-  if (kind != access::read) counts.global_writes += 1, counts.global_write_bytes += bytes;
-  return {reinterpret_cast<u8*>(address), block.written == nullptr ? nullptr : block.written + offset, space::global};
+  return {block.begin, block.bytes, block.written, space::global, "the end of a block of memory"};
 }
 
-void check_races(const execution& e, const instruction& i, unsigned lane, const place& at, u64 address, u32 bytes,
+void check_races(const execution& e, const instruction& i, unsigned lane, bool shared, u64 address, u32 bytes,
                  access kind) {
   launch_state& launch = *e.launch;
-  const bool shared = at.where == space::shared, writes = kind != access::read;
+  const bool writes = kind != access::read;
   const viewer who{e.block->order, e.of->number * warp_size + lane};
   if (i.strong)
     launch.order.synchronise(*e.block->order, who.thread, {shared ? e.block->number + 1 : 0, address},
@@ -90,7 +73,7 @@ template <class T> void load(execution& e, const instruction& i) {
   alignas(64) T values[4][warp_size];
   std::array<u32, 4> known{};
   each_place(e, i, static_cast<u32>(sizeof(T)) * i.count, access::read, [&](unsigned lane, const place& from) {
-    bool empty = from.where == space::shared && e.launch->options.find_undefined_values;
+    bool empty = from.where == space::shared;
     for (u32 k = 0; k < i.count; ++k) {
       values[k][lane] = T{};
       if (from.data != nullptr) std::memcpy(&values[k][lane], from.data + k * sizeof(T), sizeof(T));
@@ -115,7 +98,7 @@ template <class T> void store(execution& e, const instruction& i) {
       if (into.written != nullptr)
         std::memset(into.written + k * sizeof(T), is_defined ? has_value : has_undefined_value, sizeof(T));
       else if (!is_defined)
-        report_undefined(e, i, 1U << lane, "what is written to global memory");
+        report(e, i, lane, "an undefined value decides what is written to global memory");
     }
   });
 }
@@ -148,7 +131,6 @@ template <class... T, class F> void add_atomics(operation_table& table, const st
 }
 
 void fence(execution& e, const instruction&) {
-  if (!e.launch->options.find_races) return;
   ++e.launch->order.now;
   each_lane(e.active, [&](unsigned lane) { e.launch->order.fence(*e.block->order, e.of->number * warp_size + lane); });
   ++e.launch->order.now;
@@ -169,20 +151,24 @@ place locate(const execution& e, const instruction& i, unsigned lane, u64 addres
   if ((address & (bytes - 1)) != 0)
     report(e, i, lane, "a misaligned access",
            ": address " + std::to_string(address) + " for " + std::to_string(bytes) + " bytes");
-  const u64 window = address_of(e.block->shared);
-  place found;
-  if (i.where == space::shared || (i.where == space::generic && address - window < e.block->shared.size() * 8)) {
-    address = i.where == space::shared ? static_cast<u32>(address) : address - window;
-    found = in_shared(e, i, lane, address, bytes, kind);
-  } else if (i.where == space::global || !in_frames(e, i, lane, address, bytes, found)) {
-    const auto in_parameters = address - reinterpret_cast<u64>(e.launch->parameters.data());
-    if (in_parameters < e.launch->parameters.size()) return {reinterpret_cast<u8*>(address), nullptr, space::param};
-    found = in_global(e, i, lane, address, bytes, kind);
+  if (i.where == space::shared) address = address_of(e.block->shared) + static_cast<u32>(address);
+  const region in = region_at(e, i, lane, address);
+  const u64 offset = address - in.begin;
+  if (in.where == space::global && in.bytes == 0) {
+    report(e, i, lane, "an access to memory of no live block", ": address " + std::to_string(address));
+    return {};
   }
-  if (kind == access::update) ++e.launch->counts.atomics;
-  if (found.data != nullptr && found.where != space::local && e.launch->options.find_races)
-    check_races(e, i, lane, found, address, bytes, kind);
-  return found;
+  if (offset > in.bytes || bytes > in.bytes - offset) {
+    report(e, i, lane, std::string("an access beyond ") + in.limit,
+           ": " + std::to_string(bytes) + " bytes at " + std::to_string(offset) + " of " + std::to_string(in.bytes));
+    return {};
+  }
+  counters& counts = e.launch->counts;
+  if (in.where == space::global && kind != access::write) counts.global_read_bytes += bytes;
+  if (in.where == space::global && kind != access::read) counts.global_writes += 1, counts.global_write_bytes += bytes;
+  const bool shared = in.where == space::shared;
+  if (shared || in.where == space::global) check_races(e, i, lane, shared, shared ? offset : address, bytes, kind);
+  return {reinterpret_cast<u8*>(address), in.written == nullptr ? nullptr : in.written + offset, in.where};
 }
 
 void add_memory_operations(operation_table& table) {

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -13,12 +16,19 @@
 #include <utility>
 #include <vector>
 
-#include "support/software_gpu/values.hpp"
-
 // A module of PTX as the executor needs it: functions are indexed when the module is loaded, and decoded when a kernel
 // that calls them is launched first.
 
 namespace devplace::test::software_gpu {
+
+using s8 = std::int8_t;
+using s16 = std::int16_t;
+using s32 = std::int32_t;
+using s64 = std::int64_t;
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
 
 inline constexpr unsigned warp_size = 32;
 inline constexpr u32 all_lanes = 0xffffffffU;
@@ -31,6 +41,7 @@ template <class F> void each_lane(u32 lanes, F f) {
 }
 
 struct execution;
+struct frame;
 struct function;
 struct instruction;
 struct variable;
@@ -41,9 +52,8 @@ struct ptx_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Where the lanes of an operand lie: in the frame, among the function's constants, or among the warp's special
-/// registers.
-enum class plane : u8 { registers, constants, special };
+/// Where the lanes of an operand lie: in the frame, or among the function's constants.
+enum class plane : u8 { registers, constants };
 
 /// A value of each lane of a warp: 32 numbers of `bytes` one after the other; a predicate is a mask of 32 bits.
 struct operand {
@@ -79,34 +89,43 @@ struct instruction {
   u32 target = 0;  ///< of branches: instruction; of calls: index in the function
   u64 displacement = 0;
   operand guard;
-  std::string_view text, opcode;
+  std::string_view text;
 };
 
-/// A hidden register that holds an address, which depends on the launch, the frame, or the lane.
-struct addressed {
+/// A register whose value is known when a function is called: a special register of PTX, or an address.
+struct preset_register {
+  /// Returns the value, to which `offset` is added, of a lane of a frame.
+  using value_of_lane = u64 (*)(const execution&, frame&, const variable* of, unsigned lane);
   operand holder;
-  space where = space::local;    ///< the lane's memory of the frame; param: the kernel's parameters; or shared
-  u32 offset = 0;                ///< not of shared memory
-  const variable* of = nullptr;  ///< of shared memory
+  value_of_lane value;
+  u32 offset = 0;
+  const variable* of = nullptr;  ///< whose address it is
 };
 
 struct parameter {
   u32 offset = 0, bytes = 0;
 };
 
+/// A declaration of a variable: ".shared .align 16 .b8 name[32]".
+struct declaration {
+  std::string_view name;
+  u8 element = 1;  ///< bytes
+  u64 alignment = 1, bytes = 0;
+  bool any_size = false;  ///< name[]: extern shared memory, whose size the launch gives
+};
+
 /// A variable of a module in global or shared memory.
 struct variable {
+  declaration declared;
   space where = space::global;
-  u64 bytes = 0, alignment = 1;
   std::unique_ptr<u8[]> storage;  ///< of global memory
   u64 address = 0;
-  bool dynamic = false;    ///< extern shared memory, whose size the launch gives
   std::size_t number = 0;  ///< in the module
 };
 /// Puts memory whose size the launch gives last.
 struct dynamic_last {
   bool operator()(const variable* a, const variable* b) const {
-    return std::pair(a->dynamic, a->number) < std::pair(b->dynamic, b->number);
+    return std::pair(a->declared.any_size, a->number) < std::pair(b->declared.any_size, b->number);
   }
 };
 
@@ -119,13 +138,12 @@ struct function {
   std::vector<u64> constants;  ///< planes of immediate operands and of a kernel's parameters
   std::vector<std::pair<operand, parameter>> launch_constants;  ///< those of parameters
   std::vector<call_site> calls;
-  std::vector<addressed> addresses;
+  std::vector<preset_register> presets;
   std::vector<parameter> parameters, results;
   u32 register_bytes = 0, register_count = 1;
   u32 memory_bytes = 0;  ///< of a lane: parameters of the function and of its calls, and local variables
   std::map<const variable*, u32, dynamic_last> shared;  ///< offsets of the shared memory, also of functions called
-  u32 shared_bytes = 0;
-  std::vector<u64> executed;  ///< executions of each instruction, counted by threads
+  u32 shared_bytes = 0;                                 ///< without memory whose size the launch gives
 
   /// Writes a constant's lanes, or the mask of a predicate.
   void set_constant(const operand& o, u64 bits);
@@ -142,6 +160,16 @@ struct ptx_module {
     return at == functions.end() ? nullptr : at->second.get();
   }
 };
+
+std::string_view trimmed(std::string_view text);
+/// Splits at a separator that is in no brackets; leaves out empty parts.
+std::vector<std::string_view> split(std::string_view text, char separator);
+/// Reads an integer, or the bits of a float (0f3F800000, 0d...).
+std::optional<u64> number(std::string_view text);
+/// Returns the size of a type, "f32"; 0 for predicates and unknown names.
+u8 size_of_type(std::string_view type);
+
+declaration declared(std::string_view text);
 
 /// Indexes the functions and variables of a text of PTX.
 std::unique_ptr<ptx_module> load_module(std::string text);

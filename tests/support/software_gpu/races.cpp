@@ -88,6 +88,24 @@ bool launch_order::before(const thread_id& who, u32 time, const viewer& to) cons
   return !to.block->acquired.empty() && acquired(who, time, to);
 }
 
+std::vector<touched_range> race_detector::touched() const {
+  const std::map<u64, const page&> ordered(pages_.begin(), pages_.end());
+  std::vector<touched_range> ranges;
+  for (const bool writes : {false, true})
+    for (const auto& [number, p] : ordered)
+      for (std::size_t k = 0; k < p.cells.size(); ++k) {
+        if ((writes ? p.cells[k].written : p.cells[k].read) == 0) continue;
+        const u64 begin = number * page_bytes + k * p.unit;
+        const u64 end =
+            ranges.empty() || ranges.back().writes != writes ? 0 : ranges.back().begin + ranges.back().bytes;
+        if (end != 0 && (begin == end || begin / 256 == (end - 1) / 256))
+          ranges.back().bytes = begin + p.unit - ranges.back().begin;
+        else
+          ranges.push_back({begin, p.unit, writes});
+      }
+  return ranges;
+}
+
 race_detector::page& race_detector::page_of(u64 address, u64 unit) {
   const u64 number = address / page_bytes;
   auto& [recent, found] = recent_[number % recent_.size()];

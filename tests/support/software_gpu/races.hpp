@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "support/software_gpu/program.hpp"
+#include "support/software_gpu/software_gpu.hpp"
 
 // Data races. Every access to memory has a thread and a time. Two accesses to the same bytes, one of them a write, must
 // be ordered by a barrier of the block, a barrier of the warp, or a release and an acquire: a fence and then an atomic
@@ -90,25 +89,8 @@ class race_detector {
     thread_id with{};
   };
   conflict access(const launch_order& order, const viewer& who, u64 address, u32 bytes, bool write, bool strong);
-  /// Calls f(address, bytes, whether written) for the bytes that were accessed, by ascending address: for each 256
-  /// bytes from the first accessed to the last.
-  template <class F> void each_range(F f) const {
-    std::map<u64, const page*> ordered;
-    for (const auto& [number, p] : pages_) ordered.emplace(number, &p);
-    for (const bool writes : {false, true})
-      for (const auto& [number, p] : ordered)
-        for (u64 part = 0; part < page_bytes; part += 256) {
-          const auto begin = p->cells.begin() + static_cast<std::ptrdiff_t>(part / p->unit);
-          const auto end = begin + static_cast<std::ptrdiff_t>(256 / p->unit);
-          const auto is_accessed = [writes](const cell& c) { return (writes ? c.written : c.read) != 0; };
-          const auto first = std::find_if(begin, end, is_accessed);
-          if (first == end) continue;
-          auto last = end;
-          while (!is_accessed(*(last - 1))) --last;
-          f(number * page_bytes + static_cast<u64>(first - p->cells.begin()) * p->unit,
-            static_cast<u64>(last - first) * p->unit, writes);
-        }
-  }
+  /// Returns the memory that was accessed, by ascending addresses: first what was read, then what was written.
+  std::vector<touched_range> touched() const;
 
  private:
   enum class readers : u8 { none, thread, warp, block, grid };

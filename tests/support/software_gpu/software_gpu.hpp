@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <map>
+#include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/software_gpu/program.hpp"
@@ -12,11 +14,6 @@
 // Not covered: ptxas's code, caches, the hardware's order of memory, and time.
 
 namespace devplace::test::software_gpu {
-
-struct dimensions {
-  u32 x = 1, y = 1, z = 1;
-  u64 count() const { return u64{x} * y * z; }
-};
 
 /// What has been written to a byte of memory; 0: nothing. Programs may copy undefined values, as padding.
 inline constexpr u8 has_value = 1, has_undefined_value = 2;
@@ -27,13 +24,8 @@ struct memory_block {
   u8* written = nullptr;     ///< optionally, for each byte, what has been written: kernels then report its use
 };
 
-/// Who allocates the memory that kernels access.
-class memory_owner {
- public:
-  virtual ~memory_owner() = default;
-  /// Returns the live block that contains an address, or none.
-  virtual memory_block block_of(u64 address) = 0;
-};
+/// Returns the live block that contains an address, or none.
+using block_finder = std::function<memory_block(u64 address)>;
 
 /// The order in which blocks of a grid begin, and warps of a block and lanes of a warp execute.
 enum class execution_order : u8 { forward, reverse, random };
@@ -42,13 +34,12 @@ struct settings {
   execution_order order = execution_order::forward;
   u32 seed = 1;                         ///< of execution_order::random
   u64 instruction_limit = 200'000'000;  ///< of the warps of a launch
-  bool find_races = true;
-  bool find_undefined_values = true;
 };
 
+/// Grids and blocks have one dimension.
 struct launch_configuration {
-  dimensions grid, block;
-  u32 shared_bytes = 0;  ///< dynamic
+  u32 blocks = 1, threads = 1;  ///< threads: of a block
+  u32 shared_bytes = 0;         ///< dynamic
 };
 
 /// Global memory that a launch accessed.
@@ -59,45 +50,36 @@ struct touched_range {
 
 /// Counts of what one launch executed, or all launches together. An instruction of a warp counts once for each thread.
 struct counters {
-  u64 launches = 0, instructions = 0;
-  u64 global_reads = 0, global_read_bytes = 0, global_writes = 0, global_write_bytes = 0, atomics = 0;
-  u64 shared_reads = 0, shared_writes = 0, barriers = 0;
-
-  counters& operator+=(const counters& more);
+  u64 instructions = 0, global_read_bytes = 0, global_writes = 0, global_write_bytes = 0;
 };
 
 class gpu {
  public:
-  explicit gpu(memory_owner& owner) : owner_(owner) {}
+  explicit gpu(block_finder block_of) : block_of_(std::move(block_of)) {}
 
   settings options;
 
   /// Loads a module of PTX.
   ptx_module& load(std::string ptx);
-  /// Executes a kernel; throws ptx_error for one that cannot be executed at all. Each of `arguments` points to a value.
-  void launch(ptx_module& from, function& kernel, const launch_configuration& configuration,
-              const void* const* arguments);
+  /// Executes a kernel, and returns its violations; throws ptx_error for one that cannot be executed at all. Each of
+  /// `arguments` points to a value.
+  std::vector<std::string> launch(ptx_module& from, function& kernel, const launch_configuration& configuration,
+                                  const void* const* arguments);
 
-  const std::vector<std::string>& violations() const { return violations_; }
-  void clear_violations() { violations_.clear(); }
   const counters& last_launch() const { return last_; }
-  /// Returns the memory that the last launch accessed; nothing unless options.find_races. A range may have gaps of less
-  /// than 256 bytes.
+  /// Returns the memory that the last launch accessed. A range may have gaps of less than 256 bytes.
   const std::vector<touched_range>& touched_memory() const { return touched_; }
   const counters& all_launches() const { return all_; }
-  /// Returns how often threads executed each opcode, over all launches.
-  std::map<std::string, u64> executed_opcodes() const;
 
  private:
-  memory_owner& owner_;
+  block_finder block_of_;
   std::vector<std::unique_ptr<ptx_module>> modules_;
-  std::vector<std::string> violations_;
-  counters last_;
+  counters last_, all_;
   std::vector<touched_range> touched_;
-  counters all_;
 };
 
-/// Returns the static shared memory of a decoded kernel, and of the functions that it calls.
-u32 static_shared_bytes(const function& kernel);
+/// Returns the PTX in a fat binary that nvcc registers: of several, the one for the newest architecture. Throws
+/// ptx_error where there is none, or a compressed one. `wrapper` is the argument of __cudaRegisterFatBinary.
+std::string ptx_of_fat_binary(const void* wrapper);
 
 }  // namespace devplace::test::software_gpu

@@ -7,8 +7,6 @@
 #include <random>
 #include <set>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "support/software_gpu/lanes.hpp"
@@ -25,7 +23,7 @@ struct frame {
   frame* caller = nullptr;
   const call_site* site = nullptr;
   u32 return_to = 0, depth = 0;
-  u32 lanes = 0;               ///< those that have not returned
+  u32 lanes = 0;               ///< those that have not returned; none: the frame is free
   std::vector<u64> registers;  ///< planes
   std::vector<u32> defined;    ///< by register, a mask of lanes
   std::vector<u64> memory;     ///< of each lane, one after the other: parameter area, then local variables
@@ -54,8 +52,6 @@ struct warp {
   u32 carry = 0;                ///< condition code, a mask of lanes
   bool in_turn = false;         ///< a group has gone on for long: another one is next
   std::vector<group> groups;
-  std::vector<u32> special;  ///< planes of special registers
-  std::unordered_map<const function*, std::vector<std::unique_ptr<frame>>> free_frames;
   std::vector<std::unique_ptr<frame>> frames;
 
   bool done() const { return ended == existing; }
@@ -63,7 +59,6 @@ struct warp {
 
 struct block_state {
   u32 number = 0;
-  std::array<u32, 3> index{};
   std::vector<warp> warps;
   std::vector<u64> shared;
   std::vector<u8> shared_written;
@@ -72,18 +67,17 @@ struct block_state {
 };
 
 struct launch_state {
-  memory_owner& owner;
+  const block_finder& block_of;
   const settings& options;
   ptx_module& from;
   function& kernel;
   const launch_configuration& configuration;
-  std::vector<std::string>& violations;
-  u32 threads = static_cast<u32>(configuration.block.count());  ///< of a block
   u32 shared_bytes = kernel.shared_bytes + configuration.shared_bytes;
+  std::vector<std::string> violations{};
   std::vector<u8> parameters{};  ///< of the kernel
   u64 warp_instructions = 0;
   bool stopped = false;
-  counters counts{.launches = 1};
+  counters counts{};
   launch_order order{};
   race_detector global_races{};
   std::mt19937 random{options.seed};
@@ -92,25 +86,12 @@ struct launch_state {
   std::size_t next_recent = 0;
 };
 
-/// A register of u32 whose lanes are known when a block begins.
-struct special_register {
-  std::string_view name;
-  u32 (*value)(const launch_state& launch, const block_state& block, u32 thread);  ///< thread of the block
-};
-inline constexpr unsigned special_register_count = 15;
-extern const std::array<special_register, special_register_count> special_registers;
-
 /// Reports a violation of a lane, once for each instruction and kind.
 void report(const execution& e, const instruction& i, unsigned lane, const std::string& what,
             const std::string& details = {});
 
-/// Reports lanes for which an undefined value decides what the kernel does. `what`: "a branch".
-void report_undefined(const execution& e, const instruction& i, u32 lanes, const char* what);
-
 /// Makes the frame of a function for the active lanes.
 frame* enter(execution& e, function& f, frame* caller);
-/// Removes lanes from a frame, which ends with the last of them; returns the caller.
-frame* leave(warp& w, frame& f, u32 lanes);
 
 /// Returns the execution of a group's next instruction.
 execution execution_of(launch_state& launch, block_state& block, warp& w, const group& g);
@@ -132,7 +113,7 @@ place locate(const execution& e, const instruction& i, unsigned lane, u64 addres
 /// Calls f(lane, place) for each active lane, in the launch's order.
 template <class F> void each_place(execution& e, const instruction& i, u32 bytes, access kind, F f) {
   if (const u32 unknown = e.active & ~e.defined[i.from[0].index]; unknown != 0)
-    report_undefined(e, i, unknown, "an address");
+    report(e, i, first_lane(unknown), "an undefined value decides an address");
   const lanes_of<u64> base(e, i.from[0]);
   const execution_order order = e.launch->options.order;
   const bool reverse =

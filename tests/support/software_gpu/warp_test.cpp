@@ -14,6 +14,7 @@
 
 #include "support/catch.hpp"
 #include "support/software_gpu/kernel_runner.hpp"
+#include "support/software_gpu/lanes.hpp"
 
 using namespace devplace::test::software_gpu;
 
@@ -26,12 +27,12 @@ std::vector<u32> run(const std::string& body, u32 threads = 32, execution_order 
                      const std::string& declarations = "", u32 blocks = 1) {
   kernel_runner runner;
   runner.declarations = declarations;
-  runner.shape.block.x = threads, runner.shape.grid.x = blocks;
+  runner.shape.threads = threads, runner.shape.blocks = blocks;
   runner.device.options.order = order;
   u32* const x = runner.memory.allocate<u32>(std::size_t{threads} * blocks);
   u32* const y = runner.memory.allocate<u32>(4096);
-  REQUIRE(first_of(runner.run(body + "mul.wide.u32 %rd9, %i, 4; add.u64 %rd9, %rd9, %x; st.global.u32 [%rd9], %r9;", x,
-                              y)) == "");
+  REQUIRE(runner.run(body + "mul.wide.u32 %rd9, %i, 4; add.u64 %rd9, %rd9, %x; st.global.u32 [%rd9], %r9;", x, y) ==
+          "");
   return std::vector<u32>(x, x + std::size_t{threads} * blocks);
 }
 
@@ -133,11 +134,12 @@ TEST_CASE("matrices are loaded and multiplied by a warp", "[software_gpu]") {
   for (const std::string type : {"bf16", "f16"}) {
     kernel_runner runner;
     runner.declarations = ".shared .align 16 .b8 sa[512];\n.shared .align 16 .b8 sb[256];\n";
-    runner.shape.block.x = 32;
+    runner.shape.threads = 32;
     u16* const in = runner.memory.allocate<u16>(384);
     float* const out = runner.memory.allocate<float>(128);
     const auto bits = [&](float value) {
-      return type == "f16" ? half(value).bits : static_cast<u16>(bits_of_value(value) >> 16);
+      return type == "f16" ? std::bit_cast<u16>(static_cast<half>(value))
+                           : static_cast<u16>(bits_of_value(value) >> 16);
     };
     std::transform(a.begin(), a.end(), in, bits);
     std::transform(b.begin(), b.end(), in + 256, bits);
@@ -149,7 +151,8 @@ TEST_CASE("matrices are loaded and multiplied by a warp", "[software_gpu]") {
         "mul.lo.u32 %r1, %tid, 8; cvt.u64.u32 %rd1, %r1; add.u64 %rd1, %rd1, %x; mov.u32 %r2, sb; add.u32 %r2, %r2, "
         "%r1;"
         "ld.global.v2.b32 {%r3, %r4}, [%rd1+512]; st.shared.v2.b32 [%r2], {%r3, %r4}; bar.warp.sync 0xffffffff;";
-    // Matrices 0 and 1: rows 0 to 15, columns 0 to 7; 2 and 3: columns 8 to 15. Of B: columns 0 to 7 and 8 to 15.
+    // Matrices 0 and 1: rows 0 to 15, columns 0 to 7; 2 and 3: columns 8 to 15. Of B: columns 0 to 7 and 8 to 15,
+    // twice.
     body +=
         "and.b32 %r1, %tid, 15; shr.u32 %r2, %tid, 4; mul.lo.u32 %r1, %r1, 32; mad.lo.u32 %r1, %r2, 16, %r1; mov.u32 "
         "%r2, sa;"
@@ -157,7 +160,7 @@ TEST_CASE("matrices are loaded and multiplied by a warp", "[software_gpu]") {
         "and.b32 %r1, %tid, 7; shr.u32 %r2, %tid, 3; and.b32 %r2, %r2, 1; mul.lo.u32 %r1, %r1, 32; mad.lo.u32 %r1, "
         "%r2, 16, %r1; mov.u32 "
         "%r2, sb;"
-        "add.u32 %r1, %r1, %r2; ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r14, %r15}, [%r1];"
+        "add.u32 %r1, %r1, %r2; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r14, %r15, %r16, %r17}, [%r1];"
         "mov.f32 %f1, 0f3F800000; mma.sync.aligned.m16n8k16.row.col.f32." +
         type + "." + type +
         ".f32 "
@@ -165,7 +168,7 @@ TEST_CASE("matrices are loaded and multiplied by a warp", "[software_gpu]") {
         "shr.u32 %r1, %tid, 2; and.b32 %r2, %tid, 3; mul.lo.u32 %r1, %r1, 32; mad.lo.u32 %r1, %r2, 8, %r1; cvt.u64.u32 "
         "%rd1, %r1;"
         "add.u64 %rd1, %rd1, %y; st.global.v2.f32 [%rd1], {%f4, %f5}; st.global.v2.f32 [%rd1+256], {%f6, %f7};";
-    REQUIRE(first_of(runner.run(body, in, out)) == "");
+    REQUIRE(runner.run(body, in, out) == "");
     for (std::size_t row = 0; row < 16; ++row)
       for (std::size_t column = 0; column < 8; ++column) {
         double sum = 1;
@@ -175,14 +178,8 @@ TEST_CASE("matrices are loaded and multiplied by a warp", "[software_gpu]") {
         CHECK((std::isnan(sum) ? std::isnan(found) : found == static_cast<float>(sum)));
       }
   }
-  // .trans: lane k has the elements (2 * (k % 4), k / 4) and (2 * (k % 4) + 1, k / 4) of a matrix that counts 0, 1, ...
-  CHECK(
-      run(R"(mov.u32 %r1, s; shl.b32 %r2, %tid, 2; add.u32 %r2, %r1, %r2; mul.lo.u32 %r3, %tid, 0x20002; add.u32 %r3, %r3, 0x10000;
-      st.shared.b32 [%r2], %r3; bar.sync 0; and.b32 %r4, %tid, 7; mad.lo.u32 %r4, %r4, 16, %r1;
-      ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%r9}, [%r4];)",
-          32, execution_order::forward, ".shared .align 16 .b8 s[128];") ==
-      by_lane([](u32 k) { return (k % 4 * 16 + 8 + k / 4) << 16 | (k % 4 * 16 + k / 4); }));
-  // Four matrices of one such array, 64 elements each.
+  // .trans: lane k has the elements (2 * (k % 4), k / 4) and (2 * (k % 4) + 1, k / 4) of each of four matrices, which
+  // together count 0, 1, ...
   for (const u32 j : {0U, 1U, 2U, 3U})
     CHECK(run(R"(mov.u32 %r1, s; shl.b32 %r2, %tid, 4; add.u32 %r1, %r1, %r2; mul.lo.u32 %r3, %tid, 0x80008;
       add.u32 %r3, %r3, 0x10000; add.u32 %r4, %r3, 0x20002; add.u32 %r5, %r3, 0x40004; add.u32 %r6, %r3, 0x60006;

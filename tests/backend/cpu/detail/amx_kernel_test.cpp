@@ -88,8 +88,7 @@ template <class Result> std::size_t wrong_by_tiles(std::size_t m, std::size_t n,
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < m; ++i)
     for (std::size_t j = 0; j < g.ldc; ++j) {
-      double magnitude = 0;
-      const double expected = j < n ? dp::test::product_element(g, before.data(), i, j, magnitude) : 3;
+      const double expected = j < n ? dp::test::product_element(g, before.data(), i, j).value : 3;
       wrong += static_cast<double>(c[i * g.ldc + j]) != static_cast<double>(Result(expected));
     }
   return wrong;
