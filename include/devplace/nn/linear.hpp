@@ -25,6 +25,13 @@ template <class Layer> inline constexpr std::size_t linear_outputs = 0;
 template <std::size_t In, std::size_t Out, bool Bias>
 inline constexpr std::size_t linear_outputs<linear<In, Out, Bias>> = Out;
 
+/// The largest number of outputs of a linear layer whose input's gradient the kernel of a relu's gradient computes.
+template <class Backend> inline constexpr std::size_t most_outputs_after_relu = 0;
+template <class Backend>
+  requires requires { devplace::implementation<Backend, op::relu_gradient>::most_outputs; }
+inline constexpr std::size_t most_outputs_after_relu<Backend> =
+    devplace::implementation<Backend, op::relu_gradient>::most_outputs;
+
 }  // namespace detail
 
 /// y = x W^T + b along the last axis of x, [batch, ..., In]: `weight` is [Out, In] and `bias` [Out], both initialised
@@ -57,14 +64,9 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   /// The number of outputs of the layer `After` behind the fused relu if the fused backward also computes the gradient
   /// of that layer's input (backward_arguments); otherwise 0.
   template <class After, class Backend>
-  static constexpr std::size_t outputs_after_relu = [] {
-    if constexpr (Bias && requires { devplace::implementation<Backend, op::relu_gradient>::most_outputs; })
-      return detail::linear_outputs<After> <= devplace::implementation<Backend, op::relu_gradient>::most_outputs
-                 ? detail::linear_outputs<After>
-                 : std::size_t{0};
-    else
-      return std::size_t{0};
-  }();
+  static constexpr std::size_t outputs_after_relu =
+      Bias && detail::linear_outputs<After> <= detail::most_outputs_after_relu<Backend> ? detail::linear_outputs<After>
+                                                                                        : 0;
 
   /// Members that layer_for requires, and versions fused with the following relu. The fused backward reads the relu's
   /// output. It writes the gradient of the relu's input to `between`, which may alias the output's gradient.
