@@ -7,6 +7,7 @@
 # remote is queried for packages. Exits with 4 and the reason if Conan cannot be installed.
 set -eu
 source=$1 work=$2
+mkdir -p "$work"
 skip() {
   echo "skipped: $1"
   exit 4
