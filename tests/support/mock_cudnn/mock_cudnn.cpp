@@ -82,7 +82,8 @@ std::vector<rule> rules_of_convolution(attribute_name alpha) {
 /// Returns a descriptor's rules; none for those that the library describes. An operation's result comes before the
 /// operands.
 const std::vector<rule>& rules_of(cudnnBackendDescriptorType_t type) {
-  static std::map<cudnnBackendDescriptorType_t, std::vector<rule>> all{
+  // Never destroyed, because work may execute when CUDA's devices are queried at exit.
+  static auto& all = *new std::map<cudnnBackendDescriptorType_t, std::vector<rule>>{
       {CUDNN_BACKEND_TENSOR_DESCRIPTOR,
        {{CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE},
         {CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4},
