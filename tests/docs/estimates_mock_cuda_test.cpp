@@ -89,6 +89,16 @@ std::vector<estimate> estimates() {
     all.push_back(count("cross-entropy with gradient" + of, rows * columns,
                         [&] { dp::cross_entropy_into(sums, p, losses, x, labels); }));
   }
+  // A hidden layer of 256 units: the gradient of its output is given, or the product with the next layer's weight.
+  constexpr std::size_t units = 256, rows = n / units;
+  auto sums = ones(units);
+  const auto weight = ones(16 * units);
+  for (const std::size_t outputs : {std::size_t{0}, std::size_t{10}})
+    all.push_back(count(outputs == 0 ? "gradient of relu" : "gradient of relu, with the product of 10 outputs", n, [&] {
+      dp::detail::dispatch<dp::op::relu_gradient, dp::backend::cuda>(
+          0, dp::detail::relu_gradient_arguments<float>{rows, units, y.data().get(), a.data().get(), b.data().get(),
+                                                        sums.data().get(), 0, weight.data().get(), outputs});
+    }));
   auto parameters = ones(n), m = ones(n), v = ones(n);
   auto steps = dp::zeros<float, device>(dp::dextents<1>{dp::optim::step_memory_bytes / sizeof(float)});
   alignas(16) std::byte sent[dp::optim::step_memory_bytes] = {};
