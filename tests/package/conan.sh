@@ -2,9 +2,10 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# conan.sh <source> <work>: runs the `conan create` command of docs/install.md, which builds the package from the recipe and
-# test_package against it. Conan is installed from PyPI into <work>/venv, everything else is written to <work>/home; no
-# remote is queried for packages. Exits with 4 and the reason if Conan cannot be installed.
+# conan.sh <source> <work> [install]: runs the `conan create` command of docs/install.md, which builds the package from
+# the recipe and test_package against it. Conan is installed from PyPI into <work>/venv, everything else is written to
+# <work>/home; no remote is queried for packages. Exits with 4 and the reason if Conan cannot be installed. With `install`
+# only installs Conan.
 set -eu
 source=$1 work=$2
 mkdir -p "$work"
@@ -28,6 +29,8 @@ if ! "$conan" --version >/dev/null 2>&1; then
   "$work/venv/bin/pip" install --quiet --timeout 20 --retries 2 'conan>=2,<3' >>"$work.log" 2>&1 ||
     skip "Conan cannot be installed from PyPI (see $work.log)"
 fi
+
+[ "${3:-}" != install ] || exit 0
 
 export CONAN_HOME="$work/home"
 rm -rf "$CONAN_HOME" "$work/test"
