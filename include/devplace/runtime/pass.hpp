@@ -95,10 +95,8 @@ template <class P> struct backward_arguments {
   const after_layer* after = nullptr;  ///< called after each layer; null if there is nothing to call
   /// Unless next_outputs is 0, the output's gradient is the product of `dy` [rows, next_outputs], the gradient of the
   /// following layer's output, and of that layer's weight [next_outputs, columns].
-  ///@{
   const typename precision_traits<P>::working* next_weight = nullptr;
-  std::size_t next_outputs = 0;
-  ///@}
+  std::size_t next_outputs = 0;  ///< see next_weight
 };
 
 }  // namespace devplace::runtime

@@ -74,7 +74,7 @@ inline std::byte* workspace_of(int ordinal, const cuda_scope& device, const cudn
 /// An execution of the plan of `key`.
 template <class Key> struct cudnn_call {
   Key key;
-  std::uint64_t plan_number;  ///< not that of a graph's captured call if the captured plan was destroyed
+  std::uint64_t plan_number;  ///< unequal to that of a captured call whose plan has been destroyed and made again
   cudnn_addresses addresses;
 
   cudnnStatus_t enqueue(cudnn_cache& cache, cudnn_plan& plan, int ordinal, cudaStream_t stream) const {

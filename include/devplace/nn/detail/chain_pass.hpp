@@ -201,7 +201,7 @@ template <class P> class chain_pass {
       if (output != chain_.count) own.dy = gradient(output);
       if (layer.last != i) own.between = gradient(layer.last);
       if (i != 0) own.dx = needs_input_gradient ? gradient(i) : nullptr;
-      if (i > 1 && passes[i - 2].outputs_after != 0) own.dx = nullptr;
+      if (i > 1 && passes[i - 2].outputs_after != 0) own.dx = nullptr;  // that layer's pass computes the gradient
       own.gradients += layer.before.parameters;
       passes[i].function(inner(layer, layer.backward), own);
       if (a.after != nullptr && !layer.reports_layers && layer.backward.end_at(p_.phase)) (*a.after)(own.gradients);
