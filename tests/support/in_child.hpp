@@ -11,10 +11,10 @@
 
 namespace support {
 
-/// Calls `f()` in a child of fork(), which then exits like a program, with destructors of static objects. Returns what
-/// the child wrote to stderr, and its status if that is not 0: a child for which `f` returns false exits with 1, and
-/// what a child for which `f` returns true wrote is left out, because LeakSanitizer writes that a thread of the parent
-/// does not run.
+/// Calls `f()` in a child of fork(), which then exits like a program, with destructors of static objects. Returns the
+/// text that the child wrote to stderr, followed by the exit status unless that is 0. If `f` returns bool, the child
+/// exits with 1 for false, and the result for true is empty, whatever the child wrote: LeakSanitizer warns of threads
+/// that only the parent has.
 template <class F> std::string in_child(const F& f) {
   std::fflush(stdout);
   constexpr bool asks = std::is_same_v<decltype(f()), bool>;

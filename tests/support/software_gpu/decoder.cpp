@@ -76,7 +76,7 @@ class decoder {
   }
 
  private:
-  /// What a name in PTX stands for: a register, or a value that is known when the function is called.
+  /// What a name in PTX means: a register, or a value, plus `offset`, that a register gets when the function is called.
   struct meaning {
     operand of_register;
     preset_register::value_of_lane known = nullptr;
