@@ -12,6 +12,7 @@
 #   nccl             devplace::nccl            NCCL, and cuda    DEVPLACE_WITH_NCCL
 #   cudnn            devplace::cudnn           cuDNN, and cuda   DEVPLACE_WITH_CUDNN
 #   simulated_cuda   devplace::simulated_cuda  none              DEVPLACE_WITH_SIMULATED_CUDA
+#   compiled         devplace::compiled        none              DEVPLACE_WITH_COMPILED
 
 include("${CMAKE_CURRENT_LIST_DIR}/devplace_compile_as_cuda.cmake")
 
@@ -77,6 +78,22 @@ function(devplace_find_cudnn out_library out_include_dir out_version)
     set(${out_include_dir} ${DEVPLACE_CUDNN_INCLUDE_DIR} PARENT_SCOPE)
     set(${out_version} ${version} PARENT_SCOPE)
   endif()
+endfunction()
+
+# The static library is built where it is used, with the compiler and the flags of its user, and optimised in every build
+# type, so that debug builds have fast kernels, too. Only programs that link component compiled build the library.
+function(devplace_add_compiled_library)
+  if(TARGET devplace_compiled)
+    return()
+  endif()
+  set(folder ${CMAKE_BINARY_DIR}/devplace_compiled)
+  file(CONFIGURE OUTPUT ${folder}/1.cpp CONTENT "#define DEVPLACE_COMPILES 1\n#include <devplace/all.hpp>\n#include <devplace/convolution.hpp>\n")
+  file(CONFIGURE OUTPUT ${folder}/2.cpp CONTENT "#define DEVPLACE_COMPILES 2\n#include <devplace/backend/cpu/detail/convolution_kernels.hpp>\n")
+  add_library(devplace_compiled STATIC EXCLUDE_FROM_ALL ${folder}/1.cpp ${folder}/2.cpp)
+  target_link_libraries(devplace_compiled PRIVATE devplace::devplace)
+  target_compile_options(devplace_compiled PRIVATE -ffunction-sections $<$<NOT:$<CONFIG:Release,RelWithDebInfo>>:-O2>)
+  target_link_options(devplace_compiled INTERFACE -Wl,--gc-sections)
+  set_target_properties(devplace_compiled PROPERTIES POSITION_INDEPENDENT_CODE ON DISABLE_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # devplace_find_components(<component>...) creates target devplace::<component> and sets devplace_<component>_FOUND for
@@ -159,8 +176,12 @@ function(devplace_find_components)
         endif()
         list(APPEND libraries devplace::cuda)
       endif()
+    elseif(component STREQUAL "compiled")
+      devplace_add_compiled_library()
+      set(libraries devplace_compiled)
     elseif(NOT component STREQUAL "simulated_cuda")
-      set(missing "it has no component of that name, only cblas, zlib, mpi, cuda, nccl, cudnn and simulated_cuda.")
+      set(missing "it has no component of that name, only cblas, zlib, mpi, cuda, nccl, cudnn, simulated_cuda and "
+                  "compiled.")
     endif()
 
     if(missing)
@@ -193,3 +214,13 @@ endfunction()
 
 # Needs no package, so that its target always exists.
 devplace_find_components(simulated_cuda)
+
+option(DEVPLACE_PRECOMPILE_HEADERS "Precompile devplace/all.hpp for each target that links devplace" OFF)
+if(DEVPLACE_PRECOMPILE_HEADERS)
+  get_target_property(target devplace::devplace ALIASED_TARGET)
+  if(NOT target)
+    set(target devplace::devplace) # of an installed package
+  endif()
+  set_property(TARGET ${target} PROPERTY INTERFACE_PRECOMPILE_HEADERS
+                                         "$<$<COMPILE_LANGUAGE:CXX>:<devplace/all.hpp$<ANGLE-R>>")
+endif()

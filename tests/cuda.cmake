@@ -93,11 +93,10 @@ int main(int argc, char** argv) {
 ${united_calls}  return 1;
 }
 ")
-  add_executable(examples_as_cuda ${CMAKE_CURRENT_BINARY_DIR}/examples_as_cuda.cpp
-                                  $<TARGET_OBJECTS:devplace_test_compiled_once>)
+  add_executable(examples_as_cuda ${CMAKE_CURRENT_BINARY_DIR}/examples_as_cuda.cpp)
   set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/examples_as_cuda.cpp PROPERTIES LANGUAGE CUDA)
-  target_link_libraries(examples_as_cuda PRIVATE devplace_test_settings devplace::mock_cuda devplace::kernels_in_software
-                                                 devplace::software_gpu)
+  target_link_libraries(examples_as_cuda PRIVATE devplace_test_settings devplace::compiled devplace::mock_cuda
+                                                 devplace::kernels_in_software devplace::software_gpu)
   devplace_run_in_software(examples_as_cuda)
   target_include_directories(examples_as_cuda PRIVATE ${PROJECT_SOURCE_DIR}/examples)
   target_compile_definitions(

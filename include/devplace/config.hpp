@@ -33,6 +33,7 @@
   #include <devplace/see_the_error_above>
 #endif
 
+#include <devplace/config/compiled.hpp>
 #include <devplace/config/components.hpp>
 #include <devplace/config/functions.hpp>
 #include <devplace/config/loops.hpp>

@@ -25,6 +25,8 @@ endfunction()
 devplace_add_package_test(installed FROM find_package SETTINGS -DCOMPONENTS=simulated_cuda)
 devplace_add_package_test(subdirectory FROM add_subdirectory)
 devplace_add_package_test(fetch_content FROM FetchContent SETTINGS -DCOMPONENTS=simulated_cuda)
+devplace_add_package_test(compiled_library FROM find_package SETTINGS -DCOMPONENTS=compiled -DDEVPLACE_PRECOMPILE_HEADERS=ON
+                          -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0) # the optimised library takes longer
 devplace_add_package_test(unknown_component FROM find_package SETTINGS -DCOMPONENTS=nonsense
                           EXPECT "devplace: component 'nonsense' cannot be had: it has no component of that name")
 devplace_add_package_test(unknown_optional_component FROM find_package SETTINGS -DOPTIONAL_COMPONENTS=nonsense)

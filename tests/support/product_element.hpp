@@ -31,4 +31,18 @@ exact_element product_element(const detail::gemm_arguments<T, Result>& g, const 
   return x;
 }
 
+// Slow without optimisation, so that product_element.cpp contains these instances.
+extern template exact_element product_element(const detail::gemm_arguments<float, float>&, const float*, std::size_t,
+                                              std::size_t);
+extern template exact_element product_element(const detail::gemm_arguments<double, double>&, const double*, std::size_t,
+                                              std::size_t);
+extern template exact_element product_element(const detail::gemm_arguments<bf16, bf16>&, const bf16*, std::size_t,
+                                              std::size_t);
+extern template exact_element product_element(const detail::gemm_arguments<bf16, float>&, const float*, std::size_t,
+                                              std::size_t);
+extern template exact_element product_element(const detail::gemm_arguments<half, half>&, const half*, std::size_t,
+                                              std::size_t);
+extern template exact_element product_element(const detail::gemm_arguments<half, float>&, const float*, std::size_t,
+                                              std::size_t);
+
 }  // namespace devplace::test

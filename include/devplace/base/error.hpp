@@ -15,7 +15,7 @@ namespace devplace {
 class error : public std::runtime_error {
  public:
   /// Adds the prefix `devplace: `.
-  explicit error(const std::string& message) : std::runtime_error("devplace: " + message) {}
+  explicit error(const std::string& message) : std::runtime_error(detail::joined({"devplace: ", message})) {}
 
   /// Makes the message of parts: `throw argument_error({"batch ", number, " is empty"})`.
   explicit error(std::initializer_list<detail::text_part> message) : error(detail::joined(message)) {}

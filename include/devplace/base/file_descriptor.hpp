@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <devplace/base/fork_count.hpp>
+#include <devplace/config.hpp>
 
 namespace devplace::detail {
 
@@ -48,15 +49,7 @@ class file_descriptor {
     return *this;
   }
   ~file_descriptor() {
-    if (get() < 0) return;
-    const int reason = errno;
-    std::unique_lock<std::mutex> lock;
-    if (forks_ != 0) {  // the lock prevents a fork() between erase and close
-      lock = std::unique_lock(descriptors_of_parent::all().mutex);
-      std::erase(descriptors_of_parent::all().open, fd_);
-    }
-    ::close(fd_);
-    errno = reason;
+    if (get() >= 0) close();
   }
 
   /// Lets children of fork() close the descriptor; get() is -1 there.
@@ -71,8 +64,20 @@ class file_descriptor {
   explicit operator bool() const noexcept { return get() >= 0; }
 
  private:
+  DEVPLACE_COMPILABLE() void close() const noexcept {
+    const int reason = errno;
+    std::unique_lock<std::mutex> lock;
+    if (forks_ != 0) {  // the lock prevents a fork() between erase and close
+      lock = std::unique_lock(descriptors_of_parent::all().mutex);
+      std::erase(descriptors_of_parent::all().open, fd_);
+    }
+    ::close(fd_);
+    errno = reason;
+  }
+
   int fd_ = -1;
   unsigned forks_ = 0;  // fork_count() of the only process that has the descriptor; 0: children have a copy
 };
+DEVPLACE_COMPILED(void file_descriptor::close() const noexcept)
 
 }  // namespace devplace::detail

@@ -6,15 +6,17 @@
 #include <string>
 
 #include <devplace/base/error.hpp>
+#include <devplace/config.hpp>
 
 namespace devplace::detail {
 
 /// Throws out_of_memory after a small allocation on the host, such as a list, has failed. `subject` is the subject of
 /// the message.
-[[noreturn]] inline void fail_without_memory(const char* subject) {
+DEVPLACE_COMPILABLE([[noreturn]]) void fail_without_memory(const char* subject) {
   throw out_of_memory(std::string(subject) +
                       " could not be made: the host has no memory left. Free some, or use a smaller batch.");
 }
+DEVPLACE_COMPILED(void fail_without_memory(const char*))
 
 /// Calls `function()` and turns bad_alloc into out_of_memory.
 template <class Function> decltype(auto) naming_bad_alloc(const char* subject, Function&& function) {

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include <devplace/config.hpp>
+
 namespace devplace::detail {
 
 /// A part of a text: characters, which must outlive the part, or a whole number, which is written in decimal.
@@ -45,10 +47,11 @@ class text_part {
 
 /// Returns the parts one after the other. A call compiles to a tenth of the code of a chain of `+`, in which each part
 /// would be a string with a destructor.
-[[gnu::noinline]] inline std::string joined(std::initializer_list<text_part> parts) {
+DEVPLACE_COMPILABLE([[gnu::noinline]]) std::string joined(std::initializer_list<text_part> parts) {
   std::string text;
   for (const text_part& part : parts) part.append_to(text);
   return text;
 }
+DEVPLACE_COMPILED(std::string joined(std::initializer_list<text_part>))
 
 }  // namespace devplace::detail

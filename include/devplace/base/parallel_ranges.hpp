@@ -7,11 +7,12 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/function_view.hpp>
 #include <devplace/base/thread_team.hpp>
+#include <devplace/config.hpp>
 
 namespace devplace::detail {
 
 // Type-erased implementations of the loops below, so that each loop is compiled once.
-inline void run_members(int parts, function_view<int> function) {
+DEVPLACE_COMPILABLE() void run_members(int parts, function_view<int> function) {
   if (parts <= 0) return;
   const team_reference& team = current_team();
   first_exception errors;
@@ -27,6 +28,7 @@ inline void run_members(int parts, function_view<int> function) {
   }
   errors.rethrow();
 }
+DEVPLACE_COMPILED(void run_members(int, function_view<int>))
 
 /// Calls `function` on this thread and, once for each `tag`, on the other threads of this thread's team, to prepare
 /// thread-local memory. Rethrows the exception of the member with the lowest number that threw.
@@ -46,7 +48,8 @@ constexpr std::size_t part_begin(std::size_t count, std::size_t parts, std::size
   return part * (count / parts) + (part < rest ? part : rest);
 }
 
-inline void run_ranges(std::size_t n, std::size_t grain, function_view<std::size_t, std::size_t> function) {
+DEVPLACE_COMPILABLE()
+void run_ranges(std::size_t n, std::size_t grain, function_view<std::size_t, std::size_t> function) {
   if (n == 0) return;
   if (grain == 0) grain = 1;
   const std::size_t whole_grains = n / grain;
@@ -65,6 +68,7 @@ inline void run_ranges(std::size_t n, std::size_t grain, function_view<std::size
   };
   run_members(static_cast<int>(parts), function_view<int>(part_of));
 }
+DEVPLACE_COMPILED(void run_ranges(std::size_t, std::size_t, function_view<std::size_t, std::size_t>))
 
 /// Calls `function(part)` for parts 0..parts-1, part i on member i of this thread's team. Parallel loops nested in the
 /// function run serially. After all calls are done, rethrows the exception of the part with the lowest number that

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <devplace/config.hpp>
+
 namespace devplace::detail {
 
 /// Returns the path in quotes, as in every message about a file. (Not `quoted`: ADL would find std::quoted.)
@@ -25,6 +27,9 @@ inline std::string printable(std::string_view text) {
 }
 
 /// Formats a number of bytes: `1 byte`, `12 bytes`.
-inline std::string bytes_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
+DEVPLACE_COMPILABLE() std::string bytes_text(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
+DEVPLACE_COMPILED(std::string bytes_text(std::uint64_t))
 
 }  // namespace devplace::detail

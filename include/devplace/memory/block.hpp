@@ -100,11 +100,12 @@ template <class Backend> constexpr auto memory_of() {
   return implementation<std::conditional_t<implemented, Backend, backend::cpu>, op::memory>{};
 }
 
-[[noreturn]] inline void throw_unaddressable(std::size_t bytes) {
+DEVPLACE_COMPILABLE([[noreturn]]) void throw_unaddressable(std::size_t bytes) {
   throw out_of_memory(
       {"an allocation of ", bytes,
        " bytes is larger than any address space; look for an overflow in the computation of its size."});
 }
+DEVPLACE_COMPILED(void throw_unaddressable(std::size_t))
 
 /// Uninitialised memory on a backend's device, counted under `purpose`; `bytes` 0 gives an empty block.
 template <class Backend>

@@ -9,6 +9,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/function_view.hpp>
+#include <devplace/config.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::detail {
@@ -31,8 +32,9 @@ template <class... Error> [[noreturn]] void throw_as(const error& e, const std::
 /// Rethrows an exception with its replica added to the message: `devplace: replica 1 of 3 (cuda:1): ...`. Replicas
 /// count from 0 in the order of the placement. devplace's exceptions keep their type; any other exception is nested in
 /// an `error` whose message contains the original message.
-[[noreturn]] inline void rethrow_for_replica(const std::exception_ptr& failed, std::size_t index, std::size_t count,
-                                             std::string_view place_name) {
+DEVPLACE_COMPILABLE([[noreturn]])
+void rethrow_for_replica(const std::exception_ptr& failed, std::size_t index, std::size_t count,
+                         std::string_view place_name) {
   const auto text = [&](const char* message) { return message_of_replica(message, index, count, place_name); };
   try {
     std::rethrow_exception(failed);
@@ -45,6 +47,7 @@ template <class... Error> [[noreturn]] void throw_as(const error& e, const std::
     std::throw_with_nested(error(text("an exception that is not a std::exception.")));
   }
 }
+DEVPLACE_COMPILED(void rethrow_for_replica(const std::exception_ptr&, std::size_t, std::size_t, std::string_view))
 
 /// Calls `f()`; if there are several replicas, adds the replica to the messages of exceptions from `f`. `name(ordinal)`
 /// names the replica's place.

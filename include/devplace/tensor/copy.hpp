@@ -9,6 +9,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/refusal.hpp>
+#include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/as_view.hpp>
@@ -37,11 +38,12 @@ inline constexpr bool rejected_before = ((is_declared_function<X> || rejection_o
 
 template <class X> inline constexpr bool has_network = requires { typename X::network_type; };
 
-[[noreturn]] inline void throw_copy_of_other_extents(std::span<const std::size_t> to,
-                                                     std::span<const std::size_t> from) {
+DEVPLACE_COMPILABLE([[noreturn]])
+void throw_copy_of_other_extents(std::span<const std::size_t> to, std::span<const std::size_t> from) {
   throw shape_error({"copy: the destination is ", sizes_text(to), " and the source ", sizes_text(from),
                      "; they must have the same extents."});
 }
+DEVPLACE_COMPILED(void throw_copy_of_other_extents(std::span<const std::size_t>, std::span<const std::size_t>))
 
 /// Whether the types allow copying one view to another. Returns `auto` to be instantiated at the call, so that the
 /// compiler shows the user's line.

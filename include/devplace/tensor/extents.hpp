@@ -37,18 +37,21 @@ template <class Size> std::string sizes_text(std::span<const Size> sizes) {
   }
   return text.empty() ? "scalar" : text;
 }
+DEVPLACE_COMPILED(std::string sizes_text<std::size_t>(std::span<const std::size_t>))
 inline std::string sizes_text(std::span<const std::size_t> sizes) { return sizes_text<std::size_t>(sizes); }
 
-[[noreturn]] inline void throw_static_extent(std::size_t axis, std::size_t extent, std::size_t value) {
+DEVPLACE_COMPILABLE([[noreturn]]) void throw_static_extent(std::size_t axis, std::size_t extent, std::size_t value) {
   throw shape_error({"axis ", axis, " has the static extent ", extent, ", and ", value,
                      " was given; use dyn for an extent that varies."});
 }
+DEVPLACE_COMPILED(void throw_static_extent(std::size_t, std::size_t, std::size_t))
 
-[[noreturn]] inline void throw_too_many_elements(std::span<const std::size_t> sizes) {
+DEVPLACE_COMPILABLE([[noreturn]]) void throw_too_many_elements(std::span<const std::size_t> sizes) {
   throw shape_error({"extents ", sizes_text(sizes),
                      " have more elements than a machine can address; look for a negative number or an overflow "
                      "in the computation of the extents."});
 }
+DEVPLACE_COMPILED(void throw_too_many_elements(std::span<const std::size_t>))
 
 /// Whether an array of these sizes can be addressed, with elements of up to 8 bytes. There are at most 2^b elements,
 /// where b is the sum of the sizes' bit widths, so neither their number nor a size in bytes overflows.

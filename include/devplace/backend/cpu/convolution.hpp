@@ -11,6 +11,7 @@
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/parallel_ranges.hpp>
+#include <devplace/config.hpp>
 #include <devplace/ops/convolution.hpp>
 
 // Convolutions always use the built-in engine, even if matrix products use a CBLAS library: a library needs a whole
@@ -40,13 +41,14 @@ template <class T> struct chunk_adder {
 
 /// Returns the convolution `s` with rows as long as possible, because the loops compute along rows. An image of one
 /// column becomes one row; a whole plane becomes one row if the window has one tap. Elements stay where they are.
-inline convolution_shape with_long_rows(const convolution_shape& s) {
+DEVPLACE_COMPILABLE() convolution_shape with_long_rows(const convolution_shape& s) {
   if (s.columns.in == 1 && s.columns.out == 1 && (s.rows.in != 1 || s.rows.out != 1))
     return with_long_rows({s.samples, s.groups, s.channels, s.outputs, s.columns, s.rows, true});
   const auto reads_all = [](const window_axis& a) { return a.size == 1 && a.stride == 1 && a.padding == 0; };
   if (!reads_all(s.rows) || !reads_all(s.columns) || s.plane() > 4096) return s;
   return {s.samples, s.groups, s.channels, s.outputs, {1, 1, 1, 1, 0, 1}, {s.plane(), s.plane(), 1, 1, 0, 1}};
 }
+DEVPLACE_COMPILED(convolution_shape with_long_rows(const convolution_shape&))
 
 /// Converts a convolution's 16-bit weights and bias to float. Returns {weights, bias}.
 template <class T, class Arguments>

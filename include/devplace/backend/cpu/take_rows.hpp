@@ -8,6 +8,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/thread_team.hpp>
+#include <devplace/config.hpp>
 #include <devplace/ops/detail/row_taker.hpp>
 #include <devplace/place/backend.hpp>
 
@@ -15,11 +16,12 @@ namespace devplace {
 
 namespace detail {
 
-[[noreturn]] inline void throw_no_such_row(std::int64_t index, std::size_t position, std::size_t rows) {
+DEVPLACE_COMPILABLE([[noreturn]]) void throw_no_such_row(std::int64_t index, std::size_t position, std::size_t rows) {
   throw argument_error({"take_rows: index ", index, " at position ", position,
                         " names no row of the operand, which has ", rows,
                         "; indices count from 0, and none is negative."});
 }
+DEVPLACE_COMPILED(void throw_no_such_row(std::int64_t, std::size_t, std::size_t))
 
 }  // namespace detail
 

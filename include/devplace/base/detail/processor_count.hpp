@@ -7,6 +7,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/whole_number.hpp>
+#include <devplace/config.hpp>
 
 #if defined(__linux__)
   #include <sched.h>
@@ -35,7 +36,7 @@ inline constexpr int largest_thread_count = 4096;
 /// The thread count in `text`, a value of OMP_NUM_THREADS. OpenMP allows a list with one number per nesting level
 /// ("4,2"); devplace does not nest and uses the first. Spaces around numbers are allowed, as in OpenMP. Anything else
 /// is an error, because ignoring a limit would oversubscribe a shared node.
-inline int parse_thread_count(std::string_view text) {
+DEVPLACE_COMPILABLE() int parse_thread_count(std::string_view text) {
   const auto fail = [text]() -> int {
     throw argument_error({"the environment variable OMP_NUM_THREADS is \"", text,
                           "\", which is not a positive whole number (at most ", largest_thread_count,
@@ -55,6 +56,7 @@ inline int parse_thread_count(std::string_view text) {
     rest.remove_prefix(comma + 1);
   }
 }
+DEVPLACE_COMPILED(int parse_thread_count(std::string_view))
 
 /// The size of the process's team until set_thread_count() is called: the value of OMP_NUM_THREADS, `variable`, or the
 /// number of usable processors if `variable` is null or empty.

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <thread>
 
+#include <devplace/config.hpp>
+
 #if defined(__linux__)
   #include <pthread.h>
   #include <sched.h>
@@ -15,7 +17,7 @@ namespace devplace::detail {
 
 /// Moves `thread`, which waits until the calling thread's processor is free, to any other allowed processor. Programs
 /// cannot see which processors are idle. The system may move the thread back.
-inline void move_from_this_processor([[maybe_unused]] std::thread& thread) noexcept {
+DEVPLACE_COMPILABLE() void move_from_this_processor([[maybe_unused]] std::thread& thread) noexcept {
 #if defined(__linux__)
   const ::pthread_t id = thread.native_handle();
   const int here = ::sched_getcpu();
@@ -36,5 +38,6 @@ inline void move_from_this_processor([[maybe_unused]] std::thread& thread) noexc
   ::pthread_setaffinity_np(id, sizeof usable, &usable);
 #endif
 }
+DEVPLACE_COMPILED(void move_from_this_processor(std::thread&) noexcept)
 
 }  // namespace devplace::detail

@@ -6,12 +6,13 @@
 #include <string>
 
 #include <devplace/base/joined.hpp>
+#include <devplace/config.hpp>
 #include <devplace/memory/statistics.hpp>
 
 namespace devplace::detail {
 
 /// A human-readable size: `0 B`, `796 B`, `1.5 KiB`, `203.5 MiB`, `1.0 EiB`; rounded to one decimal.
-inline std::string byte_text(std::size_t bytes) {
+DEVPLACE_COMPILABLE() std::string byte_text(std::size_t bytes) {
   constexpr const char* units[] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
   if (bytes < 1024) return joined({bytes, " B"});
   std::size_t unit = 0;
@@ -24,6 +25,7 @@ inline std::string byte_text(std::size_t bytes) {
   const std::size_t tenths = bytes / step * 10 + (bytes % step * 10 + step / 2) / step;
   return joined({tenths / 10, ".", tenths % 10, units[unit]});
 }
+DEVPLACE_COMPILED(std::string byte_text(std::size_t))
 
 /// The memory in use by purpose, without unused purposes: `parameters 795.1 KiB, workspace 1.2 MiB`.
 inline std::string purposes_text(const memory_usage& usage) {
@@ -46,7 +48,7 @@ struct failed_request {
 };
 
 /// The message of every out_of_memory exception.
-inline std::string out_of_memory_text(const failed_request& request) {
+DEVPLACE_COMPILABLE() std::string out_of_memory_text(const failed_request& request) {
   const memory_usage& usage = request.usage;
   const auto after = [](const char* separator, const std::string& text) { return text.empty() ? "" : separator; };
   const std::string purposes = purposes_text(usage);
@@ -62,5 +64,6 @@ inline std::string out_of_memory_text(const failed_request& request) {
                  "by trim_memory<place>()",
                  after("; ", request.also), request.also, "."});
 }
+DEVPLACE_COMPILED(std::string out_of_memory_text(const failed_request&))
 
 }  // namespace devplace::detail

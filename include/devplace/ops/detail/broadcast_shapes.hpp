@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <devplace/base/error.hpp>
+#include <devplace/config.hpp>
 #include <devplace/tensor/detail/view_errors.hpp>
 #include <devplace/tensor/extents.hpp>
 
@@ -144,13 +145,14 @@ inline void require_difference(const shape& a, const shape& b) {
 }
 
 /// Throws shape_error unless an expression of the second shape can be assigned to a destination of the first.
-inline void require_broadcast_to(const shape& destination, const shape& expression) {
+DEVPLACE_COMPILABLE() void require_broadcast_to(const shape& destination, const shape& expression) {
   const shape both = broadcast_shapes(destination, expression);
   for (std::size_t axis = 0; axis < both.rank; ++axis)
     if (both.extents[axis] != destination.aligned(axis, both.rank))
       throw shape_error({"assign: an expression of ", to_string(expression),
                          " cannot be broadcast to a destination of ", to_string(destination), "."});
 }
+DEVPLACE_COMPILED(void require_broadcast_to(const shape&, const shape&))
 
 /// Converts a shape to an extents type whose static extents agree with it.
 template <class Extents> constexpr Extents extents_from(const shape& s) {

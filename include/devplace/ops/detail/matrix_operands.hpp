@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
+#include <devplace/config.hpp>
 #include <devplace/memory/device_pointer.hpp>
 #include <devplace/ops/detail/broadcast_shapes.hpp>
 #include <devplace/ops/detail/distributed.hpp>
@@ -43,11 +44,13 @@ template <class A, class B>
 using product_extents_t =
     typename matrices<broadcast_t<leading_extents_t<A>, leading_extents_t<B>>, rows_in<A>, columns_in<B>>::type;
 
-[[noreturn]] inline void throw_inner_extents(std::span<const std::size_t> a, std::span<const std::size_t> b) {
+DEVPLACE_COMPILABLE([[noreturn]])
+void throw_inner_extents(std::span<const std::size_t> a, std::span<const std::size_t> b) {
   throw shape_error({"matmul: the first operand is ", sizes_text(a), " and the second ", sizes_text(b),
                      "; the columns of the first must be as many as the rows of the second. Write transposed(x) "
                      "for an operand that is stored the other way round."});
 }
+DEVPLACE_COMPILED(void throw_inner_extents(std::span<const std::size_t>, std::span<const std::size_t>))
 
 /// The extents of a product; throws shape_error if run-time extents do not match.
 template <class A, class B> auto product_extents(const A& a, const B& b) {
@@ -60,11 +63,14 @@ template <class A, class B> auto product_extents(const A& a, const B& b) {
   return extents_from<product_extents_t<A, B>>(product);
 }
 
-[[noreturn]] inline void throw_product_extents(std::span<const std::size_t> c, std::span<const std::size_t> a,
-                                               std::span<const std::size_t> b, std::span<const std::size_t> product) {
+DEVPLACE_COMPILABLE([[noreturn]])
+void throw_product_extents(std::span<const std::size_t> c, std::span<const std::size_t> a,
+                           std::span<const std::size_t> b, std::span<const std::size_t> product) {
   throw shape_error({"matmul: the result is ", sizes_text(c), " and the product of ", sizes_text(a), " by ",
                      sizes_text(b), " is ", sizes_text(product), "."});
 }
+DEVPLACE_COMPILED(void throw_product_extents(std::span<const std::size_t>, std::span<const std::size_t>,
+                                             std::span<const std::size_t>, std::span<const std::size_t>))
 
 /// The memory of a product's result or operand, with elements of `element` bytes.
 struct matrix_memory {
@@ -98,7 +104,7 @@ template <class View> auto* lowest_address(const View& x) {
 
 /// Whether writing the result could change the operand. Compares addresses modulo each stride of the result: modulo the
 /// row stride, for example, disjoint blocks of columns of one matrix have disjoint addresses.
-inline bool overlap(const matrix_memory& result, const matrix_memory& operand) {
+DEVPLACE_COMPILABLE() bool overlap(const matrix_memory& result, const matrix_memory& operand) {
   if (!share_memory(result.data, result.bytes(), operand.data, operand.bytes())) return false;
   const auto to = reinterpret_cast<std::uintptr_t>(result.data), from = reinterpret_cast<std::uintptr_t>(operand.data);
   for (const std::size_t stride : result.strides) {
@@ -109,6 +115,7 @@ inline bool overlap(const matrix_memory& result, const matrix_memory& operand) {
   }
   return true;
 }
+DEVPLACE_COMPILED(bool overlap(const matrix_memory&, const matrix_memory&))
 
 /// Whether writing the elements of the view `to` could change those of the view `from`.
 template <class To, class From> bool overlap(const To& to, const From& from) {
@@ -118,11 +125,12 @@ template <class To, class From> bool overlap(const To& to, const From& from) {
                  matrix_memory{lowest_address(from), sizeof(*raw_data(from)), from_sizes, from_strides});
 }
 
-[[noreturn]] inline void throw_product_overlaps() {
+DEVPLACE_COMPILABLE([[noreturn]]) void throw_product_overlaps() {
   throw argument_error(
       "matmul: the result overlaps an operand, which would be overwritten while it is read; write the product to "
       "memory of its own, as matmul(a, b) does, and copy it.");
 }
+DEVPLACE_COMPILED(void throw_product_overlaps())
 
 /// A matrix in BLAS's terms: `ld` is the leading dimension; 0 if BLAS cannot read the matrix.
 struct blas_matrix {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <devplace/base/error.hpp>
+#include <devplace/config.hpp>
 #include <devplace/ops/detail/operand.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -58,15 +59,19 @@ template <class X, class T, class E> using result_beside_t = typename result_on<
 template <class X> using result_like_t = result_beside_t<X, operand_element_t<X>, operand_extents_t<X>>;
 
 // Messages are built outside of templates, to keep the code instantiated per operand small.
-[[noreturn]] inline void throw_other_devices(const char* operation) {
+DEVPLACE_COMPILABLE([[noreturn]]) void throw_other_devices(const char* operation) {
   throw argument_error(std::string(operation) +
                        ": the operands live on different devices; move them to one place with to<...> first.");
 }
-[[noreturn]] inline void throw_other_extents(const char* operation, const char* a_name, std::span<const std::size_t> a,
-                                             const char* b_name, std::span<const std::size_t> b) {
+DEVPLACE_COMPILED(void throw_other_devices(const char*))
+DEVPLACE_COMPILABLE([[noreturn]])
+void throw_other_extents(const char* operation, const char* a_name, std::span<const std::size_t> a, const char* b_name,
+                         std::span<const std::size_t> b) {
   throw shape_error({operation, ": ", a_name, " is ", sizes_text(a), " and ", b_name, " is ", sizes_text(b),
                      "; they must have the same extents."});
 }
+DEVPLACE_COMPILED(void throw_other_extents(const char*, const char*, std::span<const std::size_t>, const char*,
+                                           std::span<const std::size_t>))
 
 /// Throws unless all views are on one device; checks only what their types do not imply.
 template <class First, class... Rest>

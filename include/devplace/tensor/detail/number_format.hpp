@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <devplace/base/joined.hpp>
+#include <devplace/config.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
@@ -139,5 +140,7 @@ template <class T> std::string format_number(T x) {
     return scientific || text.find('.') != std::string::npos ? text : text + ".0";
   }
 }
+DEVPLACE_COMPILED(std::string format_number(float))
+DEVPLACE_COMPILED(std::string format_number(double))
 
 }  // namespace devplace::detail

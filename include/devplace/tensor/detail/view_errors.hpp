@@ -110,15 +110,17 @@ template <class Extents, class Axis> constexpr bool no_axis([[maybe_unused]] Axi
 /// Formats a number that may have been negative before its conversion to std::size_t.
 inline std::string as_written(std::size_t number) { return std::to_string(static_cast<std::ptrdiff_t>(number)); }
 
-[[noreturn]] inline void throw_past_end(std::size_t index, std::size_t axis, std::size_t extent) {
+DEVPLACE_COMPILABLE([[noreturn]]) void throw_past_end(std::size_t index, std::size_t axis, std::size_t extent) {
   if (index > PTRDIFF_MAX)
     throw argument_error({"index ", as_written(index), " of axis ", axis,
                           " is negative; indices count from 0, and the axis has the extent ", extent, "."});
   throw argument_error({"index ", index, " is past the extent ", extent, " of axis ", axis, "."});
 }
-[[noreturn]] inline void throw_no_axis(std::size_t axis, std::size_t rank) {
+DEVPLACE_COMPILED(void throw_past_end(std::size_t, std::size_t, std::size_t))
+DEVPLACE_COMPILABLE([[noreturn]]) void throw_no_axis(std::size_t axis, std::size_t rank) {
   throw argument_error({"extent: there is no axis ", as_written(axis), " among ", rank, "; axes count from 0."});
 }
+DEVPLACE_COMPILED(void throw_no_axis(std::size_t, std::size_t))
 [[noreturn]] inline void throw_no_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
                                         std::size_t extent) {
   throw argument_error({"slice ", as_written(first), " to ", as_written(last), " by ", as_written(step),
@@ -132,7 +134,8 @@ constexpr std::size_t extent_of_slice(std::size_t first, std::size_t last, std::
     throw_no_slice(first, last, step, axis, extent);
   return (last - first) / step + ((last - first) % step != 0);
 }
-[[noreturn]] inline void throw_reshape(std::span<const std::size_t> from, std::span<const std::size_t> to) {
+DEVPLACE_COMPILABLE([[noreturn]])
+void throw_reshape(std::span<const std::size_t> from, std::span<const std::size_t> to) {
   const auto count = [](std::span<const std::size_t> sizes) {
     std::size_t product = 1;
     for (const std::size_t size : sizes) product *= size;
@@ -141,6 +144,7 @@ constexpr std::size_t extent_of_slice(std::size_t first, std::size_t last, std::
   throw shape_error({"reshape from ", sizes_text(from), " to ", sizes_text(to),
                      " would change the number of elements from ", count(from), " to ", count(to), "."});
 }
+DEVPLACE_COMPILED(void throw_reshape(std::span<const std::size_t>, std::span<const std::size_t>))
 [[noreturn]] inline void throw_no_strides(std::span<const std::size_t> from, std::span<const std::ptrdiff_t> strides,
                                           std::span<const std::size_t> to) {
   throw shape_error(

@@ -8,6 +8,7 @@
 #include <devplace/backend/cpu/detail/direct_convolution.hpp>
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/backend/cpu/detail/mixed_kernels.hpp>
+#include <devplace/config.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
 // The code of convolutions for each instruction set, in the namespaces of instruction_sets.hpp. Copying converts 16-bit
@@ -96,6 +97,10 @@ template <class T> convolution_kernels<T> convolution_kernels_of(cpu_isa isa) {
       return generic::convolution_kernel_table<T>();
   }
 }
+DEVPLACE_COMPILED_APART(convolution_kernels<float> convolution_kernels_of(cpu_isa))
+DEVPLACE_COMPILED_APART(convolution_kernels<double> convolution_kernels_of(cpu_isa))
+DEVPLACE_COMPILED_APART(convolution_kernels<bf16> convolution_kernels_of(cpu_isa))
+DEVPLACE_COMPILED_APART(convolution_kernels<half> convolution_kernels_of(cpu_isa))
 
 }  // namespace devplace::detail
 DEVPLACE_HOST_PRAGMAS_END

@@ -11,6 +11,7 @@
 #endif
 
 #include <devplace/base/error.hpp>
+#include <devplace/config.hpp>
 
 namespace devplace::detail {
 
@@ -71,7 +72,7 @@ inline cpu_isa supported_isa() noexcept {
 
 /// Returns the instruction set in `variable`, the value of DEVPLACE_CPU_ISA; null or empty selects `supported`. Throws
 /// argument_error for an unknown set or a set above `supported`.
-inline cpu_isa choose_isa(const char* variable, cpu_isa supported) {
+DEVPLACE_COMPILABLE() cpu_isa choose_isa(const char* variable, cpu_isa supported) {
   if (variable == nullptr || *variable == '\0') return supported;
   const std::string_view text = variable;
   for (const cpu_isa isa : all_isas) {
@@ -84,6 +85,7 @@ inline cpu_isa choose_isa(const char* variable, cpu_isa supported) {
                         "\". Set it to generic, avx2, avx512, avx512_bf16 or amx, or unset it to use the best "
                         "that the processor has."});
 }
+DEVPLACE_COMPILED(cpu_isa choose_isa(const char*, cpu_isa))
 
 /// Returns the instruction set of bf16 products in this process; the environment is read once.
 inline cpu_isa mixed_product_isa() {

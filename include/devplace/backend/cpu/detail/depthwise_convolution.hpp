@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <devplace/backend/cpu/detail/direct_convolution.hpp>
+#include <devplace/config.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
 namespace devplace::detail {
@@ -53,7 +54,8 @@ struct depthwise_convolution {
 };
 
 /// Returns the division for vectors of `lanes` elements of `size` bytes.
-inline depthwise_convolution depthwise_convolution_of(const convolution_shape& s, std::size_t lanes, std::size_t size) {
+DEVPLACE_COMPILABLE()
+depthwise_convolution depthwise_convolution_of(const convolution_shape& s, std::size_t lanes, std::size_t size) {
   depthwise_convolution d{};
   if (s.pixels() == 0 || s.plane() == 0 || s.taps() == 0 || s.channels == 0 || s.outputs == 0) return d;
   if (s.channels > depthwise_channels || s.outputs > depthwise_channels) return d;
@@ -76,5 +78,6 @@ inline depthwise_convolution depthwise_convolution_of(const convolution_shape& s
   d.is_faster = bytes(d.rows) <= gemm_buffer_bytes;
   return d;
 }
+DEVPLACE_COMPILED(depthwise_convolution depthwise_convolution_of(const convolution_shape&, std::size_t, std::size_t))
 
 }  // namespace devplace::detail

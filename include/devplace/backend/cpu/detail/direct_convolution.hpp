@@ -6,6 +6,7 @@
 
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
 #include <devplace/base/divided_up.hpp>
+#include <devplace/config.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
 namespace devplace::detail {
@@ -58,8 +59,9 @@ constexpr std::size_t tile_width(std::size_t n, const unsigned char* widths) {
 }
 
 /// Returns the division for vectors of `lanes` elements of `size` bytes and register tiles of these widths.
-inline direct_convolution direct_convolution_of(const convolution_shape& s, std::size_t lanes, std::size_t size,
-                                                const unsigned char* widths) {
+DEVPLACE_COMPILABLE()
+direct_convolution direct_convolution_of(const convolution_shape& s, std::size_t lanes, std::size_t size,
+                                         const unsigned char* widths) {
   direct_convolution d{};
   const std::size_t reach = (s.columns.size - 1) * s.columns.dilation;
   d.phases = smaller(s.columns.stride, reach + 1);
@@ -88,5 +90,7 @@ inline direct_convolution direct_convolution_of(const convolution_shape& s, std:
   d.gradient_is_faster = 2 * s.outputs > outputs;
   return d;
 }
+DEVPLACE_COMPILED(direct_convolution direct_convolution_of(const convolution_shape&, std::size_t, std::size_t,
+                                                           const unsigned char*))
 
 }  // namespace devplace::detail

@@ -11,6 +11,7 @@
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/backend/cpu/detail/mixed_kernels.hpp>
 #include <devplace/base/thread_team.hpp>
+#include <devplace/config.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 
 namespace devplace::detail {
@@ -18,6 +19,8 @@ namespace devplace::detail {
 template <class T> gemm_kernels<T> gemm_kernels_of(cpu_isa isa) {
   return with_instruction_set([](auto code) { return code.template gemm<T>(); }, isa);
 }
+DEVPLACE_COMPILED(gemm_kernels<float> gemm_kernels_of(cpu_isa))
+DEVPLACE_COMPILED(gemm_kernels<double> gemm_kernels_of(cpu_isa))
 
 /// devplace's own engine. The bits of a result depend on the arguments and the instruction set but not on the number of
 /// threads: threads compute whole tiles of C, and k is never split.

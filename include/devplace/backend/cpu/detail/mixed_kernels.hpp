@@ -11,6 +11,7 @@
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/backend/cpu/detail/mixed_product.hpp>
 #include <devplace/base/divided_up.hpp>  // for the included bodies
+#include <devplace/config.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 // Products and conversions of bf16 and half, compiled for each instruction set like the code of instruction_sets.hpp.
@@ -104,6 +105,10 @@ template <class T, class Result> mixed_kernels<T, Result> mixed_kernels_of(cpu_i
       return mixed_kernels_with<generic::float_kernel>(generic::mixed_dot_range<T, Result>);
   }
 }
+DEVPLACE_COMPILED(mixed_kernels<bf16, bf16> mixed_kernels_of(cpu_isa))
+DEVPLACE_COMPILED(mixed_kernels<bf16, float> mixed_kernels_of(cpu_isa))
+DEVPLACE_COMPILED(mixed_kernels<half, half> mixed_kernels_of(cpu_isa))
+DEVPLACE_COMPILED(mixed_kernels<half, float> mixed_kernels_of(cpu_isa))
 
 }  // namespace devplace::detail
 DEVPLACE_HOST_PRAGMAS_END

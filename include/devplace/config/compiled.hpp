@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Part of config.hpp: marks what the library of component compiled contains. The library is compiled once from these
+// headers, and files with the component do not compile its contents again. No other component changes the contents, so
+// that one library serves all configurations.
+//
+// With the component, a marked function is a template. Compilers instantiate no body for a template that is declared
+// extern, unless the template is inline.
+
+#include <devplace/version.hpp>
+
+#if defined(DEVPLACE_WITH_COMPILED)
+  #define DEVPLACE_COMPILED(...) extern template __VA_ARGS__;
+  #define DEVPLACE_COMPILED_APART(...) extern template __VA_ARGS__;
+#elif defined(DEVPLACE_COMPILES) && DEVPLACE_COMPILES == 1
+  #define DEVPLACE_COMPILED(...) template __VA_ARGS__;
+  #define DEVPLACE_COMPILED_APART(...) extern template __VA_ARGS__;
+#elif defined(DEVPLACE_COMPILES)
+  #define DEVPLACE_COMPILED(...) extern template __VA_ARGS__;
+  #define DEVPLACE_COMPILED_APART(...) template __VA_ARGS__;
+#else
+  /// Names a function of the library: an instance of a template, or a function marked DEVPLACE_COMPILABLE. Follows the
+  /// definition.
+  #define DEVPLACE_COMPILED(...)
+  /// Names an instance in the library's second source, which the compiler needs as long for as for the first.
+  #define DEVPLACE_COMPILED_APART(...)
+#endif
+
+#if defined(DEVPLACE_WITH_COMPILED) || defined(DEVPLACE_COMPILES)
+  #define DEVPLACE_COMPILABLE(...) template <class = void> __VA_ARGS__
+#else
+  /// Begins the definition of a function that is no template; the arguments are its attributes. The function has no
+  /// static variables, because files without the component have their own copy.
+  #define DEVPLACE_COMPILABLE(...) __VA_ARGS__ inline
+#endif
+
+// If the library is missing in a program or is of another version, the linker names this symbol.
+#if defined(DEVPLACE_WITH_COMPILED) || defined(DEVPLACE_COMPILES)
+  #define DEVPLACE_DETAIL_LIBRARY_OF(major, minor, patch) devplace_compiled_library_##major##_##minor##_##patch
+  #define DEVPLACE_DETAIL_LIBRARY(...) DEVPLACE_DETAIL_LIBRARY_OF(__VA_ARGS__)
+  #define DEVPLACE_DETAIL_NAME \
+    DEVPLACE_DETAIL_LIBRARY(DEVPLACE_VERSION_MAJOR, DEVPLACE_VERSION_MINOR, DEVPLACE_VERSION_PATCH)
+extern "C" {
+  #if defined(DEVPLACE_WITH_COMPILED)
+extern const char DEVPLACE_DETAIL_NAME;
+  #else
+[[gnu::used]] inline const char DEVPLACE_DETAIL_NAME = 1;
+  #endif
+}
+  #if defined(DEVPLACE_WITH_COMPILED)
+namespace devplace::detail {
+[[gnu::used]] inline const char* const compiled_library = &DEVPLACE_DETAIL_NAME;
+}
+  #endif
+  #undef DEVPLACE_DETAIL_LIBRARY_OF
+  #undef DEVPLACE_DETAIL_LIBRARY
+  #undef DEVPLACE_DETAIL_NAME
+#endif
