@@ -3,7 +3,7 @@
 
 // Included by convolution_kernels.hpp only.
 //
-// Convolutions as products of the matrix engine (gemm_kernel_body.hpp). The operand that consists of patches is read
+// Convolutions as products of the matrix engine (gemm_blocks.hpp). The operand that consists of patches is read
 // from the image into the engine's packed panels, block by block ("implicit im2col"). The order of each sum depends on
 // the extents only, not on the ranges that threads compute.
 
@@ -32,15 +32,10 @@ DEVPLACE_TARGET inline void pack_rows(T* packed, const From* source, std::size_t
                                       std::size_t rows, std::size_t depth, const T* bias = nullptr) {
   const std::size_t whole = depth + (bias != nullptr ? 1 : 0);
   for (std::size_t i = 0; i < rows; i += tile_rows) {
-    const std::size_t height = smaller(tile_rows, rows - i);
+    const std::size_t height = smaller(tile_rows, rows - i), width = panel_width(height, tile_rows, few_rows);
     T* const panel = packed + i * whole;
-    if (height > few_rows) {
-      pack_numbers<tile_rows>(panel, source + i * stride_i, stride_i, stride_p, height, depth);
-    } else {
-      pack_numbers<few_rows>(panel, source + i * stride_i, stride_i, stride_p, height, depth);
-    }
+    pack_numbers(panel, width, source + i * stride_i, stride_i, stride_p, height, depth);
     if (bias == nullptr) continue;
-    const std::size_t width = panel_width(height, tile_rows, few_rows);
     for (std::size_t l = 0; l < width; ++l) panel[depth * width + l] = l < height ? bias[i + l] : T{0};
   }
 }
@@ -62,24 +57,6 @@ DEVPLACE_TARGET inline void pack_mirrored_rows(T* packed, const convolution_shap
     }
     if (bias == nullptr) continue;
     for (std::size_t l = 0; l < width; ++l) to[l] = l < height ? bias[begin + i + l] : T{0};
-  }
-}
-
-/// Computes C [rows, columns] = update(A B) for packed rows of A and a packed panel of B. With `one_vector`, the panel
-/// has the width of one vector.
-template <class T>
-DEVPLACE_TARGET inline void multiply_panel(const T* packed_a, const T* panel, std::size_t depth, T* c, std::size_t ldc,
-                                           const tile_update<T>& update, std::size_t rows, std::size_t columns,
-                                           bool one_vector) {
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  for (std::size_t i = 0; i < rows; i += tile_rows) {
-    const std::size_t height = smaller(tile_rows, rows - i);
-    const panel_view<T> a{packed_a + i * depth, panel_width(height, tile_rows, few_rows)};
-    if (one_vector) {
-      choose_rows<T, 1>(depth, a, {panel, lanes}, c + i * ldc, ldc, update, height, columns);
-    } else {
-      choose_rows<T, 2>(depth, a, {panel, 2 * lanes}, c + i * ldc, ldc, update, height, columns);
-    }
   }
 }
 
@@ -140,12 +117,12 @@ DEVPLACE_TARGET void convolve_range(const convolution_arguments<T, computed_t<T>
           const std::size_t at = ((sample_of(index) * s.groups + group) * s.outputs + i0) * pixels + q0;
           const sum_type* const panel = packed_b + (index - first) * tile_columns * depth;
           if constexpr (std::is_same_v<T, sum_type>) {
-            multiply_panel(packed_a, panel, depth, g.y + at, pixels, update, rows, count, count <= lanes);
+            code::gemm<sum_type>().multiply_panel(packed_a, panel, depth, g.y + at, pixels, update, rows, count);
           } else {
             sum_type aside[block_rows * tile_columns];
             sum_type* const sums = depths == 1 ? aside : g.floats.sums + at;
             const std::size_t ld = depths == 1 ? tile_columns : pixels;
-            multiply_panel(packed_a, panel, depth, sums, ld, update, rows, count, count <= lanes);
+            code::gemm<sum_type>().multiply_panel(packed_a, panel, depth, sums, ld, update, rows, count);
             for (std::size_t i = 0; last && i < rows; ++i) copy_run(g.y + at + i * pixels, sums + i * ld, count);
           }
         }
@@ -193,14 +170,9 @@ DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_argume
         for (std::size_t j = 0; j < columns; j += tile_columns) {
           const std::size_t width = smaller(tile_columns, columns - j);
           const T* const source = dy + p0 * pixels + q0 + j;
-          const bool one_vector = width <= lanes;
-          if (one_vector) {
-            pack_numbers<lanes>(packed_b, source, 1, pixels, width, depth);
-          } else {
-            pack_numbers<tile_columns>(packed_b, source, 1, pixels, width, depth);
-          }
-          multiply_panel(packed_a, packed_b, depth, products + j, block_columns, update, rows,
-                         one_vector ? lanes : tile_columns, one_vector);
+          pack_numbers(packed_b, panel_width(width, tile_columns, lanes), source, 1, pixels, width, depth);
+          code::gemm<sum_type>().multiply_panel(packed_a, packed_b, depth, products + j, block_columns, update, rows,
+                                                panel_width(width, tile_columns, lanes));
         }
       }
       for (std::size_t i = 0; i < rows; ++i) fold_row(products + i * block_columns, s, image, k0 + i, q0, columns);
@@ -245,11 +217,7 @@ DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arg
             unfold_row(unfolded + l * depth + m * count, s, image, j + l, q0, count);
         }
         sum_type* const panel = packed_b + (j - begin) * depth;
-        if (width > lanes) {
-          pack_numbers<tile_columns>(panel, unfolded, depth, 1, width, depth);
-        } else {
-          pack_numbers<lanes>(panel, unfolded, depth, 1, width, depth);
-        }
+        pack_numbers(panel, panel_width(width, tile_columns, lanes), unfolded, depth, 1, width, depth);
       }
       const tile_update<sum_type> update{1, factor, nullptr, false};
       for (std::size_t i0 = 0; i0 < s.outputs; i0 += block_rows) {
@@ -269,8 +237,8 @@ DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arg
         }
         for (std::size_t j = begin; j < end; j += tile_columns) {
           const std::size_t width = smaller(tile_columns, end - j);
-          multiply_panel(packed_a, packed_b + (j - begin) * depth, depth, sum + i0 * k + j, k, update, rows, width,
-                         width <= lanes);
+          code::gemm<sum_type>().multiply_panel(packed_a, packed_b + (j - begin) * depth, depth, sum + i0 * k + j, k,
+                                                update, rows, width);
         }
       }
       factor = 1;

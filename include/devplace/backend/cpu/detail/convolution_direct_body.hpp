@@ -128,19 +128,6 @@ DEVPLACE_TARGET inline void copy_segment(T* to, const direct_convolution& d, con
   }
 }
 
-/// Packs the weights of outputs [o0, o0 + count) and channels [c0, c0 + channels) as [channel][tap][width].
-template <class T, std::size_t Width, bool Mirrored>
-DEVPLACE_TARGET inline void pack_weights(T* to, const convolution_shape& s, const T* weight, std::size_t c0,
-                                         std::size_t channels, std::size_t o0, std::size_t count) {
-  const std::size_t taps = s.taps();
-  if constexpr (Mirrored) {
-    for (std::size_t c = 0; c < channels; ++c)
-      pack_panel<T, Width>(to + c * taps * Width, weight + ((c0 + c) * s.outputs + o0) * taps, taps, 1, count, taps);
-  } else {
-    pack_panel<T, Width>(to, weight + o0 * s.depth() + c0 * taps, s.depth(), 1, count, channels * taps);
-  }
-}
-
 /// Computes rows [begin, end) of outputs, numbered by group, then by sample, then by row. `Mirrored`: g is a transposed
 /// convolution, whose channels are the original convolution's outputs and whose taps are in reverse order.
 template <class T, bool Mirrored>
@@ -184,10 +171,13 @@ DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T, computed_t<T>>
       const sum_type* const weight = g.weight + group * s.outputs * s.depth();
       for (std::size_t o0 = 0; o0 < s.outputs; o0 += 2 * lanes) {
         const std::size_t count = smaller(2 * lanes, s.outputs - o0), vectors = count > lanes ? 2 : 1;
-        if (vectors == 1) {
-          pack_weights<sum_type, lanes, Mirrored>(weights, s, weight, c0, channels, o0, count);
+        const std::size_t across = vectors * lanes, taps = s.taps();
+        if constexpr (Mirrored) {
+          for (std::size_t c = 0; c < channels; ++c)
+            pack(weights + c * taps * across, across, weight + ((c0 + c) * s.outputs + o0) * taps, taps, 1, count,
+                 taps);
         } else {
-          pack_weights<sum_type, 2 * lanes, Mirrored>(weights, s, weight, c0, channels, o0, count);
+          pack(weights, across, weight + o0 * s.depth() + c0 * taps, s.depth(), 1, count, depth);
         }
         fill_run(bias, sum_type{0}, 2 * lanes);
         if (g.bias != nullptr && is_first) copy_run(bias, g.bias + group * s.outputs + o0, count);
@@ -255,11 +245,7 @@ DEVPLACE_TARGET void convolve_weight_rows(const convolution_weight_gradient_argu
         const T* const dy = g.dy + ((at / s.rows.out * s.groups + group) * s.outputs + o0) * s.pixels() +
                             at % s.rows.out * s.columns.out;
         const std::size_t pixels = (segment_end(at) - at) * s.columns.out;
-        if (vectors == 1) {
-          pack_numbers<lanes>(gradient, dy, s.pixels(), 1, count, pixels);
-        } else {
-          pack_numbers<2 * lanes>(gradient, dy, s.pixels(), 1, count, pixels);
-        }
+        pack_numbers(gradient, vectors * lanes, dy, s.pixels(), 1, count, pixels);
       }
       for (std::size_t p = 0; p < depth; p += d.patch_tile_width) {
         fill_run(sums, sum_type{0}, 16 * vectors * lanes);
