@@ -118,6 +118,7 @@ template <class T, class Label> struct cross_entropy_terms {
   const T* class_weights;
   std::size_t n;
   std::int64_t ignore_index;
+  static constexpr bool computes_little = true;
 
   DEVPLACE_HD loss_term operator()(std::size_t row) const {
     const auto label = static_cast<std::int64_t>(labels[row]);
