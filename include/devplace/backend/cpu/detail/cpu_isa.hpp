@@ -85,8 +85,9 @@ inline cpu_isa choose_isa(const char* variable, cpu_isa supported) {
                         "that the processor has."});
 }
 
-/// Returns the instruction set of bf16 products in this process; the environment is read once.
-inline cpu_isa mixed_product_isa() {
+/// Returns the instruction set of bf16 products in this process; the environment is read once. Not inlined, because
+/// every loop over elements asks.
+[[gnu::noinline]] inline cpu_isa mixed_product_isa() {
   static const cpu_isa isa = choose_isa(std::getenv("DEVPLACE_CPU_ISA"), supported_isa());
   return isa;
 }
