@@ -11,8 +11,8 @@ import tempfile
 
 # The work of functions, by a part of their names; the first match counts.
 PARTS = [
-    ("multiply-adds of products", r"::(tile|tile_within|dot_tile|dot_range|dot_rows)<"),
-    ("packing of products", r"::(multiply_range|transpose|pack_panel)<"),
+    ("multiply-adds of products", r"::(tile|dot_tile|dot_range)<|::multiply_(tile|edge)\("),
+    ("packing of products", r"::(pack|pack_rest|transpose)<|::multiply_range\("),
     ("optimizer", r"runtime::update<|::update_arrays<"),
     ("loss", r"cross_entropy|pointwise_loss|with_logits"),
     ("activations", r"relu|elementary|gated|tanh|assign_linear"),

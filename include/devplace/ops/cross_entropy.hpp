@@ -35,6 +35,25 @@ template <floating_element T> struct cross_entropy_options {
 
 namespace devplace::detail {
 
+/// Sums for label smoothing: of w_c, and of w_c (x_c - max), in the order of row_sum. Few losses smooth labels, so this
+/// function is short and not compiled for each instruction set.
+struct smoothing_sums {
+  double weights = 0, logits = 0;
+
+  template <class T>
+  [[gnu::noinline]] static DEVPLACE_HD smoothing_sums of(const T* x, const T* w, T max, std::size_t n) {
+    double weights[row_lanes + 1] = {}, logits[row_lanes + 1] = {};  // the last is for elements that fill no lanes
+    const std::size_t whole = n / row_lanes * row_lanes;
+    for (std::size_t c = 0; c < n; ++c) {
+      const std::size_t lane = c < whole ? c % row_lanes : row_lanes;
+      const double weight = w == nullptr ? 1 : static_cast<double>(w[c]);
+      weights[lane] += weight;
+      logits[lane] += static_cast<double>(x[c] - max) * weight;
+    }
+    return {sum_of_lanes(weights) + weights[row_lanes], sum_of_lanes(logits) + logits[row_lanes]};
+  }
+};
+
 /// Row functor: computes the loss of a row, and its gradient unless `dlogits` is null.
 template <class T, class Label> struct cross_entropy_row {
   static constexpr bool computes_much = true;
@@ -73,20 +92,14 @@ template <class T, class Label> struct cross_entropy_row {
     const T smooth = options.label_smoothing / static_cast<T>(n);
     const T sharp = 1 - options.label_smoothing;
 
-    // The smoothing terms: sum of w_c and of w_c (x_c - max). Computed first, because the gradient may overwrite x.
-    double all_weights = 0, weighted_logits = 0;
-    if (smooth != 0) {
-      all_weights = w == nullptr ? static_cast<double>(n) : row_sum<T>(n, [w](std::size_t c) { return w[c]; });
-      weighted_logits = row_sum<double>(n, [w, x, max](std::size_t c) {
-        return static_cast<double>(x[c] - max) * static_cast<double>(w == nullptr ? T{1} : w[c]);
-      });
-    }
+    // Computed first, because the gradient may overwrite x.
+    const smoothing_sums all = smooth == 0 ? smoothing_sums{} : smoothing_sums::of(x, w, max, n);
 
     // `others` is the sum without the target's term. Where `others` is small, 1 - softmax(x)_y = others / sum avoids
     // cancellation in loss and gradient. If the target's term is the smaller part, subtracting it loses no digits.
     T* const dx = dlogits == nullptr ? nullptr : dlogits + row * n;
     const double sum = row_exponentials<T>(dx, x, max, n);
-    const T share = fast_exp<T>(target);
+    const T share = exponential_of<T>(target, T{0});
     double others = sum - static_cast<double>(share);
     others = others < 0 ? 0 : others;
     const T negative_log = share >= T{0.5} ? std::log1p(static_cast<T>(others / static_cast<double>(share)))
@@ -94,19 +107,19 @@ template <class T, class Label> struct cross_entropy_row {
     T loss = sharp * weight * negative_log;
     if (smooth != 0) {
       // negative_log + target would cancel, or be NaN, if the target's logit is far below the largest.
-      loss += smooth * static_cast<T>(all_weights * std::log(sum) - weighted_logits);
+      loss += smooth * static_cast<T>(all.weights * std::log(sum) - all.logits);
     }
     losses[row] = loss;
 
     if (dx == nullptr) return;
     const T scale =
-        static_cast<T>((static_cast<double>(sharp * weight) + static_cast<double>(smooth) * all_weights) / sum);
+        static_cast<T>((static_cast<double>(sharp * weight) + static_cast<double>(smooth) * all.weights) / sum);
     for (std::size_t c = 0; c < n; ++c) dx[c] *= scale;
     if (smooth != 0) {
       for (std::size_t c = 0; c < n; ++c) dx[c] -= smooth * (w == nullptr ? T{1} : w[c]);
     }
     dx[label] = static_cast<T>(static_cast<double>(smooth) *
-                               (all_weights * static_cast<double>(share) / sum - static_cast<double>(weight))) -
+                               (all.weights * static_cast<double>(share) / sum - static_cast<double>(weight))) -
                 sharp * weight * static_cast<T>(others / sum);
   }
 };
@@ -118,6 +131,7 @@ template <class T, class Label> struct cross_entropy_terms {
   const T* class_weights;
   std::size_t n;
   std::int64_t ignore_index;
+  static constexpr bool computes_little = true;
 
   DEVPLACE_HD loss_term operator()(std::size_t row) const {
     const auto label = static_cast<std::int64_t>(labels[row]);

@@ -71,37 +71,38 @@ std::pair<const computed_t<T>*, const computed_t<T>*> wide_parameters(const Argu
 
 /// If d.is_faster, runs a depthwise convolution or its input gradient; returns whether it did. `rows`: number of rows
 /// per group of a sample; a task computes a segment of these rows.
-template <class Arguments, class Compute>
-bool convolve_depthwise_on_cpu(const Arguments& g, const depthwise_convolution& d, std::size_t rows,
+template <class T, class Arguments, class Compute>
+bool convolve_depthwise_on_cpu(const Arguments& g, const convolution_kernels<T>& kernels, std::size_t rows,
                                const Compute& compute) {
+  const depthwise_convolution d = kernels.depthwise_of(g.shape);
   const convolution_shape& s = g.shape;
   if (!d.is_faster) return false;
   parallel_ranges(
       s.samples * s.groups * divided_up(rows, d.rows), tasks_per_thread(s.outputs * s.depth() * d.rows * s.columns.out),
-      [&](std::size_t begin, std::size_t end) { compute(g, d, begin, end, gemm_buffer::of_this_thread()); });
+      [&](std::size_t begin, std::size_t end) { (kernels.*compute)(g, d, begin, end, gemm_buffer::of_this_thread()); });
   return true;
 }
 
-/// Runs `direct` if a direct convolution is faster, otherwise `compute` (kernels.forward or kernels.mirrored).
-template <class T, class Direct, class Range>
-void convolve_on_cpu(convolution_arguments<T, computed_t<T>> g, const convolution_kernels<T>& kernels,
-                     const Direct& direct, const Range& compute) {
+/// Runs a direct convolution if it is faster, otherwise one by products.
+template <bool Mirrored, class T>
+void convolve_on_cpu(const convolution_arguments<T, computed_t<T>>& g, const convolution_kernels<T>& kernels) {
   if (const direct_convolution d = kernels.direct_of(g.shape); d.is_faster) {
     const convolution_shape& s = g.shape;
-    return parallel_ranges(
-        s.groups * s.samples * s.rows.out, tasks_per_thread(s.outputs * s.depth() * s.columns.out),
-        [&](std::size_t begin, std::size_t end) { direct(g, d, begin, end, gemm_buffer::of_this_thread()); });
+    return parallel_ranges(s.groups * s.samples * s.rows.out, tasks_per_thread(s.outputs * s.depth() * s.columns.out),
+                           [&](std::size_t begin, std::size_t end) {
+                             kernels.template convolve_rows<Mirrored>(g, d, begin, end, gemm_buffer::of_this_thread());
+                           });
   }
-  const std::size_t width = kernels.tile_columns;
+  const std::size_t width = 2 * kernels.gemm.lanes;
   const std::size_t panels = g.shape.groups * g.shape.samples * divided_up(g.shape.pixels(), width);
   if (panels == 0) return;
   const std::size_t m = g.shape.outputs, n = panels * width;
-  const gemm_split split = split_product(m, n, g.shape.depth(), kernels.tile_rows, width,
-                                         static_cast<std::size_t>(thread_count()), kernels.tile_columns / 4);
+  const gemm_split split = split_product(m, n, g.shape.depth(), kernels.gemm.tile_rows, width,
+                                         static_cast<std::size_t>(thread_count()), width / 4);
   parallel_members(static_cast<int>(split.rows * split.columns), [&](int member) {
-    const gemm_range range = range_of(m, n, kernels.tile_rows, width, split, static_cast<std::size_t>(member));
-    compute(g, range.row_begin, range.row_end, range.column_begin / width, range.column_end / width,
-            gemm_buffer::of_this_thread());
+    const gemm_range range = range_of(m, n, kernels.gemm.tile_rows, width, split, static_cast<std::size_t>(member));
+    kernels.template convolve_range<Mirrored>(g, range.row_begin, range.row_end, range.column_begin / width,
+                                              range.column_end / width, gemm_buffer::of_this_thread());
   });
 }
 
@@ -117,10 +118,10 @@ template <> struct implementation<backend::cpu, op::convolution> {
     const auto [weight, bias] = detail::wide_parameters<T>(g, g.shape.groups * g.shape.outputs, isa);
     const detail::convolution_arguments<T, detail::computed_t<T>> wide{
         detail::with_long_rows(g.shape), g.x, weight, bias, g.y, g.epilogue, g.math, g.floats};
-    if (detail::convolve_depthwise_on_cpu(wide, kernels.depthwise_of(wide.shape), wide.shape.rows.out,
-                                          kernels.depthwise))
+    if (detail::convolve_depthwise_on_cpu(wide, kernels, wide.shape.rows.out,
+                                          &detail::convolution_kernels<T>::convolve_depthwise))
       return;
-    detail::convolve_on_cpu<T>(wide, kernels, kernels.direct, kernels.forward);
+    detail::convolve_on_cpu<false>(wide, kernels);
   }
 };
 
@@ -135,14 +136,13 @@ template <> struct implementation<backend::cpu, op::convolution_input_gradient> 
     const auto [weight, bias] = wide_parameters<T>(arguments, s.groups * s.channels, isa);
     const convolution_input_gradient_arguments<T, computed_t<T>> g{
         s, arguments.dy, weight, bias, arguments.dx, arguments.math, arguments.floats};
-    if (convolve_depthwise_on_cpu(g, kernels.depthwise_of(s), depthwise_convolution::rows_of_input(s),
-                                  kernels.depthwise_input_gradient))
+    if (convolve_depthwise_on_cpu(g, kernels, depthwise_convolution::rows_of_input(s),
+                                  &convolution_kernels<T>::convolve_back_depthwise))
       return;
     if (s.rows.has_mirror() && s.columns.has_mirror()) {
       const convolution_shape back{s.samples,       s.groups,           s.outputs,      s.channels,
                                    s.rows.mirror(), s.columns.mirror(), s.columns_first};
-      return convolve_on_cpu<T>({back, g.dy, g.weight, g.bias, g.dx, epilogue::none, g.math, g.floats}, kernels,
-                                kernels.direct_mirrored, kernels.mirrored);
+      return convolve_on_cpu<true, T>({back, g.dy, g.weight, g.bias, g.dx, epilogue::none, g.math, g.floats}, kernels);
     }
     constexpr std::size_t most = convolution_block_rows<computed_t<T>>;
     const std::size_t together = s.taps() < most ? most / s.taps() : 1;
@@ -150,9 +150,9 @@ template <> struct implementation<backend::cpu, op::convolution_input_gradient> 
     const std::size_t work = s.depth() / blocks * s.outputs * s.pixels();
     parallel_indices(s.samples * s.groups * blocks, tasks_per_thread(work), [&](std::size_t task) {
       const std::size_t block = task % blocks;
-      kernels.input_gradient(g, task / blocks % s.groups, task / blocks / s.groups,
-                             part_begin(s.channels, blocks, block), part_begin(s.channels, blocks, block + 1),
-                             gemm_buffer::of_this_thread());
+      kernels.convolve_back_range(g, task / blocks % s.groups, task / blocks / s.groups,
+                                  part_begin(s.channels, blocks, block), part_begin(s.channels, blocks, block + 1),
+                                  gemm_buffer::of_this_thread());
     });
   }
 };
@@ -182,24 +182,24 @@ template <> struct implementation<backend::cpu, op::convolution_weight_gradient>
     if (const depthwise_convolution depthwise = kernels.depthwise_of(s); depthwise.is_faster) {
       for_blocks(1, [&](std::size_t group, std::size_t, std::size_t first, std::size_t last, sum_type* sum,
                         sum_type beta) {
-        kernels.depthwise_weight_gradient(g, depthwise, group, first, last, sum, beta, gemm_buffer::of_this_thread());
+        kernels.convolve_weight_depthwise(g, depthwise, group, first, last, sum, beta, gemm_buffer::of_this_thread());
       });
     } else if (const direct_convolution d = kernels.direct_of(s); d.gradient_is_faster) {
       const std::size_t blocks = detail::divided_up(s.channels, d.channels);
       for_blocks(blocks, [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, sum_type* sum,
                              sum_type beta) {
         const std::size_t c0 = block * d.channels;
-        kernels.direct_weight_gradient(g, d, group, first, last, c0, smaller(d.channels, s.channels - c0), sum, beta,
-                                       gemm_buffer::of_this_thread());
+        kernels.convolve_weight_rows(g, d, group, first, last, c0, smaller(d.channels, s.channels - c0), sum, beta,
+                                     gemm_buffer::of_this_thread());
       });
     } else {
-      const std::size_t width = kernels.tile_columns, panels = detail::divided_up(s.depth(), width);
+      const std::size_t width = 2 * kernels.gemm.lanes, panels = detail::divided_up(s.depth(), width);
       const std::size_t blocks = detail::divided_up(panels, convolution_weight_columns<sum_type> / width);
       for_blocks(blocks, [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, sum_type* sum,
                              sum_type beta) {
-        kernels.weight_gradient(g, group, first, last, part_begin(panels, blocks, block) * width,
-                                smaller(part_begin(panels, blocks, block + 1) * width, s.depth()), sum, beta,
-                                gemm_buffer::of_this_thread());
+        kernels.convolve_weight_range(g, group, first, last, part_begin(panels, blocks, block) * width,
+                                      smaller(part_begin(panels, blocks, block + 1) * width, s.depth()), sum, beta,
+                                      gemm_buffer::of_this_thread());
       });
     }
     if (chunks > 1)
@@ -215,7 +215,7 @@ template <> struct implementation<backend::cpu, op::convolution_bias_gradient> {
   static void run(int, const detail::convolution_bias_gradient_arguments<T>& g,
                   detail::cpu_isa isa = detail::current_isa()) {
     using namespace detail;
-    const auto sum_of = convolution_kernels_of<T>(isa).sum;
+    const auto sum_of = convolution_kernels_of<T>(isa).sum_run;
     parallel_indices(g.channels, 16384 / (g.samples * g.plane + 1) + 1, [&](std::size_t c) {
       double sum = 0;
       for (std::size_t n = 0; n < g.samples; ++n)

@@ -10,20 +10,55 @@
 #include <devplace/base/thread_team.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 
-namespace devplace {
+namespace devplace::detail {
 
-/// Reduces blocks of fixed size and combines them pairwise in a fixed order. The rounding error of a sum grows with the
-/// logarithm of the number of elements. The bits depend neither on the division of blocks among threads nor on the
-/// processor's instructions. Does not allocate.
-template <> struct implementation<backend::cpu, op::reduce> {
-  template <class Source, class Reducer> static void run(int, const detail::reduction_plan<Source, Reducer>& plan) {
-    const blocked_reduction<Source, Reducer> all(plan);
-    if (all.chunks == 1) {
-      const std::size_t group_work = plan.count * all.groups.width() + 1;
-      detail::parallel_ranges(all.groups.count(), 1 + parallel_work / group_work,
-                              [&](std::size_t begin, std::size_t end) { all.whole(begin, end); });
+/// The functions of a reduction that depend on its source and reducer; `plan` is a reduction_plan.
+template <class Accumulator> struct reduction_functions {
+  void (*reduce)(const void* plan, const reduced_groups& groups, std::size_t begin, std::size_t end,
+                 Accumulator* results, std::size_t first, std::size_t last);
+  void (*merge)(Accumulator* to, const Accumulator* from, std::size_t count);
+  void (*store)(const void* plan, const reduced_groups& groups, const Accumulator* results, std::size_t group);
+};
+
+template <class Source, class Reducer>
+inline constexpr reduction_functions<typename Reducer::accumulator> reduction_functions_of{
+    [](const void* plan, const reduced_groups& groups, std::size_t begin, std::size_t end,
+       typename Reducer::accumulator* results, std::size_t first, std::size_t last) {
+      const auto& of = *static_cast<const reduction_plan<Source, Reducer>*>(plan);
+      run_range(reduced_block<Source, Reducer>{of, groups, begin, end, results}, first, last);
+    },
+    [](typename Reducer::accumulator* to, const typename Reducer::accumulator* from, std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) Reducer::merge(to[i], from[i]);
+    },
+    [](const void* plan, const reduced_groups& groups, const typename Reducer::accumulator* results,
+       std::size_t group) {
+      groups.store(static_cast<const reduction_plan<Source, Reducer>*>(plan)->reducer, results, group);
+    }};
+
+/// The order in which blocks are reduced and combined, compiled once for each type of accumulators.
+template <class Accumulator> class blocked_reduction {
+ public:
+  blocked_reduction(const reduction_functions<Accumulator>& functions, const void* plan, std::size_t outer,
+                    std::size_t count, std::size_t inner)
+      : functions_(functions), plan_(plan), groups_{outer, inner}, count_(count), chunk_(count) {
+    // If sums are few and long, each is split. The split depends only on the shape, because the bits must not depend
+    // on the number of threads.
+    const std::size_t width = groups_.width();
+    if (groups_.count() >= 16 || count * width < 4 * parallel_work) return;
+    const std::size_t fits = partials / width;
+    const std::size_t least = divided_up(count, fits);
+    const std::size_t wanted = parallel_work / width;
+    chunk_ = padded_to(least < wanted ? wanted : least, groups_.block());
+    chunks_ = divided_up(count, chunk_);
+  }
+
+  void run() const {
+    if (chunks_ == 1) {
+      const std::size_t group_work = count_ * groups_.width() + 1;
+      parallel_ranges(groups_.count(), 1 + parallel_work / group_work,
+                      [&](std::size_t begin, std::size_t end) { whole(begin, end); });
     } else {
-      for (std::size_t group = 0; group < all.groups.count(); ++group) all.in_chunks(group);
+      for (std::size_t group = 0; group < groups_.count(); ++group) in_chunks(group);
     }
   }
 
@@ -31,67 +66,59 @@ template <> struct implementation<backend::cpu, op::reduce> {
   static constexpr std::size_t partials = 2048;        // accumulators on the stack
   static constexpr std::size_t parallel_work = 16384;  // minimum number of elements per thread
 
-  template <class Source, class Reducer> struct blocked_reduction {
-    using accumulator = typename Reducer::accumulator;
-    using block = detail::reduced_block<Source, Reducer>;
-
-    const detail::reduction_plan<Source, Reducer>& plan;
-    detail::reduced_groups groups;
-    std::size_t chunk;  // elements along the axis that one thread reduces
-    std::size_t chunks = 1;
-
-    explicit blocked_reduction(const detail::reduction_plan<Source, Reducer>& p)
-        : plan(p), groups{p.outer, p.inner}, chunk(p.count) {
-      // If sums are few and long, each is split. The split depends only on the shape, because the bits must not depend
-      // on the number of threads.
-      const std::size_t width = groups.width();
-      if (groups.count() >= 16 || p.count * width < 4 * parallel_work) return;
-      const std::size_t fits = partials / width;
-      const std::size_t least = detail::divided_up(p.count, fits);
-      const std::size_t wanted = parallel_work / width;
-      const std::size_t unit = groups.block();
-      chunk = detail::padded_to(least < wanted ? wanted : least, unit);
-      chunks = detail::divided_up(p.count, chunk);
+  void whole(std::size_t first, std::size_t last) const {
+    if (count_ <= groups_.block()) return functions_.reduce(plan_, groups_, 0, count_, nullptr, first, last);
+    for (std::size_t group = first; group != last; ++group) {
+      Accumulator results[reduced_groups::tile];
+      reduce(results, group, 0, count_);
+      functions_.store(plan_, groups_, results, group);
     }
+  }
 
-    void whole(std::size_t first, std::size_t last) const {
-      if (plan.count <= groups.block())
-        return detail::run_range(block{plan, groups, 0, plan.count, nullptr}, first, last);
-      for (std::size_t group = first; group != last; ++group) {
-        accumulator results[detail::reduced_groups::tile];
-        reduce(results, group, 0, plan.count);
-        groups.store(plan.reducer, results, group);
-      }
+  void in_chunks(std::size_t group) const {
+    Accumulator results[partials];
+    const std::size_t width = groups_.width();
+    parallel_indices(chunks_, 1, [&](std::size_t c) {
+      const std::size_t last = (c + 1) * chunk_;
+      reduce(results + c * width, group, c * chunk_, last < count_ ? last : count_);
+    });
+    for (std::size_t step = 1; step < chunks_; step *= 2) {
+      for (std::size_t c = 0; c + step < chunks_; c += 2 * step)
+        functions_.merge(results + c * width, results + (c + step) * width, width);
     }
+    functions_.store(plan_, groups_, results, group);
+  }
 
-    void in_chunks(std::size_t group) const {
-      accumulator results[partials];
-      const std::size_t width = groups.width();
-      detail::parallel_indices(chunks, 1, [&](std::size_t c) {
-        const std::size_t last = (c + 1) * chunk;
-        reduce(results + c * width, group, c * chunk, last < plan.count ? last : plan.count);
-      });
-      for (std::size_t step = 1; step < chunks; step *= 2) {
-        for (std::size_t c = 0; c + step < chunks; c += 2 * step) {
-          for (std::size_t i = 0; i < width; ++i)
-            Reducer::merge(results[c * width + i], results[(c + step) * width + i]);
-        }
-      }
-      groups.store(plan.reducer, results, group);
-    }
+  /// Reduces positions [begin, end) of each group, halving the range recursively down to blocks.
+  [[gnu::noinline]] void reduce(Accumulator* results, std::size_t group, std::size_t begin, std::size_t end) const {
+    const std::size_t unit = groups_.block();
+    if (end - begin <= unit) return functions_.reduce(plan_, groups_, begin, end, results, group, group + 1);
+    const std::size_t middle = begin + divided_up(end - begin, unit) / 2 * unit;
+    Accumulator right[reduced_groups::tile];
+    reduce(results, group, begin, middle);
+    reduce(right, group, middle, end);
+    functions_.merge(results, right, groups_.columns(group));
+  }
 
-   private:
-    /// Reduces positions [begin, end) of each group, halving the range recursively down to blocks.
-    [[gnu::noinline]] void reduce(accumulator* results, std::size_t group, std::size_t begin, std::size_t end) const {
-      const std::size_t unit = groups.block();
-      if (end - begin <= unit) return detail::run_range(block{plan, groups, begin, end, results}, group, group + 1);
-      const std::size_t middle = begin + detail::divided_up(end - begin, unit) / 2 * unit;
-      accumulator right[detail::reduced_groups::tile];
-      reduce(results, group, begin, middle);
-      reduce(right, group, middle, end);
-      for (std::size_t i = 0; i < groups.columns(group); ++i) Reducer::merge(results[i], right[i]);
-    }
-  };
+  const reduction_functions<Accumulator>& functions_;
+  const void* plan_;
+  reduced_groups groups_;
+  std::size_t count_;
+  std::size_t chunk_;  // elements along the axis that one thread reduces
+  std::size_t chunks_ = 1;
+};
+
+}  // namespace devplace::detail
+
+namespace devplace {
+
+/// Reduces blocks of fixed size and combines them pairwise in a fixed order. The rounding error of a sum grows with the
+/// logarithm of the number of elements. The bits depend neither on the division of blocks among threads nor on the
+/// processor's instructions. Does not allocate.
+template <> struct implementation<backend::cpu, op::reduce> {
+  template <class Source, class Reducer> static void run(int, const detail::reduction_plan<Source, Reducer>& p) {
+    detail::blocked_reduction(detail::reduction_functions_of<Source, Reducer>, &p, p.outer, p.count, p.inner).run();
+  }
 };
 
 }  // namespace devplace

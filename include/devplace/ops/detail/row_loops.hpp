@@ -22,6 +22,12 @@ DEVPLACE_HD inline double sum_of_lanes(const double* lanes) {
   return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
+/// exp(x - max), where x - max is below 64.
+template <class T> DEVPLACE_HD T exponential_of(T x, T max) {
+  const T exponent = x - max;
+  return fast_exp_below_64<T>(exponent < least_exponent<T> ? least_exponent<T> : exponent);
+}
+
 /// exp(x[c] - max) of `Count` elements, with differences below 64. Compilers vectorise the two loops; in one unrolled
 /// loop, g++ would turn the condition of `difference` into branches.
 template <std::size_t Count, class T, class From> DEVPLACE_HD void exponentials_of(T* e, const From* x, T max) {
@@ -167,7 +173,7 @@ template <class T, class From> DEVPLACE_HD double row_exponentials(T* e, const F
   for (; c + row_lanes <= n; c += row_lanes) add_exponentials<row_lanes>(lanes, e == nullptr ? e : e + c, x + c, max);
   double rest = 0;
   for (; c < n; ++c) {
-    const T term = fast_exp<T>(static_cast<T>(x[c]) - max);
+    const T term = exponential_of<T>(static_cast<T>(x[c]), max);
     if (e != nullptr) e[c] = term;
     rest += static_cast<double>(term);
   }

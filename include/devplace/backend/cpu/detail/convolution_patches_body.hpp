@@ -125,14 +125,14 @@ template <class T, std::size_t Bytes = vector_bytes>
   }
 }
 
-/// Calls pack_panel, or its counterpart for 16-bit elements.
-template <std::size_t Width, class T, class From>
-DEVPLACE_TARGET inline void pack_numbers(T* target, const From* source, std::size_t stride_i, std::size_t stride_p,
-                                         std::size_t count, std::size_t depth) {
+/// Calls pack, or its counterpart for 16-bit elements.
+template <class T, class From>
+DEVPLACE_TARGET inline void pack_numbers(T* target, std::size_t width, const From* source, std::size_t stride_i,
+                                         std::size_t stride_p, std::size_t count, std::size_t depth) {
   if constexpr (std::is_same_v<T, From>)
-    pack_panel<T, Width>(target, source, stride_i, stride_p, count, depth);
+    pack(target, width, source, stride_i, stride_p, count, depth);
   else
-    pack_as_float<Width>(target, source, stride_i, stride_p, count, depth);
+    pack_as_float(target, width, source, stride_i, stride_p, count, depth);
 }
 
 /// `n` output pixels from number `at` on that read consecutive elements of the image; `from` is the first element.
@@ -175,12 +175,12 @@ inline constexpr std::size_t most_unfolded =
     convolution_block_depth > convolution_block_columns<T> / 2 ? convolution_block_depth
                                                                : convolution_block_columns<T> / 2;
 
-/// Packs a panel of patches [depth][Width]: row p holds element p0 + p of the patches of pixels [q0, q0 + count).
+/// Packs a panel of patches [depth][width]: row p holds element p0 + p of the patches of pixels [q0, q0 + count).
 /// `image` is the first channel of a sample's group. Elements beyond `count` are zeros.
-template <class T, std::size_t Width, class From>
-DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, const From* image, std::size_t q0,
-                                         std::size_t count, std::size_t p0, std::size_t depth) {
-  pixel_run runs[Width];
+template <class T, class From>
+DEVPLACE_TARGET inline void pack_patches(T* target, std::size_t width, const convolution_shape& s, const From* image,
+                                         std::size_t q0, std::size_t count, std::size_t p0, std::size_t depth) {
+  pixel_run runs[2 * vector_bytes / sizeof(T)];
   const std::size_t taps = s.taps(), y = q0 / s.columns.out, x = q0 % s.columns.out;
   for (std::size_t tap = 0; tap < taps; ++tap) {
     const std::size_t begin = p0 == 0 ? 0 : p0 > tap ? divided_up(p0 - tap, taps) : 0;
@@ -189,10 +189,10 @@ DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, 
                                                     : 0;
     std::size_t read = 0;
     const std::size_t found = find_runs(runs, s, tap, y, x, count, read);
-    T* to = target + (begin * taps + tap - p0) * Width;
+    T* to = target + (begin * taps + tap - p0) * width;
     const From* plane = image + begin * s.plane();
-    for (std::size_t c = begin; c < end; ++c, to += taps * Width, plane += s.plane()) {
-      if (read != Width) fill_run(to, T{0}, Width);
+    for (std::size_t c = begin; c < end; ++c, to += taps * width, plane += s.plane()) {
+      if (read != width) fill_run(to, T{0}, width);
       for (std::size_t r = 0; r < found; ++r)
         copy_strided(to + runs[r].at, plane + runs[r].from, runs[r].n, s.columns.stride);
     }

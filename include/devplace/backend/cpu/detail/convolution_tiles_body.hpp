@@ -9,11 +9,6 @@
 inline constexpr unsigned char direct_widths_by_vector[][6] = {{4}, {6, 5, 4}, {14, 10, 8, 7, 4}};
 inline constexpr const auto& direct_widths = direct_widths_by_vector[vector_bytes / 32];
 
-/// Largest number of pixels whose sums stay in a buffer, [pixel][vectors]. direct_sums is the size of the buffer, which
-/// has room for one more tile.
-inline constexpr std::size_t direct_pixels = 64;
-template <class T> inline constexpr std::size_t direct_sums = (direct_pixels + 16) * 2 * vector_bytes / sizeof(T);
-
 /// Computes sums[i] = bias + sum over p of weights[p] image[offsets[p] + i], then applies ReLU if `relu`.
 template <class T, std::size_t Width, std::size_t Vectors>
 [[gnu::noinline]] DEVPLACE_TARGET inline void pixel_tile(T* __restrict sums, const T* __restrict image,
@@ -85,12 +80,6 @@ template <class T, std::size_t Width, std::size_t Vectors>
     for (std::size_t j = 0; j < Vectors; ++j) *reinterpret_cast<loaded*>(sums + (i * Vectors + j) * lanes) = sum[i][j];
   }
 }
-
-/// The tile functions of one width, with one vector and with two.
-template <class T> struct direct_tiles {
-  decltype(&pixel_tile<T, 4, 1>) pixels[2];
-  decltype(&patch_tile<T, 4, 1>) patches[2];
-};
 
 template <class T, std::size_t Width>
 inline constexpr direct_tiles<T> tiles_of_width{{pixel_tile<T, Width, 1>, pixel_tile<T, Width, 2>},

@@ -87,8 +87,9 @@ DEVPLACE_COMPILABLE() cpu_isa choose_isa(const char* variable, cpu_isa supported
 }
 DEVPLACE_COMPILED(cpu_isa choose_isa(const char*, cpu_isa))
 
-/// Returns the instruction set of bf16 products in this process; the environment is read once.
-inline cpu_isa mixed_product_isa() {
+/// Returns the instruction set of bf16 products in this process; the environment is read once. Not inlined, because
+/// every loop over elements asks.
+[[gnu::noinline]] inline cpu_isa mixed_product_isa() {
   static const cpu_isa isa = choose_isa(std::getenv("DEVPLACE_CPU_ISA"), supported_isa());
   return isa;
 }

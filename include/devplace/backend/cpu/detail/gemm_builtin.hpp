@@ -59,8 +59,8 @@ struct gemm_builtin {
     if constexpr (half_precision_element<T>) {
       const mixed_kernels<T, Result> kernels = mixed_kernels_of<T, Result>(isa);
       // With so few rows, packing costs more than it saves. The limit for bf16 is lower, because its packing is faster.
-      constexpr std::size_t few_rows = std::is_same_v<T, half> ? 4 : 1;
-      if (!g.transpose_a && g.transpose_b && g.m <= few_rows) {
+      constexpr std::size_t unpacked_rows = std::is_same_v<T, half> ? 4 : 1;
+      if (!g.transpose_a && g.transpose_b && g.m <= unpacked_rows) {
         divided(g, 4, 4, 0, [&](const gemm_range& range) { kernels.dot_range(g, range); });
       } else {
         divided(g, kernels.tile_rows, kernels.tile_columns, kernels.tile_columns / 4,

@@ -17,7 +17,7 @@ template <class T>
 /// without packing. `a` and `b` are arrays of pointers to the rows; writes the dot products to `out`.
 template <class T, std::size_t Rows, std::size_t Columns>
 [[gnu::noinline]] DEVPLACE_TARGET inline void dot_tile(std::size_t depth, const T* const* a, const T* const* b,
-                                                       T (&out)[Rows][4]) {
+                                                       T (*out)[4]) {
   using vector = typename vector_of<T, vector_bytes>::type;
   using loaded = typename vector_of<T, vector_bytes>::unaligned;
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
@@ -77,30 +77,26 @@ DEVPLACE_TARGET inline void finish_dots(const gemm_arguments<T>& g, const T (&su
   *reinterpret_cast<loaded*>(c) = x;
 }
 
-template <class T, std::size_t Rows>
-DEVPLACE_TARGET inline void dot_rows(const gemm_arguments<T>& g, const gemm_range& range, std::size_t row) {
-  const T* a[Rows];
-  for (std::size_t i = 0; i < Rows; ++i) a[i] = g.a + smaller(row + i, range.row_end - 1) * g.lda;
-  for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += 4) {
-    const std::size_t columns = smaller(4, range.column_end - j0);
-    const T* b[4];
-    for (std::size_t j = 0; j < 4; ++j) b[j] = g.b + smaller(j0 + j, range.column_end - 1) * g.ldb;
-    T sum[Rows][4];
-    if (columns > 2) {
-      dot_tile<T, Rows, 4>(g.k, a, b, sum);
-    } else {
-      dot_tile<T, Rows, 2>(g.k, a, b, sum);
-    }
-    for (std::size_t i = 0; i < Rows && row + i < range.row_end; ++i) {
-      finish_dots(g, sum[i], g.c + (row + i) * g.ldc + j0, j0, columns);
-    }
-  }
-}
-
 /// Computes the product of multiply_range as dot products along k, for few rows or columns, where packing costs more
 /// than it saves. Requires an untransposed A and a transposed B.
 template <class T> DEVPLACE_TARGET void dot_range(const gemm_arguments<T>& g, const gemm_range& range) {
-  std::size_t i = range.row_begin;
-  for (; i + 2 < range.row_end; i += 4) dot_rows<T, 4>(g, range, i);
-  for (; i < range.row_end; ++i) dot_rows<T, 1>(g, range, i);
+  for (std::size_t rows, row = range.row_begin; row < range.row_end; row += rows) {
+    const std::size_t left = range.row_end - row;
+    rows = left > 2 ? smaller(4, left) : 1;
+    const T *a[4], *b[4];
+    for (std::size_t i = 0; i < 4; ++i) a[i] = g.a + smaller(row + i, range.row_end - 1) * g.lda;
+    for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += 4) {
+      const std::size_t columns = smaller(4, range.column_end - j0);
+      for (std::size_t j = 0; j < 4; ++j) b[j] = g.b + smaller(j0 + j, range.column_end - 1) * g.ldb;
+      T sum[4][4];
+      if (rows == 1) {
+        dot_tile<T, 1, 4>(g.k, a, b, sum);
+      } else if (columns > 2) {
+        dot_tile<T, 4, 4>(g.k, a, b, sum);
+      } else {
+        dot_tile<T, 4, 2>(g.k, a, b, sum);
+      }
+      for (std::size_t i = 0; i < rows; ++i) finish_dots(g, sum[i], g.c + (row + i) * g.ldc + j0, j0, columns);
+    }
+  }
 }

@@ -18,8 +18,7 @@ template <class T, std::size_t Piece>
   }
 }
 
-/// Packs the rest of a panel of `width` after pack_panel: rows [begin, count), and zeros for rows from `count` on. One
-/// function serves panels of all widths.
+/// Packs the rest of a panel of `width` after pack: rows [begin, count), and zeros for rows from `count` on.
 template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void pack_rest(T* __restrict target, std::size_t width,
                                                         const T* __restrict source, std::size_t stride_i,
@@ -35,54 +34,38 @@ template <class T>
   }
 }
 
-/// Copies `Width` rows (or columns) of a matrix into a panel [depth][Width]. Element (i, p) of the matrix is
-/// source[i * stride_i + p * stride_p], and one of the strides is 1. Only `count` rows exist; the rest of the panel is
-/// filled with zeros.
-template <class T, std::size_t Width>
-DEVPLACE_TARGET inline void pack_panel(T* __restrict target, const T* __restrict source, std::size_t stride_i,
-                                       std::size_t stride_p, std::size_t count, std::size_t depth) {
-  constexpr std::size_t lanes = power_of_two_within(smaller(pack_bytes / sizeof(T), Width));
-  if (stride_i == 1 && count == Width) {
-    for (std::size_t p = 0; p < depth; ++p) std::memcpy(target + p * Width, source + p * stride_p, Width * sizeof(T));
+/// Copies `count` rows (or columns) of a matrix into a panel [depth][width]. Element (i, p) of the matrix is
+/// source[i * stride_i + p * stride_p], and one of the strides is 1. The rest of the panel is filled with zeros. If
+/// stride_i is 1 and `width` that of two vectors, `count` may be that of several panels, which are packed row by row:
+/// within a single panel, every row may lie on another page.
+template <class T>
+[[gnu::noinline]] DEVPLACE_TARGET inline void pack(T* __restrict target, std::size_t width, const T* __restrict source,
+                                                   std::size_t stride_i, std::size_t stride_p, std::size_t count,
+                                                   std::size_t depth) {
+  constexpr std::size_t lanes = power_of_two_within(pack_bytes / sizeof(T));
+  constexpr std::size_t tile_columns = 2 * vector_bytes / sizeof(T);
+  if (stride_i == 1 && count >= width) {
+    if (width != tile_columns)
+      return copy_rows<T, vector_bytes / sizeof(T)>(target, width, source, stride_p, depth, width);
+    for (std::size_t p = 0; p < depth; ++p) {
+      for (std::size_t i = 0; i < count; i += tile_columns)
+        std::memcpy(target + i * depth + p * tile_columns, source + p * stride_p + i, tile_columns * sizeof(T));
+    }
     return;
   }
-  const std::size_t whole = stride_p == 1 ? count / lanes * lanes : 0;
-  const std::size_t whole_depth = whole == 0 ? 0 : depth / lanes * lanes;
-  for (std::size_t i = 0; i < whole; i += lanes) {
-    for (std::size_t p = 0; p < whole_depth; p += lanes) {
-      transpose<T, lanes>(target + p * Width + i, Width, source + i * stride_i + p, stride_i);
+  const std::size_t whole_depth = depth / lanes * lanes;
+  std::size_t i = 0;
+  if (stride_p == 1) {
+    for (; i + lanes <= count; i += lanes)
+      for (std::size_t p = 0; p < whole_depth; p += lanes)
+        transpose<T, lanes>(target + p * width + i, width, source + i * stride_i + p, stride_i);
+    if constexpr (lanes == 8) {
+      for (; i + 4 <= count; i += 4)
+        for (std::size_t p = 0; p < whole_depth; p += 4)
+          transpose<T, 4>(target + p * width + i, width, source + i * stride_i + p, stride_i);
     }
-    for (std::size_t p = whole_depth; p < depth; ++p) {
-      for (std::size_t l = i; l < i + lanes; ++l) target[p * Width + l] = source[l * stride_i + p];
-    }
+    if (i != 0 && whole_depth != depth)
+      pack_rest(target + whole_depth * width, width, source + whole_depth, stride_i, 1, 0, i, depth - whole_depth);
   }
-  if (whole != Width) pack_rest(target, Width, source, stride_i, stride_p, whole, count, depth);
-}
-
-/// Packs `columns` columns of B into contiguous panels.
-template <class T>
-DEVPLACE_TARGET inline void pack_columns(T* target, const T* source, std::size_t stride_j, std::size_t stride_p,
-                                         std::size_t columns, std::size_t depth) {
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  constexpr std::size_t tile_columns = 2 * lanes;
-  std::size_t j = 0;
-  if (stride_j == 1) {
-    // Packs row by row across all panels: within a single panel, every row may lie on another page.
-    const std::size_t whole = columns / tile_columns;
-    for (std::size_t p = 0; p < depth; ++p) {
-      for (std::size_t panel = 0; panel < whole; ++panel) {
-        std::memcpy(target + (panel * depth + p) * tile_columns, source + p * stride_p + panel * tile_columns,
-                    tile_columns * sizeof(T));
-      }
-    }
-    j = whole * tile_columns;
-  }
-  for (; j < columns; j += tile_columns) {
-    const std::size_t width = smaller(tile_columns, columns - j);
-    if (width > lanes) {
-      pack_panel<T, tile_columns>(target + j * depth, source + j * stride_j, stride_j, stride_p, width, depth);
-    } else {
-      pack_panel<T, lanes>(target + j * depth, source + j * stride_j, stride_j, stride_p, width, depth);
-    }
-  }
+  if (i != width) pack_rest(target, width, source, stride_i, stride_p, i, count, depth);
 }

@@ -8,9 +8,7 @@
 #include <utility>
 
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
-#include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
-#include <devplace/base/divided_up.hpp>  // for the included bodies
-#include <devplace/base/parallel_ranges.hpp>
+#include <devplace/backend/cpu/detail/gemm_blocks.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 
@@ -21,14 +19,6 @@
 // depend on a template argument.
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
-
-/// The functions and tile sizes of the matrix engine for one instruction set.
-template <class T> struct gemm_kernels {
-  void (*multiply_range)(const gemm_arguments<T>&, const gemm_range&, void* buffer);
-  void (*dot_range)(const gemm_arguments<T>&, const gemm_range&);
-  std::size_t tile_rows;
-  std::size_t lanes;
-};
 
 // Compiled for the target of the command line. 8 accumulators of 16 bytes, 2 vectors of B and one broadcast element of
 // A fit the 16 registers of x86-64 and the 32 of NEON.

@@ -52,8 +52,13 @@ DEVPLACE_TARGET inline void update_arrays(const Update& enqueued, std::size_t be
 
 /// The argument that with_instruction_set passes to its function.
 struct code {
-  template <class T> static gemm_kernels<T> gemm() {
-    return {multiply_range<T>, dot_range<T>, tile_rows, vector_bytes / sizeof(T)};
+  template <class T> static constexpr gemm_kernels<T> gemm() {
+    return {pack<T>,
+            copy_rows<T, vector_bytes / sizeof(T)>,
+            {{tile<T, few_rows, 1>, tile<T, few_rows, 2>}, {tile<T, tile_rows, 1>, tile<T, tile_rows, 2>}},
+            dot_range<T>,
+            tile_rows,
+            vector_bytes / sizeof(T)};
   }
   template <class Update>
   static void update([[maybe_unused]] const Update& enqueued, [[maybe_unused]] std::size_t begin,

@@ -110,34 +110,43 @@ template <std::size_t Columns> struct mixed_storing {
   }
 };
 
-/// Copies `count` rows (or columns) of a 16-bit matrix into a panel [depth][Width] of floats, like pack_panel.
-template <std::size_t Width, class T>
-DEVPLACE_TARGET inline void pack_as_float(float* __restrict target, const T* __restrict source, std::size_t stride_i,
-                                          std::size_t stride_p, std::size_t count, std::size_t depth) {
-  constexpr std::size_t lanes = power_of_two_within(smaller(pack_bytes / sizeof(float), Width));
-  if (stride_i == 1 && count == Width) {
-    for (std::size_t p = 0; p < depth; ++p) convert_array(target + p * Width, source + p * stride_p, Width);
+/// Transposes L rows of a 16-bit matrix, whose elements are contiguous along p, into a panel of floats.
+template <std::size_t L, class T>
+DEVPLACE_TARGET inline void transpose_as_float(float* __restrict target, std::size_t width, const T* __restrict source,
+                                               std::size_t stride_i, std::size_t depth) {
+  std::size_t p = 0;
+  for (; p + L <= depth; p += L) {
+    float block[L * L];
+    for (std::size_t l = 0; l < L; ++l) convert<L>(block + l * L, source + l * stride_i + p);
+    transpose<float, L>(target + p * width, width, block, L);
+  }
+  for (; p < depth; ++p)
+    for (std::size_t l = 0; l < L; ++l) target[p * width + l] = source[l * stride_i + p];
+}
+
+/// Copies `count` rows (or columns) of a 16-bit matrix into a panel [depth][width] of floats, like pack.
+template <class T>
+[[gnu::noinline]] DEVPLACE_TARGET inline void pack_as_float(float* __restrict target, std::size_t width,
+                                                            const T* __restrict source, std::size_t stride_i,
+                                                            std::size_t stride_p, std::size_t count,
+                                                            std::size_t depth) {
+  if (stride_i == 1 && count == width) {
+    for (std::size_t p = 0; p < depth; ++p) convert_array(target + p * width, source + p * stride_p, width);
     return;
   }
-  std::size_t whole = 0;
-  if constexpr (lanes >= 4) {
-    if (stride_p == 1) whole = count / lanes * lanes;
-    const std::size_t whole_depth = depth / lanes * lanes;
-    for (std::size_t i = 0; i < whole; i += lanes) {
-      for (std::size_t p = 0; p < whole_depth; p += lanes) {
-        float block[lanes * lanes];
-        for (std::size_t l = 0; l < lanes; ++l) convert<lanes>(block + l * lanes, source + (i + l) * stride_i + p);
-        transpose<float, lanes>(target + p * Width + i, Width, block, lanes);
-      }
-      for (std::size_t p = whole_depth; p < depth; ++p) {
-        for (std::size_t l = i; l < i + lanes; ++l) target[p * Width + l] = source[l * stride_i + p];
-      }
+  constexpr std::size_t lanes = pack_bytes / sizeof(float);
+  std::size_t i = 0;
+  if (stride_p == 1) {
+    for (; i + lanes <= count; i += lanes)
+      transpose_as_float<lanes>(target + i, width, source + i * stride_i, stride_i, depth);
+    if constexpr (lanes == 8) {
+      for (; i + 4 <= count; i += 4) transpose_as_float<4>(target + i, width, source + i * stride_i, stride_i, depth);
     }
   }
-  if (whole == Width) return;
+  if (i == width) return;
   for (std::size_t p = 0; p < depth; ++p) {
-    for (std::size_t i = whole; i < count; ++i) target[p * Width + i] = source[i * stride_i + p * stride_p];
-    for (std::size_t i = count; i < Width; ++i) target[p * Width + i] = 0;
+    for (std::size_t l = i; l < count; ++l) target[p * width + l] = source[l * stride_i + p * stride_p];
+    for (std::size_t l = count; l < width; ++l) target[p * width + l] = 0;
   }
 }
 
@@ -151,12 +160,12 @@ struct float_kernel : mixed_storing<2 * vector_bytes / sizeof(float)> {
   template <std::size_t Rows, class T>
   DEVPLACE_TARGET static void pack_rows(float* target, const T* source, std::size_t stride_i, std::size_t stride_p,
                                         std::size_t count, std::size_t depth) {
-    pack_as_float<Rows>(target, source, stride_i, stride_p, count, depth);
+    pack_as_float(target, Rows, source, stride_i, stride_p, count, depth);
   }
   template <std::size_t Columns, class T>
   DEVPLACE_TARGET static void pack_columns(float* target, const T* source, std::size_t stride_j, std::size_t stride_p,
                                            std::size_t count, std::size_t depth) {
-    pack_as_float<Columns>(target, source, stride_j, stride_p, count, depth);
+    pack_as_float(target, Columns, source, stride_j, stride_p, count, depth);
   }
   template <std::size_t Rows>
   DEVPLACE_TARGET static void sums(std::size_t depth, const float* a, const float* b, float* to) {

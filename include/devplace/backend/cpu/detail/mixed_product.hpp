@@ -10,7 +10,7 @@
 #include <devplace/base/parallel_ranges.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 
-// Matrix products of bf16 and half, summed in float. The scheme follows gemm_kernel_body.hpp, with two differences.
+// Matrix products of bf16 and half, summed in float. The scheme follows gemm_blocks.hpp, with two differences.
 // Operands are packed into units of 4 bytes: one float or, for processors that multiply pairs, two numbers with
 // consecutive p. A tile's sums are stored through a buffer, because C may have another type.
 namespace devplace::detail {

@@ -142,6 +142,8 @@ template <class Source, class Reducer> struct reduced_block {
 
   template <class Of, class Elements>
   typename Of::accumulator in_lanes(const Elements& source, std::size_t base) const {
+    // The order of integers does not change their sum, so a source that computes little needs one loop.
+    if (computes_little && std::is_integral_v<typename Of::accumulator>) return in_lanes<Of, short_lanes>(source, base);
     return end - begin < 2 * lanes ? in_lanes<Of, short_lanes>(source, base) : in_lanes<Of, lanes>(source, base);
   }
 

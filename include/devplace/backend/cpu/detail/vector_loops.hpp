@@ -11,8 +11,9 @@
 // it and F does not declare that it computes_little, and, by g++, for AVX-512 if F::computes_much justifies the compile
 // time. The AVX2 and AVX-512 versions have no fused multiply-adds, so a program gives the same bits on every processor
 // unless its own flags allow fusing. The last elements, which fill no vector, are rounded like those in vectors.
-// F::allows_fma states that F has no product and sum that a compiler could fuse. The AVX2 version then includes FMA,
-// because std::fma is a slow function without it.
+// g++ compiles the version for processors without AVX2, which are older than 2013, for size: four instruction sets
+// would otherwise make most of the code of a small program. F::allows_fma states that F has no product and sum that a
+// compiler could fuse. The AVX2 version then includes FMA, because std::fma is a slow function without it.
 namespace devplace::detail {
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
@@ -31,6 +32,17 @@ template <class F>
                                                                                       std::size_t end) {
   f.range(begin, end);
 }
+  #if defined(DEVPLACE_AVX512_WITHOUT_FMA)
+    #define DEVPLACE_FOR_SIZE gnu::optimize("Os")
+  #else
+    #define DEVPLACE_FOR_SIZE
+  #endif
+template <class F>
+[[gnu::noinline, gnu::flatten, DEVPLACE_FOR_SIZE]] void range_for_old_processors(const F& f, std::size_t begin,
+                                                                                 std::size_t end) {
+  f.range(begin, end);
+}
+  #undef DEVPLACE_FOR_SIZE
 #endif
 #if defined(DEVPLACE_AVX512_WITHOUT_FMA)
 template <class F>
@@ -55,9 +67,10 @@ template <class F> void run_range(const F& f, std::size_t begin, std::size_t end
       else
         return range_for_avx2(f, begin, end);
     }
-  }
+    return range_for_old_processors(f, begin, end);
+  } else
 #endif
-  range_for_target(f, begin, end);
+    range_for_target(f, begin, end);
 }
 
 }  // namespace devplace::detail
