@@ -164,7 +164,7 @@ template <class Layer, class In> struct layer_plan {
   /// chain::compile_layers.
   template <class Backend, class X, class P> static auto forward(const pass<P>& p, const void* x, void* y) {
     if (skipped(p)) return;
-    Layer::forward(forward_call<Layer, In, P, Backend, X>(own(p), x, y));
+    Layer::forward(forward_call<Layer, In, P, Backend, X>(own<P>(p), x, y));
   }
 
   using indices = std::index_sequence<>;
@@ -174,7 +174,7 @@ template <class Layer, class In> struct layer_plan {
   template <class Next, class Backend, class X, class P>
   static void forward_absorbing(const pass<P>& p, const void* x, void* y) {
     if (skipped(p)) return;
-    Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, X>(own(p), x, y));
+    Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, X>(own<P>(p), x, y));
   }
 
   template <class Backend, class X, class P> static auto backward(const pass<P>& p, const backward_arguments<P>& a) {
@@ -182,14 +182,15 @@ template <class Layer, class In> struct layer_plan {
       if (a.dx == nullptr) return;
     }
     if (skipped(p)) return;
-    Layer::backward(backward_call<Layer, In, P, Backend, X>(own(p), own(p, a)));
+    Layer::backward(backward_call<Layer, In, P, Backend, X>(own<P>(p), own<P>(p, a)));
   }
 
   /// Runs backward of forward_absorbing: y and dy belong to `Next`; `between` may alias dy.
   template <class Next, class Backend, class X, class P>
   static void backward_absorbing(const pass<P>& p, const backward_arguments<P>& a) {
     if (skipped(p)) return;
-    const backward_call<Layer, In, P, Backend, X> call(own(p), own(p, a));
+    const pass<P>& own_p = own<P>(p);
+    const backward_call<Layer, In, P, Backend, X> call(own_p, own<P>(p, a));
     Layer::template backward_absorbing<Next>(call, call.output_like(a.y), call.output_like(a.between));
   }
 
@@ -246,14 +247,17 @@ template <class Layer, class In> struct layer_plan {
   }
   /// Return the pass with the addresses of the layer's parameters, and the arguments with their gradients' addresses.
   ///@{
-  template <class P> static pass<P> own(pass<P> p) {
+  template <class P> using own_pass = std::conditional_t<frozen, pass<P>, const pass<P>&>;
+  template <class P> static own_pass<P> own(own_pass<P> p) {
     if constexpr (frozen) {
       p.parameters += p.frozen;
       p.master_parameters += p.frozen;
     }
     return p;
   }
-  template <class P> static backward_arguments<P> own(const pass<P>& p, backward_arguments<P> a) {
+  template <class P>
+  using own_arguments = std::conditional_t<frozen, backward_arguments<P>, const backward_arguments<P>&>;
+  template <class P> static own_arguments<P> own(const pass<P>& p, own_arguments<P> a) {
     static_assert(sizeof(gradient_of<P>) <= sizeof(accumulator_of<P>));
     if constexpr (frozen) {
       constexpr element_sizes e{0, sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
