@@ -125,13 +125,8 @@ template <class... Plans> struct plan_list {
             plan_reductions[Index], all == 0};
   }
 
-  template <class Plan, bool Buffers> static constexpr visited_layer visited() {
-    constexpr std::size_t elements = Buffers ? Plan::buffer_elements : Plan::parameter_elements;
-    if constexpr (elements != 0 || (!Buffers && Plan::frozen_elements != 0))
-      return {Plan::own_name, elements, Plan::frozen_elements, &Plan::template visit<Buffers>};
-    else
-      return {Plan::own_name, elements, Plan::frozen_elements, nullptr};
-  }
+  template <bool Buffers>
+  static constexpr visited_layer visited_layers[] = {Plans::template visited<Buffers>(Plans::own_name)...};
 
  public:
   using layer_type = void;
@@ -169,10 +164,15 @@ template <class... Plans> struct plan_list {
        ...);
     }
   }
-  template <bool Buffers>
-  static void visit(const std::string& prefix, const arena_begin& begin, const entry_visitor& f) {
-    static constexpr visited_layer list[] = {visited<Plans, Buffers>()...};
-    visit_list(list, n, prefix, begin, f);
+  template <bool Buffers> static constexpr visited_layer visited(const char* name) {
+    return {name,
+            Buffers ? buffer_elements : parameter_elements,
+            frozen_elements,
+            nullptr,
+            0,
+            false,
+            visited_layers<Buffers>,
+            n};
   }
   /// Whether the first axis of the last layer's outputs is the channels.
   static constexpr bool channels_first(bool of_inputs) {
