@@ -32,7 +32,7 @@ template <class Net, class P> struct pass_layout {
                                        sizeof(typename roles::accumulator)};
 
   /// Bytes of one pass's workspace: saved activations, output, the rounded samples, scratch.
-  static constexpr std::size_t workspace_bytes(std::size_t batch, mode m) {
+  [[gnu::noinline]] static constexpr std::size_t workspace_bytes(std::size_t batch, mode m) {
     return saved_bytes(batch, m) + output_bytes(batch) + rounded_bytes(batch) + plan::scratch_bytes(batch, m, sizes);
   }
   static constexpr std::size_t saved_bytes(std::size_t batch, mode m) { return plan::saved_bytes(batch, m, sizes); }
