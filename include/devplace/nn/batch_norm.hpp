@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
+#include <devplace/nn/detail/calls.hpp>
 #include <devplace/nn/detail/channels_fit.hpp>
 #include <devplace/nn/detail/in_place_layer.hpp>
 #include <devplace/nn/layer.hpp>
