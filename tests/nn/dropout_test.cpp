@@ -23,8 +23,7 @@ using run = dp::runtime::engine<net, float, dp::backend::cpu>;
 std::vector<float> dropped(std::size_t rows, const nn::random_key& key) {
   const std::vector<float> x(rows * 50, 1.0F);
   std::vector<float> workspace(run::workspace_bytes(rows, nn::mode::train) / sizeof(float));
-  const auto p = run::make_pass(dp::runtime::make_replica<float, dp::backend::cpu>(0, {}), workspace.data(), rows,
-                                nn::mode::train, key);
+  const auto p = run::make_pass(dp::runtime::replica<float>{}, workspace.data(), rows, nn::mode::train, key);
   run::forward(p, x.data());
   return std::vector<float>(run::output_of(p), run::output_of(p) + x.size());
 }
@@ -60,8 +59,8 @@ TEST_CASE("the probability of dropout may be any ratio", "[nn]") {
   constexpr std::size_t rows = 400;
   const std::vector<double> x(rows * 50, 1.0);
   std::vector<double> workspace(eighth_run::workspace_bytes(rows, nn::mode::train) / sizeof(double));
-  const auto p = eighth_run::make_pass(dp::runtime::make_replica<double, dp::backend::cpu>(0, {}), workspace.data(),
-                                       rows, nn::mode::train, {7, 3, 0, 0});
+  const auto p =
+      eighth_run::make_pass(dp::runtime::replica<double>{}, workspace.data(), rows, nn::mode::train, {7, 3, 0, 0});
   eighth_run::forward(p, x.data());
   std::size_t zeros = 0, kept = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {

@@ -35,7 +35,7 @@ TEST_CASE("branches draw independent random numbers", "[nn]") {
   using run = dp::runtime::engine<nn::sum_of<nn::input<50>, nn::dropout<>, nn::dropout<>>, float, dp::backend::cpu>;
   const std::vector<float> x(50, 1.0F);
   std::vector<float> workspace(run::workspace_bytes(1, nn::mode::train) / sizeof(float));
-  const auto replica = dp::runtime::make_replica<float, dp::backend::cpu>(0, {});
+  const auto replica = dp::runtime::replica<float>{};
   const auto p = run::make_pass(replica, workspace.data(), 1, nn::mode::train, {7, 3, 0, 0});
   run::forward(p, x.data());
   for (const float sum : {1.0F, 3.0F, 5.0F})  // none, one or both branches keep the element

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
+#include <devplace/nn/detail/calls.hpp>
 #include <devplace/nn/detail/channels_fit.hpp>
 #include <devplace/nn/detail/in_place_layer.hpp>
 #include <devplace/nn/layer.hpp>
@@ -42,6 +43,122 @@ namespace detail {
       "or name nn::running_statistics_of_one instead of nn::refuse_one.");
 }
 
+/// The arguments of a batch_norm, as run-time values.
+struct batch_norm_facts {
+  std::size_t channels;
+  double momentum, epsilon;
+  bool refuses_one;
+};
+
+/// The passes of batch_norm; `Joint`: over the samples of all places. The number of channels is a run-time value and
+/// functions are not inlined, so that all layers share the code.
+///
+/// Layout of the statistics, for each channel: with Joint, two keys (order_key) and two integer sums, which are reduced
+/// over the places. Then always the three numbers of channel_scales, and two means for backward.
+template <class P, class Backend, bool Joint> struct passes_of_batch_norm {
+  using T = element_of_t<P>;
+  using F = accumulator_of<P>;
+  using G = gradient_of<P>;
+  using shape_type = devplace::detail::channel_shape;
+  template <class Number>
+  static constexpr std::size_t reduced_of_channel = Joint ? 4 * sizeof(std::int64_t) / sizeof(Number) : 0;
+  static constexpr std::size_t reductions = Joint ? 2 : 0;
+
+  const batch_norm_facts& layer;
+  const pass<P>& p;
+  std::size_t extent;  ///< elements of a channel of one sample
+  F* statistics;
+
+  [[gnu::noinline]] void forward(const T* x, T* y) const {
+    if (p.mode == mode::train && elements() != 1) {
+      if (!compute_statistics(x)) return;
+    } else {
+      if (layer.refuses_one && p.mode == mode::train) throw_one_element_per_channel();
+      if (p.phase != reductions) return;
+      for_each_channel(
+          devplace::detail::running_scales_functor<F>{scales(), p.buffers, second(p.buffers), layer.epsilon});
+    }
+    devplace::detail::for_each_index<Backend>(
+        p.ordinal, shape().size(), 16384,
+        devplace::detail::scale_channels_functor<T, F>{shape(), y, x, scales(), p.master_parameters,
+                                                       second(p.master_parameters)});
+  }
+
+  /// `gradients`: of the weight, followed by those of the bias. `dx` may be null.
+  [[gnu::noinline]] void backward(const T* x, const T* dy, T* dx, G* gradients, bool accumulate) const {
+    if (!compute_gradients(x, dy, gradients, accumulate) || dx == nullptr) return;
+    devplace::detail::for_each_index<Backend>(p.ordinal, shape().size(), 16384,
+                                              devplace::detail::batch_norm_gradient_functor<T, F>{
+                                                  shape(), dx, x, dy, scales(), p.master_parameters, means()});
+  }
+
+ private:
+  shape_type shape() const { return {p.batch, layer.channels, extent}; }
+  /// The number of elements of each channel that the statistics cover.
+  std::size_t elements() const { return (Joint ? p.samples : p.batch) * extent; }
+  /// The address of the layer's second parameter, buffer or gradient.
+  template <class Number> Number* second(Number* first) const { return first + padded(layer.channels); }
+  F* numbers() const { return statistics + reduced_of_channel<F> * layer.channels; }
+  auto scales() const { return devplace::detail::channel_scales<F>::in(numbers(), layer.channels); }
+  F* means() const { return numbers() + 3 * layer.channels; }
+  std::int64_t* keys() const { return static_cast<std::int64_t*>(static_cast<void*>(statistics)); }
+  std::int64_t* sums() const { return keys() + 2 * layer.channels; }
+  template <class Functor> void for_each_channel(const Functor& f) const {
+    devplace::detail::for_each_index<Backend>(p.ordinal, layer.channels, 4096, f);
+  }
+  /// Sums terms over each channel. With Joint, requests the reduction `op` of the results, which begin at `reduced`.
+  template <class Terms>
+  void sum_channels(const Terms& terms, std::int64_t* reduced = nullptr, reduction op = reduction::sum) const {
+    devplace::detail::sum_channels<Backend>(p.ordinal, shape(), terms);
+    if (reduced != nullptr && p.reduced != nullptr) *p.reduced = {reduced, 2 * layer.channels, op};
+  }
+
+  /// Computes the statistics of a training batch. Returns false while a reduction over the places is pending.
+  bool compute_statistics(const T* x) const {
+    const auto count = static_cast<double>(elements());
+    const devplace::detail::statistics_of_batch<F> result{scales(), p.buffers, second(p.buffers), layer.momentum,
+                                                          layer.epsilon};
+    if constexpr (Joint) {
+      if (elements() == 0) return false;
+      const double unit = devplace::detail::exact_unit(elements());
+      if (p.phase == 0)
+        sum_channels(devplace::detail::range_terms<T, F>{{keys()}, x}, keys(), reduction::max);
+      else if (p.phase == 1)
+        sum_channels(devplace::detail::exact_moment_terms<T, F>{{sums()}, x, keys(), unit}, sums());
+      else
+        for_each_channel(devplace::detail::exact_statistics_functor<F>{keys(), sums(), unit, count, result});
+    } else {
+      sum_channels(devplace::detail::moment_terms<T, F>{x, extent, count, result});
+    }
+    return p.phase == reductions;
+  }
+
+  /// Computes the sums that backward needs, and the gradients of weight and bias. With Joint, the first place's
+  /// gradients are the sums over all places, and the gradients of other places are zeros. Returns false while a
+  /// reduction over the places is pending.
+  bool compute_gradients(const T* x, const T* dy, G* gradients, bool accumulate) const {
+    // A single element x is normalised by the running statistics. They do not depend on x, so the means do not
+    // contribute to the gradient of x: division by an infinite count makes the means 0.
+    const double count = elements() == 1 ? devplace::detail::infinity<double> : static_cast<double>(elements());
+    const devplace::detail::gradients_of_batch<G, F> result{gradients, second(gradients), accumulate,
+                                                            means(),   layer.channels,    count};
+    if constexpr (Joint) {
+      if (elements() == 0) return false;
+      const double unit = devplace::detail::exact_unit(elements());
+      if (p.phase == 0)
+        sum_channels(devplace::detail::gradient_range_terms<T, F>{{keys()}, x, dy, scales()}, keys(), reduction::max);
+      else if (p.phase == 1)
+        sum_channels(devplace::detail::exact_gradient_terms<T, F>{{sums()}, x, dy, scales(), keys(), unit}, sums());
+      else
+        for_each_channel(
+            devplace::detail::exact_gradients_functor<G, F>{keys(), sums(), unit, p.first ? 1.0 : 0.0, result});
+    } else {
+      sum_channels(devplace::detail::batch_norm_gradient_terms<T, G, F>{x, dy, scales(), result});
+    }
+    return p.phase == reductions;
+  }
+};
+
 }  // namespace detail
 
 /// Computes w (x - mean) / sqrt(variance + epsilon) + b for each of `Channels` channels, a sample's first axis:
@@ -70,12 +187,9 @@ struct batch_norm {
  private:
   static constexpr bool joint = std::is_same_v<Samples, over_all_places>;
   static constexpr bool refuses_one = std::is_same_v<OfOne, refuse_one>;
-  static constexpr double momentum = detail::number_of<Momentum>, epsilon = detail::number_of<Epsilon>;
-
-  // Layout of the statistics, for each channel: with over_all_places, two keys (order_key) and two integer sums, which
-  // are reduced over the places. Then always the three numbers of channel_scales, and two means for backward.
-  template <class F>
-  static constexpr std::size_t numbers_of_statistics = joint ? 4 * Channels * sizeof(std::int64_t) / sizeof(F) : 0;
+  static constexpr detail::batch_norm_facts facts{Channels, detail::number_of<Momentum>, detail::number_of<Epsilon>,
+                                                  refuses_one};
+  template <class P, class Backend> using passes = detail::passes_of_batch_norm<P, Backend, joint>;
 
  public:
   static_assert(detail::check_sizes<Channels>());
@@ -98,7 +212,9 @@ struct batch_norm {
   template <class X> using takes = detail::channels_fit<Channels, X>;
   template <class X> using output = typename takes<X>::type;
   static constexpr keep keeps = keep::input;
-  template <class X> static constexpr std::size_t statistics = numbers_of_statistics<float> + 5 * Channels;
+  template <class X>
+  static constexpr std::size_t statistics =
+      (passes<float, backend::cpu>::template reduced_of_channel<float> + 5) * Channels;
   static constexpr std::size_t reductions_per_pass = joint ? 2 : 0;
   static constexpr std::size_t reduction_integers = joint ? 2 * Channels : 0;
   static constexpr std::array parameters{parameter{"weight", {Channels}, init::ones()},
@@ -106,133 +222,17 @@ struct batch_norm {
   static constexpr std::array buffers{parameter{"running_mean", {Channels}, init::zeros()},
                                       parameter{"running_var", {Channels}, init::ones()}};
 
-  template <class Call> static void forward(const Call& c) {
-    using T = typename Call::value_type;
-    const auto shape = detail::shape_of_channels(c);
-    const auto scales = scales_of(c);
-    if (c.mode == mode::train && elements_of(c, shape) != 1) {
-      if (!compute_statistics(c, shape, scales)) return;
-    } else {
-      if (refuses_one && c.mode == mode::train) detail::throw_one_element_per_channel();
-      if (c.phase() != reductions_per_pass) return;
-      for_each_channel(c, devplace::detail::running_scales_functor<statistic<Call>>{
-                              scales, c.template buffer<0>().data(), c.template buffer<1>().data(), epsilon});
-    }
-    devplace::detail::for_each_index<typename Call::backend_type>(
-        c.ordinal(), shape.size(), 16384,
-        devplace::detail::scale_channels_functor<T, statistic<Call>>{shape, c.output.data(), c.input.data(), scales,
-                                                                     c.template master_parameter<0>().data(),
-                                                                     c.template master_parameter<1>().data()});
-  }
-
-  template <class Call> static void backward(const Call& c) {
-    using T = typename Call::value_type;
-    const auto shape = detail::shape_of_channels(c);
-    if (!compute_gradients(c, shape) || !c.needs_input_gradient) return;
-    devplace::detail::for_each_index<typename Call::backend_type>(
-        c.ordinal(), shape.size(), 16384,
-        devplace::detail::batch_norm_gradient_functor<T, statistic<Call>>{
-            shape, c.input_gradient.data(), c.input.data(), c.output_gradient.data(), scales_of(c),
-            c.template master_parameter<0>().data(), means_of(c)});
+  static void forward(const auto& c) { passes_of(c).forward(c.input.data(), c.output.data()); }
+  static void backward(const auto& c) {
+    passes_of(c).backward(c.input.data(), c.output_gradient.data(), c.input_gradient.data(),
+                          c.template parameter_gradient<0>().data(), c.accumulate);
   }
   ///@}
 
  private:
-  template <class Call> using statistic = typename Call::accumulator_type;
-
-  template <class Call> static auto scales_of(const Call& c) {
-    using F = statistic<Call>;
-    return devplace::detail::channel_scales<F>::in(c.statistics() + numbers_of_statistics<F>, Channels);
-  }
-  template <class Call> static auto* means_of(const Call& c) {
-    return c.statistics() + numbers_of_statistics<statistic<Call>> + 3 * Channels;
-  }
-  template <class Call> static std::int64_t* keys_of(const Call& c) {
-    return static_cast<std::int64_t*>(static_cast<void*>(c.statistics()));
-  }
-  /// The number of elements of each channel that the statistics cover.
-  template <class Call> static std::size_t elements_of(const Call& c, const devplace::detail::channel_shape& shape) {
-    return (joint ? c.samples() : shape.samples) * shape.extent;
-  }
-  template <class Call, class F> static void for_each_channel(const Call& c, const F& f) {
-    devplace::detail::for_each_index<typename Call::backend_type>(c.ordinal(), Channels, 4096, f);
-  }
-
-  /// Computes the statistics of a training batch. Returns false while a reduction over the places is pending.
   template <class Call>
-  static bool compute_statistics(const Call& c, const devplace::detail::channel_shape& shape, const auto& scales) {
-    using T = typename Call::value_type;
-    using F = statistic<Call>;
-    using Backend = typename Call::backend_type;
-    const std::size_t elements = elements_of(c, shape);
-    const auto count = static_cast<double>(elements);
-    const devplace::detail::statistics_of_batch<F> result{scales, c.template buffer<0>().data(),
-                                                          c.template buffer<1>().data(), momentum, epsilon};
-    if constexpr (joint) {
-      if (elements == 0) return false;
-      std::int64_t *const keys = keys_of(c), *const sums = keys + 2 * Channels;
-      const double unit = devplace::detail::exact_unit(elements);
-      if (c.phase() == 0) {
-        devplace::detail::sum_channels<Backend>(c.ordinal(), shape,
-                                                devplace::detail::range_terms<T, F>{{keys}, c.input.data()});
-        c.reduce(keys, 2 * Channels, reduction::max);
-      } else if (c.phase() == 1) {
-        devplace::detail::sum_channels<Backend>(
-            c.ordinal(), shape, devplace::detail::exact_moment_terms<T, F>{{sums}, c.input.data(), keys, unit});
-        c.reduce(sums, 2 * Channels, reduction::sum);
-      } else {
-        for_each_channel(c, devplace::detail::exact_statistics_functor<F>{keys, sums, unit, count, result});
-      }
-      return c.phase() == reductions_per_pass;
-    } else {
-      devplace::detail::sum_channels<Backend>(
-          c.ordinal(), shape, devplace::detail::moment_terms<T, F>{c.input.data(), shape.extent, count, result});
-      return true;
-    }
-  }
-
-  /// Computes the sums that backward needs, and the gradients of weight and bias. With over_all_places, the first
-  /// place's gradients are the sums over all places, and the gradients of other places are zeros. Returns false while a
-  /// reduction over the places is pending.
-  template <class Call> static bool compute_gradients(const Call& c, const devplace::detail::channel_shape& shape) {
-    using T = typename Call::value_type;
-    using F = statistic<Call>;
-    using G = typename Call::gradient_type;
-    using Backend = typename Call::backend_type;
-    const std::size_t elements = elements_of(c, shape);
-    // A single element x is normalised by the running statistics. They do not depend on x, so the means do not
-    // contribute to the gradient of x: division by an infinite count makes the means 0.
-    const double count = elements == 1 ? devplace::detail::infinity<double> : static_cast<double>(elements);
-    const auto scales = scales_of(c);
-    const devplace::detail::gradients_of_batch<G, F> result{c.template parameter_gradient<0>().data(),
-                                                            c.template parameter_gradient<1>().data(),
-                                                            c.accumulate,
-                                                            means_of(c),
-                                                            Channels,
-                                                            count};
-    const T *const x = c.input.data(), *const dy = c.output_gradient.data();
-    if constexpr (joint) {
-      if (elements == 0) return false;
-      std::int64_t *const keys = keys_of(c), *const sums = keys + 2 * Channels;
-      const double unit = devplace::detail::exact_unit(elements);
-      if (c.phase() == 0) {
-        devplace::detail::sum_channels<Backend>(c.ordinal(), shape,
-                                                devplace::detail::gradient_range_terms<T, F>{{keys}, x, dy, scales});
-        c.reduce(keys, 2 * Channels, reduction::max);
-      } else if (c.phase() == 1) {
-        devplace::detail::sum_channels<Backend>(
-            c.ordinal(), shape, devplace::detail::exact_gradient_terms<T, F>{{sums}, x, dy, scales, keys, unit});
-        c.reduce(sums, 2 * Channels, reduction::sum);
-      } else {
-        for_each_channel(
-            c, devplace::detail::exact_gradients_functor<G, F>{keys, sums, unit, c.is_first() ? 1.0 : 0.0, result});
-      }
-      return c.phase() == reductions_per_pass;
-    } else {
-      devplace::detail::sum_channels<Backend>(
-          c.ordinal(), shape, devplace::detail::batch_norm_gradient_terms<T, G, F>{x, dy, scales, result});
-      return true;
-    }
+  static passes<typename Call::precision_type, typename Call::backend_type> passes_of(const Call& c) {
+    return {facts, c.pass_of_layer(), detail::sample_size<typename Call::sample> / Channels, c.statistics()};
   }
 };
 

@@ -74,16 +74,7 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   static void forward(const auto& c) { multiply(c, devplace::detail::epilogue::none); }
   template <class Next> static void forward_absorbing(const auto& c) { multiply(c, devplace::detail::epilogue::relu); }
 
-  static void backward(const auto& c) {
-    using call = std::remove_cvref_t<decltype(c)>;
-    if constexpr (has_bias && call::needs_parameter_gradients)
-      devplace::detail::linear_gradients_into<typename call::precision_type>(
-          c.template parameter_gradient<0>(), c.template parameter_gradient<1>(), detail::rows(c.output_gradient),
-          detail::rows(c.input), factor_of_old(c));
-    else if constexpr (call::needs_parameter_gradients)
-      weight_gradient(c, detail::rows(c.output_gradient));
-    input_gradient(c, detail::rows(c.output_gradient));
-  }
+  static void backward(const auto& c) { gradients(c, c.output_gradient.data(), bias_gradient_of(c)); }
   template <class Next> static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
     using call = std::remove_cvref_t<decltype(c)>;
     if constexpr (has_bias && call::needs_parameter_gradients)
@@ -91,32 +82,42 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
                                            c.template parameter_gradient<1>(), factor_of_old(c), c.next_weight,
                                            c.next_outputs);
     else
-      detail::assign_rounded(detail::rows(between), where(detail::computed(detail::rows(output)) > 0,
-                                                          detail::computed(detail::rows(c.output_gradient)), 0));
-    if constexpr (call::needs_parameter_gradients) weight_gradient(c, detail::rows(between));
-    input_gradient(c, detail::rows(between));
+      detail::assign_flat(detail::flat(between), where(detail::computed(detail::flat(output)) > 0,
+                                                       detail::computed(detail::flat(c.output_gradient)), 0));
+    gradients(c, between.data(), nullptr);  // the sums of the bias are complete
   }
   ///@}
 
  private:
+  template <class Call>
+  using products = devplace::detail::linear_products<typename Call::precision_type, typename Call::backend_type>;
+  template <class Call> static products<Call> products_of(const Call& c) {
+    return {c.ordinal(), c.output.size() / Out, In, Out};
+  }
   template <class Call> static void multiply(const Call& c, devplace::detail::epilogue epilogue) {
-    matmul_options<typename Call::precision_type> options{.epilogue = epilogue};
-    if constexpr (has_bias) options.bias = c.template parameter<1>().data();
-    matmul_into(detail::rows(c.output), detail::rows(c.input), transposed(c.template parameter<0>()), options);
+    const typename Call::value_type* bias = nullptr;
+    if constexpr (has_bias) bias = c.template parameter<1>().data();
+    products_of(c).forward(c.output.data(), c.input.data(), c.template parameter<0>().data(), bias, epilogue);
   }
 
   /// Factor of the existing parameter gradients.
   template <class Call> static typename Call::gradient_type factor_of_old(const Call& c) {
     return c.accumulate ? 1 : 0;
   }
-  template <class Call, class Dy> static void weight_gradient(const Call& c, const Dy& dy) {
-    matmul_into(c.template parameter_gradient<0>(), transposed(dy), detail::rows(c.input),
-                matmul_options<typename Call::precision_type>{.beta = factor_of_old(c)});
+  template <class Call> static typename Call::gradient_type* bias_gradient_of([[maybe_unused]] const Call& c) {
+    if constexpr (has_bias && Call::needs_parameter_gradients)
+      return c.template parameter_gradient<1>().data();
+    else
+      return nullptr;
   }
-  template <class Call, class Dy> static void input_gradient(const Call& c, const Dy& dy) {
-    if (c.needs_input_gradient)
-      matmul_into(detail::rows(c.input_gradient), dy, c.template parameter<0>(),
-                  matmul_options<typename Call::precision_type>{});
+  template <class Call>
+  static void gradients(const Call& c, const typename Call::value_type* dy,
+                        typename Call::gradient_type* bias_gradient) {
+    const auto all = products_of(c);
+    if constexpr (Call::needs_parameter_gradients)
+      all.parameter_gradients(c.template parameter_gradient<0>().data(), bias_gradient, dy, c.input.data(),
+                              factor_of_old(c));
+    all.input_gradient(c.input_gradient.data(), dy, c.template parameter<0>().data());
   }
 };
 

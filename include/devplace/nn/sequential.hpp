@@ -174,7 +174,7 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
   static constexpr std::size_t trained = network_plan::parameter_elements;
   using list = typename network_plan::template entries<0, trained>;
   using facts = decltype(nn::detail::facts_of(list{}));
-  static std::string prefix() { return nn::detail::child_prefix("", network_plan::own_name); }
+  static std::string prefix() { return nn::detail::network_prefix(network_plan::own_name); }
 
  public:
   /// The number of parameters, and the number of elements of their arena. The arena holds the trained parameters first
@@ -205,11 +205,13 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
   /// Call `f(name, parameter, offset)` for every parameter, or for every buffer; `parameter` is the entry of the
   /// layer's table. These functions generate less code than for_each_parameter; `f` does not get extents as types.
   template <class F> static void visit_parameters(const F& f) {
-    network_plan::template visit<false>(prefix(), {0, trained}, nn::detail::entry_visitor(f));
+    visit_entries(visited_parameters, prefix(), {0, trained}, nn::detail::entry_visitor(f));
   }
   template <class F> static void visit_buffers(const F& f) {
-    network_plan::template visit<true>(prefix(), {0, 0}, nn::detail::entry_visitor(f));
+    visit_entries(visited_buffers, prefix(), {0, 0}, nn::detail::entry_visitor(f));
   }
+  static constexpr auto visited_parameters = network_plan::template visited<false>(network_plan::own_name);
+  static constexpr auto visited_buffers = network_plan::template visited<true>(network_plan::own_name);
   /// Calls `f(prefix, plan)` for every layer, where `prefix` begins the names of its parameters.
   template <class F> static void for_each_layer(F&& f) { network_plan::visit_layers(prefix(), f); }
   /// For each trained parameter: offset in the arena, number of axes, and factor of the optimizer's learning rate.

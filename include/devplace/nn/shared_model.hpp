@@ -85,8 +85,8 @@ template <class Net, class P> struct shared_form<model<Net, shared_memory, P>> {
     replica_type& replica = state->replicas[0];
     replica.parameters = named_segment::part(segment, 0, parameter_bytes, memory_purpose::parameters);
     if constexpr (replica_type::has_working_copy)
-      replica.working_copy = runtime::zeros<typename replica_type::working, backend::cpu>(
-          shared_memory_ordinal, plan::arena_elements, memory_purpose::parameters);
+      runtime::assign_zeros<typename replica_type::working, backend::cpu>(
+          replica.working_copy, shared_memory_ordinal, plan::arena_elements, memory_purpose::parameters);
     replica.buffers = named_segment::part(segment, buffers_at, buffer_bytes, memory_purpose::parameters);
     state->trained_elements = plan::parameter_elements;
     state->seed = segment->extents()[0];

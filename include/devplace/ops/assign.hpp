@@ -107,6 +107,16 @@ void run_strided(int ordinal, const Target& destination, const Expression& expre
   for_each_index<Backend>(ordinal, parameters.destination().size, elementwise_grain, body);
 }
 
+/// Computes an expression whose operands have one element or are row-major with `n` elements, as the destination. An
+/// operand either is the destination or shares no memory with it.
+template <class Backend, class T, class Expression>
+void run_linear(int ordinal, T* destination, std::size_t n, const Expression& expression) {
+  make_linear_leaf make;
+  const auto tree = expression.tree(make);
+  for_each_index<Backend>(ordinal, n, elementwise_grain,
+                          assign_linear<T, std::remove_const_t<decltype(tree)>>{destination, tree});
+}
+
 /// Computes an expression in one pass over the operands. `Layout` is the layout type of the destination; `Strides`:
 /// whether the types allow strides.
 template <class Layout, bool Strides, std::size_t MostAxes, class Backend, class T, class Expression, std::size_t Count>
@@ -124,10 +134,7 @@ void run(int ordinal, T* destination, const Expression& expression, const evalua
       return;
     }
   }
-  make_linear_leaf make;
-  const auto tree = expression.tree(make);
-  for_each_index<Backend>(ordinal, parameters.destination().size, elementwise_grain,
-                          assign_linear<T, std::remove_const_t<decltype(tree)>>{destination, tree});
+  run_linear<Backend>(ordinal, destination, parameters.destination().size, expression);
 }
 
 }  // namespace devplace::detail

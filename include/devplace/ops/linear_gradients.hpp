@@ -27,20 +27,59 @@ struct relu_gradient {};
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// weight = dy^T x + beta weight, bias = column sums of dy + beta bias. Shapes: weight [out, in], bias [out], dy [n,
-/// out], x [n, in]. The product is in precision P. The gradients are float for bf16 and half, otherwise of P's element
-/// type.
-template <class P, class Weight, class Bias, class Dy, class X, class T = element_of_t<P>,
-          class Gradient = computed_t<T>>
+/// The products of a linear layer on contiguous arrays: x [rows, inputs], y [rows, outputs], weight [outputs, inputs].
+/// Sizes are run-time values and functions are not inlined, so that all layers share the code. Gradients are float for
+/// bf16 and half, otherwise of P's element type.
+template <class P, class Backend> struct linear_products {
+  using T = element_of_t<P>;
+  using gradient = computed_t<T>;
+  int ordinal;
+  std::size_t rows, inputs, outputs;
+
+  /// y = epilogue(x weight^T + bias); `bias` may be null.
+  [[gnu::noinline]] void forward(T* y, const T* x, const T* weight, const T* bias, detail::epilogue last) const {
+    auto g = product<T>(rows, outputs, inputs, x, inputs, weight, inputs, y);
+    g.transpose_b = true;
+    g.bias = bias;
+    g.epilogue = last;
+    dispatch<op::matmul, Backend>(ordinal, g);
+  }
+  /// weight_gradient = dy^T x + beta weight_gradient; bias_gradient = column sums of dy + beta bias_gradient, unless
+  /// null.
+  [[gnu::noinline]] void parameter_gradients(gradient* weight_gradient, gradient* bias_gradient, const T* dy,
+                                             const T* x, gradient beta) const {
+    auto g = product<gradient>(outputs, inputs, rows, dy, outputs, x, inputs, weight_gradient);
+    g.transpose_a = true;
+    g.beta = beta;
+    if (bias_gradient != nullptr)
+      dispatch<op::linear_gradients, Backend>(ordinal, g, bias_gradient);
+    else
+      dispatch<op::matmul, Backend>(ordinal, g);
+  }
+  /// dx = dy weight, unless dx is null.
+  [[gnu::noinline]] void input_gradient(T* dx, const T* dy, const T* weight) const {
+    if (dx != nullptr)
+      dispatch<op::matmul, Backend>(ordinal, product<T>(rows, inputs, outputs, dy, outputs, weight, inputs, dx));
+  }
+
+ private:
+  template <class Result>
+  static gemm_arguments<T, Result> product(std::size_t m, std::size_t n, std::size_t k, const T* a, std::size_t lda,
+                                           const T* b, std::size_t ldb, Result* c) {
+    gemm_arguments<T, Result> g;
+    g.m = m, g.n = n, g.k = k;
+    g.a = a, g.lda = lda, g.b = b, g.ldb = ldb;
+    g.c = c, g.ldc = n;
+    g.math = math_of<P>;
+    return g;
+  }
+};
+
+/// linear_products::parameter_gradients of views: weight [out, in], bias [out], dy [n, out], x [n, in].
+template <class P, class Weight, class Bias, class Dy, class X, class Gradient = computed_t<element_of_t<P>>>
 void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy, const X& x, Gradient beta) {
-  gemm_arguments<T, Gradient> g;
-  g.m = weight.extent(0), g.n = weight.extent(1), g.k = dy.extent(0);
-  g.transpose_a = true;
-  g.a = dy.data(), g.lda = g.m, g.b = x.data(), g.ldb = g.n;
-  g.beta = beta;
-  g.c = weight.data(), g.ldc = g.n;
-  g.math = math_of<P>;
-  dispatch<op::linear_gradients, typename Weight::backend_type>(weight.ordinal(), g, bias.data());
+  linear_products<P, typename Weight::backend_type>{weight.ordinal(), dy.extent(0), weight.extent(1), weight.extent(0)}
+      .parameter_gradients(weight.data(), bias.data(), dy.data(), x.data(), beta);
 }
 
 /// to = 0 where y <= 0, else dy, and sums = column sums of `to` + beta sums. Shapes: sums [n], the others [m, n]; `to`

@@ -126,8 +126,7 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
       for (std::size_t i = 0; i < parts; ++i) {
         const auto range = part(k, i);
         if (on_first_place && range.count == 0) continue;
-        states_[k][i] = optim::detail::make_state<Rule, T, backend_type, options::count>(mesh::ordinals[k],
-                                                                                         {range.first, range.count});
+        optim::detail::allocate_state<backend_type>(states_[k][i], mesh::ordinals[k], {range.first, range.count});
       }
       if constexpr (!options::none)
         if (states_[k][0].steps.data() != nullptr)

@@ -25,7 +25,7 @@ template <class T> struct zero_functor {
   T* data;
   DEVPLACE_HD void operator()(std::size_t i) const { data[i] = T{0}; }
 };
-template <class Backend, class T> void set_to_zero(int ordinal, T* data, std::size_t elements) {
+template <class Backend, class T> [[gnu::noinline]] void set_to_zero(int ordinal, T* data, std::size_t elements) {
   devplace::detail::for_each_index<Backend>(ordinal, elements, 4096, zero_functor<T>{data});
 }
 
@@ -34,6 +34,13 @@ devplace::detail::memory_block zeros(int ordinal, std::size_t elements, memory_p
   auto block = devplace::detail::allocate<Backend>(ordinal, elements * sizeof(T), purpose);
   set_to_zero<Backend>(ordinal, static_cast<T*>(block.data()), elements);
   return block;
+}
+/// Calls zeros() and stores the result. Not inlined, because each use would contain a block's assignment and
+/// destructor.
+template <class T, class Backend>
+[[gnu::noinline]] void assign_zeros(devplace::detail::memory_block& to, int ordinal, std::size_t elements,
+                                    memory_purpose purpose) {
+  to = zeros<T, Backend>(ordinal, elements, purpose);
 }
 
 /// Stores a loss's sums after the gradients, the sum of weights first. If `add`, adds them to the stored sums.

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/ops/for_each.hpp>
+#include <devplace/ops/matmul.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/network.hpp>
@@ -30,7 +32,7 @@ template <class Net, class P> struct pass_layout {
                                        sizeof(typename roles::accumulator)};
 
   /// Bytes of one pass's workspace: saved activations, output, the rounded samples, scratch.
-  static constexpr std::size_t workspace_bytes(std::size_t batch, mode m) {
+  [[gnu::noinline]] static constexpr std::size_t workspace_bytes(std::size_t batch, mode m) {
     return saved_bytes(batch, m) + output_bytes(batch) + rounded_bytes(batch) + plan::scratch_bytes(batch, m, sizes);
   }
   static constexpr std::size_t saved_bytes(std::size_t batch, mode m) { return plan::saved_bytes(batch, m, sizes); }
@@ -41,6 +43,11 @@ template <class Net, class P> struct pass_layout {
     return rounds_input ? padded_bytes(sample_size<input_extents> * batch * sizeof(first_element)) : 0;
   }
 };
+
+/// Allocates the memory of this thread's matrix products.
+template <class Backend> [[gnu::noinline]] void prepare_products() {
+  if constexpr (std::is_same_v<Backend, backend::cpu>) devplace::detail::gemm_prepare();
+}
 
 /// The computations of one replica of `Net` in precision `P`. One instance serves all devices of a backend: the ordinal
 /// is a run-time value.
@@ -55,7 +62,8 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
   using activation = typename roles::activation;
 
   /// Describes a pass over `batch` samples in a workspace.
-  static pass<P> make_pass(const replica_type& r, void* workspace, std::size_t batch, mode m, const random_key& key) {
+  [[gnu::noinline]] static pass<P> make_pass(const replica_type& r, void* workspace, std::size_t batch, mode m,
+                                             const random_key& key) {
     pass<P> p;
     p.batch = batch;
     p.ordinal = r.ordinal;
@@ -72,7 +80,7 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
   }
 
   /// Returns the address of the network's output after a pass.
-  static output_element* output_of(const pass<P>& p) {
+  [[gnu::noinline]] static output_element* output_of(const pass<P>& p) {
     return static_cast<output_element*>(static_cast<void*>(p.saved + layout::saved_bytes(p.batch, p.mode)));
   }
 

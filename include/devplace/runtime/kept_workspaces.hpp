@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <list>
 #include <mutex>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include <devplace/base/host_memory.hpp>
 #include <devplace/memory/block.hpp>
@@ -32,15 +31,16 @@ class kept_workspaces {
     lease(kept_workspaces& owner, int ordinal) : owner_(owner), held_(owner.take(ordinal, stream_of(ordinal))) {}
     lease(const lease&) = delete;
     lease& operator=(const lease&) = delete;
-    ~lease() { owner_.give(std::move(held_)); }
+    ~lease() { owner_.give(held_); }
 
     /// Returns memory of at least `bytes`; a smaller block is freed first.
     void* at_least(std::size_t bytes) {
-      if (held_.block.bytes() < bytes) {
-        held_.block = {};
-        held_.block = devplace::detail::allocate<Backend>(held_.ordinal, bytes, memory_purpose::activations);
+      auto& [ordinal, stream, block] = held_.front();
+      if (block.bytes() < bytes) {
+        block = {};
+        block = devplace::detail::allocate<Backend>(ordinal, bytes, memory_purpose::activations);
       }
-      return held_.block.data();
+      return block.data();
     }
 
    private:
@@ -52,42 +52,35 @@ class kept_workspaces {
     }
 
     kept_workspaces& owner_;
-    workspace held_;
+    std::list<workspace> held_;  // one element
   };
 
   /// Allocates a workspace of at least `bytes` for the current stream of a device, so that sequential calls there do
   /// not allocate.
   template <class Backend> void prepare(int ordinal, std::size_t bytes) {
     lease<Backend>(*this, ordinal).at_least(bytes);
-    const std::lock_guard lock(mutex_);
-    idle_.reserve(idle_.size() + 1);  // as in take()
   }
 
  private:
-  workspace take(int ordinal, void* stream) {
+  std::list<workspace> take(int ordinal, void* stream) {
     const std::lock_guard lock(mutex_);
-    devplace::detail::naming_bad_alloc("the workspace of a prediction", [this] {
-      idle_.reserve(idle_.size() + taken_ + 1);  // so that give() does not allocate
-    });
-    ++taken_;
-    for (workspace& each : idle_)
-      if (each.ordinal == ordinal && each.stream == stream) {
-        std::swap(each, idle_.back());
-        workspace found = std::move(idle_.back());
-        idle_.pop_back();
-        return found;
+    std::list<workspace> taken;
+    for (auto each = idle_.begin(); each != idle_.end(); ++each)
+      if (each->ordinal == ordinal && each->stream == stream) {
+        taken.splice(taken.end(), idle_, each);
+        return taken;
       }
-    return {ordinal, stream, {}};
+    devplace::detail::naming_bad_alloc("the workspace of a prediction",
+                                       [&] { taken.push_back({ordinal, stream, {}}); });
+    return taken;
   }
-  void give(workspace&& done) noexcept {
+  void give(std::list<workspace>& done) noexcept {
     const std::lock_guard lock(mutex_);
-    --taken_;
-    idle_.push_back(std::move(done));
+    idle_.splice(idle_.begin(), done);
   }
 
   std::mutex mutex_;
-  std::vector<workspace> idle_;
-  std::size_t taken_ = 0;
+  std::list<workspace> idle_;
 };
 
 }  // namespace devplace::runtime

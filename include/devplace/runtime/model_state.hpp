@@ -23,32 +23,31 @@ struct arena_sizes {
   std::size_t frozen = 0;
 };
 
-template <class S, class Backend> replica<S> make_replica(int ordinal, const arena_sizes& sizes) {
-  using roles = precision_traits<S>;
-  using parameter = typename roles::parameter;
-  using accumulator = typename roles::accumulator;
-  replica<S> r;
-  r.ordinal = ordinal;
-  const std::size_t parameters = sizes.parameters + sizes.frozen;
-  r.parameters = zeros<parameter, Backend>(ordinal, parameters, memory_purpose::parameters);
-  if constexpr (replica<S>::has_working_copy)
-    r.working_copy = zeros<typename roles::working, Backend>(ordinal, parameters, memory_purpose::parameters);
-  r.buffers = zeros<parameter, Backend>(ordinal, sizes.buffers, memory_purpose::parameters);
-  r.sums = zeros<accumulator, Backend>(ordinal, loss_sums_bytes / sizeof(accumulator), memory_purpose::workspace);
-  return r;
-}
-
 /// Allocates replicas of zeros on these devices; throws earlier failures of the devices. The caller fills the replicas
 /// and then calls wait_for_model().
 template <class S, class Backend>
 std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const arena_sizes& sizes) {
+  using roles = precision_traits<S>;
+  using parameter = typename roles::parameter;
+  using accumulator = typename roles::accumulator;
   auto state = std::make_shared<model_state<S>>();
   state->failures = failures_of<Backend>(ordinals);
   devplace::detail::wait_for_replicas<Backend>(ordinals);  // throws earlier failures
   state->trained_elements = sizes.parameters;
-  state->replicas.reserve(ordinals.size());
+  state->replicas = std::vector<replica<S>>(ordinals.size());
   state->ordinals.assign(ordinals.begin(), ordinals.end());
-  for (const int ordinal : ordinals) state->replicas.push_back(make_replica<S, Backend>(ordinal, sizes));
+  const std::size_t parameters = sizes.parameters + sizes.frozen;
+  for (std::size_t k = 0; k < ordinals.size(); ++k) {
+    const int ordinal = ordinals[k];
+    replica<S>& r = state->replicas[k];
+    r.ordinal = ordinal;
+    assign_zeros<parameter, Backend>(r.parameters, ordinal, parameters, memory_purpose::parameters);
+    if constexpr (replica<S>::has_working_copy)
+      assign_zeros<typename roles::working, Backend>(r.working_copy, ordinal, parameters, memory_purpose::parameters);
+    assign_zeros<parameter, Backend>(r.buffers, ordinal, sizes.buffers, memory_purpose::parameters);
+    assign_zeros<accumulator, Backend>(r.sums, ordinal, loss_sums_bytes / sizeof(accumulator),
+                                       memory_purpose::workspace);
+  }
   state->check_failures = &check_failures<Backend, S>;
   return state;
 }
@@ -60,7 +59,7 @@ template <class Backend, class S> void require_gradients(model_state<S>& state) 
   for (replica<S>& r : state.replicas) {
     if (r.gradients.data() != nullptr) continue;
     const std::size_t elements = state.trained_elements + gradient_tail;
-    r.gradients = zeros<typename replica<S>::gradient, Backend>(r.ordinal, elements, memory_purpose::gradients);
+    assign_zeros<typename replica<S>::gradient, Backend>(r.gradients, r.ordinal, elements, memory_purpose::gradients);
     more = true;
   }
   if (more) wait_for_model<Backend>(state);

@@ -11,7 +11,6 @@
 #include <devplace/base/error.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
-#include <devplace/ops/matmul.hpp>
 #include <devplace/ops/planning.hpp>
 #include <devplace/place/algebra.hpp>
 #include <devplace/runtime/batch.hpp>
@@ -58,7 +57,7 @@ void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_
   constexpr std::size_t from_one = sample_size<typename run::input_extents>;
   constexpr std::size_t to_one = sample_size<typename run::output_extents>;
   const auto packed_input = [](std::size_t n) { return X::is_row_major ? 0 : packed_tile_bytes<Net, P>(n); };
-  if constexpr (std::is_same_v<Backend, backend::cpu>) devplace::detail::gemm_prepare();
+  prepare_products<Backend>();
   kept_workspaces::lease<Backend> lease(memory, r.ordinal);
   std::byte* const workspace = static_cast<std::byte*>(lease.at_least(tile_bytes<Net, P>(tile) + packed_input(tile)));
   for (std::size_t first = 0; first < rows; first += tile) {
@@ -89,7 +88,7 @@ void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_
 template <class Net, class P, class Backend>
 void prepare_predictions(const typename engine<Net, P, Backend>::replica_type& r, kept_workspaces& memory,
                          std::size_t tile) {
-  if constexpr (std::is_same_v<Backend, backend::cpu>) devplace::detail::gemm_prepare();
+  prepare_products<Backend>();
   const std::size_t packed = packed_tile_bytes<Net, P>(tile);
   memory.prepare<Backend>(r.ordinal, tile_bytes<Net, P>(tile) + packed);
   if constexpr (devplace::detail::makes_plans<Backend>()) {

@@ -75,17 +75,20 @@ template <class S> struct model_state {
 class sole_use {
  public:
   template <class S> explicit sole_use(model_state<S>& state) : in_use_(state.in_use) {
-    if (in_use_.exchange(true, std::memory_order_acquire))
-      throw error(
-          "two threads train one model at the same time: a model and its trainers belong to one thread at a time. Give "
-          "each thread a model of its own, lock a mutex around the calls, or train on several places with "
-          "replicated<...>.");
+    if (in_use_.exchange(true, std::memory_order_acquire)) throw_in_use();
   }
   sole_use(const sole_use&) = delete;
   sole_use& operator=(const sole_use&) = delete;
   ~sole_use() { in_use_.store(false, std::memory_order_release); }
 
  private:
+  [[noreturn, gnu::noinline]] static void throw_in_use() {
+    throw error(
+        "two threads train one model at the same time: a model and its trainers belong to one thread at a time. Give "
+        "each thread a model of its own, lock a mutex around the calls, or train on several places with "
+        "replicated<...>.");
+  }
+
   std::atomic<bool>& in_use_;
 };
 

@@ -58,11 +58,13 @@ template <class Rule, class T> struct step_record {
   /// Changes the hyperparameters from this place's next step on; the place may have skipped steps that the host
   /// counted. In a rule with a member `first`, keeps the value of `first` that this place has recorded.
   DEVPLACE_HD void resume(const Rule& with, std::int64_t at) {
-    if (step == 0) return begin(with, at);
     Rule resumed = with;
-    if constexpr (requires { resumed.first; })
-      if (resumed.first != 0) resumed.first = rule.first != 0 ? rule.first : step;
-    begin(resumed, step);
+    if (step != 0) {
+      if constexpr (requires { resumed.first; })
+        if (resumed.first != 0) resumed.first = rule.first != 0 ? rule.first : step;
+      at = step;
+    }
+    begin(resumed, at);
   }
   DEVPLACE_HD void advance() {
     ++step;

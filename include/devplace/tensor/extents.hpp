@@ -117,7 +117,6 @@ template <std::size_t... E> class extents {
     requires(sizeof...(Other) == rank && ((Other == E || Other == dyn || E == dyn) && ...))
   constexpr explicit((... || (Other == dyn && E != dyn))) extents(const extents<Other...>& other) {
     for (std::size_t axis = 0; axis != rank; ++axis) set(axis, other.extent(axis));
-    require_addressable();
   }
 
   /// The static size of an axis, or `dyn`.

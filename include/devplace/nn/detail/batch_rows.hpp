@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <bit>
 #include <cstddef>
 
 #include <devplace/base/error.hpp>
@@ -44,7 +45,11 @@ template <class View> auto rows(const View& x) {
     return x.reshape(extents<dyn, columns>{row_count(x)});
 }
 
-/// Views a batch as one axis, so that elementwise expressions compile once for all sizes.
-template <class View> auto flat(const View& x) { return x.reshape(extents<dyn>{x.size()}); }
+/// Views a row-major batch as one axis, so that elementwise expressions compile once for all sizes. The extents are
+/// made from their bits, since the elements exist.
+template <class View> auto flat(const View& x) {
+  return view<typename View::element_type, extents<dyn>, typename View::placement_type>(
+      x.data(), std::bit_cast<extents<dyn>>(x.size()), x.device());
+}
 
 }  // namespace devplace::nn::detail

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
@@ -42,11 +43,12 @@ template <class View> class not_kept : View {
 /// The address of elements whose type is erased.
 template <class Element> using erased_address = std::conditional_t<std::is_const_v<Element>, const void, void>*;
 
-/// A view of a batch of samples. A free function, so that layers share its instantiations.
+/// A view of a batch of samples. A free function, so that layers share its instantiations. The extents are made from
+/// their bits, without a check that the batch can be addressed: its memory exists.
 template <class Backend, class Element, class Sample>
 view<Element, prepend_t<dyn, Sample>, here<Backend>> batch_at(int ordinal, std::size_t batch,
                                                               erased_address<Element> data) {
-  return {static_cast<Element*>(data), prepend_t<dyn, Sample>{batch},
+  return {static_cast<Element*>(data), std::bit_cast<prepend_t<dyn, Sample>>(batch),
           devplace::detail::device_of<here<Backend>>{ordinal}};
 }
 
@@ -80,8 +82,8 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
         output(batch_at<Backend, Y, out>(p.ordinal, p.batch, y)),
         pass_(p) {}
 
-  nn::mode mode;   ///< training or prediction
-  random_key key;  ///< the key of random numbers
+  nn::mode mode;          ///< training or prediction
+  const random_key& key;  ///< the key of random numbers
   std::size_t batch() const { return pass_.batch; }
   /// For layers that compute over the samples of all places: the number of all samples, whether this is the first
   /// place, the layer's phase, and a request to reduce numbers over the places before the next phase.
@@ -94,6 +96,8 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
   }
   ///@}
   int ordinal() const { return pass_.ordinal; }
+  /// The pass as run-time values, for code that layers of all sizes share.
+  const pass<P>& pass_of_layer() const { return pass_; }
 
   kept_as<keep::input, samples_of<const X, In>> input;  ///< not_kept in backward unless the layer keeps the input
   kept_as<keep::output, samples_of<Y, out>> output;     ///< not_kept in backward unless the layer keeps the output
@@ -159,7 +163,7 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
   ///@}
 
  protected:
-  pass<P> pass_;
+  const pass<P>& pass_;
 };
 
 template <class Layer, class In, class P, class Backend, class X> using forward_call = call<Layer, In, P, Backend, X>;

@@ -30,7 +30,7 @@ struct chain_storages {
   std::size_t count, output;         ///< number of storages, and the last one
 
   /// Offset of a storage between input and output in training.
-  constexpr std::size_t offset(std::size_t id, std::size_t batch, const element_sizes& e) const {
+  [[gnu::noinline]] constexpr std::size_t offset(std::size_t id, std::size_t batch, const element_sizes& e) const {
     std::size_t total = 0;
     for (std::size_t before = 1; before < id; ++before) total += padded_bytes(sample_bytes(before, e) * batch);
     return total;
@@ -101,10 +101,11 @@ template <std::size_t N> constexpr chain_layout<N> lay_out(const chain_facts<N>&
   return layout;
 }
 
+/// A plan's saved_bytes or scratch_bytes.
+using bytes_function = std::size_t (*)(std::size_t batch, mode m, const element_sizes& e);
+
 /// A layer of a chain, as run-time values.
 struct chain_layer {
-  using bytes_function = std::size_t (*)(std::size_t batch, mode m, const element_sizes& e);
-
   elements_before before;
   layer_phases forward, backward;
   std::size_t parameters;  ///< elements of the layer's parameters
@@ -164,7 +165,8 @@ template <class P> struct layer_backward {
 /// A pass through a chain. All chains share this code, which calls the layers' passes through pointers.
 template <class P> class chain_pass {
  public:
-  chain_pass(const chain_table& chain, const pass<P>& p, const element_sizes& e, const void* x, const void* y)
+  [[gnu::noinline]] chain_pass(const chain_table& chain, const pass<P>& p, const element_sizes& e, const void* x,
+                               const void* y)
       : chain_(chain),
         p_(p),
         e_(e),
@@ -174,7 +176,7 @@ template <class P> class chain_pass {
         slot_(chain.slot(p.batch, p.mode, e)),
         saved_(p.mode == mode::train ? storages_.interior(p.batch, e) : 0) {}
 
-  void forward(const forward_function<P>* functions) {
+  [[gnu::noinline]] void forward(const forward_function<P>* functions) {
     for (std::size_t i = 0; i != chain_.count; ++i) {
       const chain_layer& layer = chain_.layers[i];
       if (functions[i] != nullptr && layer.forward.contain(p_))
@@ -183,7 +185,7 @@ template <class P> class chain_pass {
     }
   }
 
-  void backward(const layer_backward<P>* passes, const backward_arguments<P>& a) {
+  [[gnu::noinline]] void backward(const layer_backward<P>* passes, const backward_arguments<P>& a) {
     for (std::size_t i = 0; i != chain_.count; ++i) saved_ += saved_by(chain_.layers[i]);
     for (std::size_t i = chain_.count; i-- != 0;) {
       const chain_layer& layer = chain_.layers[i];
@@ -197,7 +199,7 @@ template <class P> class chain_pass {
       own.y = activation(layer.last + 1);
       own.next_outputs = passes[i].outputs_after;
       std::size_t output = layer.last + 1;
-      if (own.next_outputs != 0) own.next_weight = at_layer(p_, chain_.layers[output++].before).parameters;
+      if (own.next_outputs != 0) own.next_weight = p_.parameters + chain_.layers[output++].before.parameters;
       if (output != chain_.count) own.dy = gradient(output);
       if (layer.last != i) own.between = gradient(layer.last);
       if (i != 0) own.dx = needs_input_gradient ? gradient(i) : nullptr;
@@ -209,12 +211,12 @@ template <class P> class chain_pass {
   }
 
  private:
-  std::size_t saved_by(const chain_layer& layer) const {
+  [[gnu::noinline]] std::size_t saved_by(const chain_layer& layer) const {
     return p_.mode == mode::train ? layer.saved_bytes(p_.batch, mode::train, layer.sizes(e_)) : 0;
   }
 
   /// The address of activation `i`.
-  void* activation(std::size_t i) const {
+  [[gnu::noinline]] void* activation(std::size_t i) const {
     const std::size_t id = storages_.of_activation[i];
     if (id == 0) return const_cast<void*>(x_);
     if (id == storages_.output) return const_cast<void*>(y_);
@@ -224,8 +226,9 @@ template <class P> class chain_pass {
   void* gradient(std::size_t i) const { return p_.scratch + storages_.gradient_slot[i] * slot_; }
 
   /// Returns the pass of a layer, with the layer's phase, parameters and parts of the workspace.
-  pass<P> inner(const chain_layer& layer, const layer_phases& phases) const {
-    pass<P> result = at_layer(p_, layer.before);
+  [[gnu::noinline]] pass<P> inner(const chain_layer& layer, const layer_phases& phases) const {
+    pass<P> result = p_;
+    enter_layer(result, layer.before);
     result.phase -= phases.first;
     result.scratch = p_.scratch + 2 * slot_;
     if (p_.mode == mode::train) {

@@ -25,4 +25,16 @@ template <class View, class Expression> void assign_rounded(const View& to, Expr
     to = cast<typename View::value_type>(std::forward<Expression>(expression));
 }
 
+/// assign_rounded() of flat() views of one size, each of which is `to` itself or shares no memory with it.
+template <class View, class Expression> void assign_flat(const View& to, Expression&& expression) {
+  using T = typename View::value_type;
+  const auto run = [&](const auto& result) {
+    devplace::detail::run_linear<typename View::backend_type>(to.ordinal(), to.data(), to.size(), result);
+  };
+  if constexpr (floating_element<T>)
+    run(devplace::detail::without_lazy(std::as_const(expression)));
+  else
+    run(cast<T>(std::forward<Expression>(expression)));
+}
+
 }  // namespace devplace::nn::detail

@@ -16,6 +16,54 @@
 
 namespace devplace::nn::detail {
 
+/// The passes of a convolution layer. The shape is a run-time value and functions are not inlined, so that all layers
+/// share the code.
+template <class P, class Backend> struct passes_of_convolution {
+  using T = element_of_t<P>;
+  using sum = devplace::detail::computed_t<T>;
+  int ordinal;
+  std::size_t samples;
+  const devplace::detail::convolution_shape& of_one;  ///< the shape for one sample
+  devplace::detail::convolution_floats<T> floats;
+
+  /// y = epilogue(convolution of x with weight + bias); `bias` may be null.
+  [[gnu::noinline]] void forward(T* y, const T* x, const T* weight, const T* bias,
+                                 devplace::detail::epilogue last) const {
+    run<devplace::op::convolution>(
+        devplace::detail::convolution_arguments<T>{shape(), x, weight, bias, y, last, math, floats});
+  }
+  /// The gradients of bias and weight, added to `old` times the existing ones.
+  ///@{
+  [[gnu::noinline]] void bias_gradient(sum* to, const T* dy, sum old) const {
+    run<devplace::op::convolution_bias_gradient>(devplace::detail::convolution_bias_gradient_arguments<T>{
+        samples, of_one.groups * of_one.outputs, of_one.pixels(), dy, to, old});
+  }
+  [[gnu::noinline]] void weight_gradient(sum* to, const T* dy, const T* x, sum old, sum* scratch) const {
+    run<devplace::op::convolution_weight_gradient>(
+        devplace::detail::convolution_weight_gradient_arguments<T>{shape(), dy, x, to, old, scratch, math});
+  }
+  ///@}
+  /// The gradient of the input, unless `dx` is null.
+  [[gnu::noinline]] void input_gradient(T* dx, const T* dy, const T* weight) const {
+    if (dx != nullptr)
+      run<devplace::op::convolution_input_gradient>(
+          devplace::detail::convolution_input_gradient_arguments<T>{shape(), dy, weight, nullptr, dx, math, floats});
+  }
+
+ private:
+  static constexpr devplace::detail::product_math math = devplace::detail::math_of<P>;
+  devplace::detail::convolution_shape shape() const {
+    auto result = of_one;
+    result.samples = samples;
+    return result;
+  }
+  template <class Op, class Arguments> void run(const Arguments& arguments) const {
+    devplace::detail::dispatch<Op, Backend>(ordinal, arguments);
+  }
+};
+template <class Call>
+using convolution_passes = passes_of_convolution<typename Call::precision_type, typename Call::backend_type>;
+
 /// The convolution of `In` to `Out` channels of series or images. Fuses a following relu.
 template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> struct convolution_layer {
  private:
@@ -67,54 +115,33 @@ template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> s
   template <class Next> static void forward_absorbing(const auto& c) { convolve(c, devplace::detail::epilogue::relu); }
   static void backward(const auto& c) { gradients(c, c.output_gradient); }
   template <class Next> static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
-    assign_rounded(flat(between), relu::gradient(computed(flat(c.output_gradient)), computed(flat(output))));
+    assign_flat(flat(between), relu::gradient(computed(flat(c.output_gradient)), computed(flat(output))));
     gradients(c, between);
   }
   ///@}
 
  private:
-  template <class Call> static devplace::detail::convolution_shape shape_of(const Call& c) {
-    return takes<typename Call::sample>::shape(c.batch(), groups, Out);
+  template <class X>
+  static constexpr devplace::detail::convolution_shape shape_of_one = takes<X>::shape(1, groups, Out);
+  template <class Call> static convolution_passes<Call> passes_of(const Call& c) {
+    return {c.ordinal(), c.batch(), shape_of_one<typename Call::sample>, {c.float_parameters(), c.float_sums()}};
   }
 
   template <class Call> static void convolve(const Call& c, devplace::detail::epilogue epilogue) {
-    devplace::detail::convolution_arguments<typename Call::value_type> g{
-        shape_of(c), c.input.data(), c.template parameter<0>().data(),      nullptr, c.output.data(),
-        epilogue,    math<Call>,     {c.float_parameters(), c.float_sums()}};
-    if constexpr (options::bias) g.bias = c.template parameter<1>().data();
-    run<devplace::op::convolution>(c, g);
+    const typename Call::value_type* bias = nullptr;
+    if constexpr (options::bias) bias = c.template parameter<1>().data();
+    passes_of(c).forward(c.output.data(), c.input.data(), c.template parameter<0>().data(), bias, epilogue);
   }
 
   template <class Call, class Dy> static void gradients(const Call& c, const Dy& dy) {
-    using namespace devplace::detail;
-    using T = typename Call::value_type;
-    const convolution_shape shape = shape_of(c);
-    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing parameter gradients
+    const auto passes = passes_of(c);
+    [[maybe_unused]] const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing gradients
     if constexpr (options::bias && Call::needs_parameter_gradients)
-      run<devplace::op::convolution_bias_gradient>(
-          c, convolution_bias_gradient_arguments<T>{shape.samples, Out, shape.pixels(), dy.data(),
-                                                    c.template parameter_gradient<1>().data(), old});
+      passes.bias_gradient(c.template parameter_gradient<1>().data(), dy.data(), old);
     if constexpr (Call::needs_parameter_gradients)
-      run<devplace::op::convolution_weight_gradient>(
-          c, convolution_weight_gradient_arguments<T>{shape, dy.data(), c.input.data(),
-                                                      c.template parameter_gradient<0>().data(), old,
-                                                      c.scratch().data(), math<Call>});
-    if (!c.needs_input_gradient) return;
-    run<devplace::op::convolution_input_gradient>(
-        c, convolution_input_gradient_arguments<T>{shape,
-                                                   dy.data(),
-                                                   c.template parameter<0>().data(),
-                                                   nullptr,
-                                                   c.input_gradient.data(),
-                                                   math<Call>,
-                                                   {c.float_parameters(), c.float_sums()}});
-  }
-
-  template <class Call>
-  static constexpr devplace::detail::product_math math = devplace::detail::math_of<typename Call::precision_type>;
-
-  template <class Op, class Call, class Arguments> static void run(const Call& c, const Arguments& arguments) {
-    devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments);
+      passes.weight_gradient(c.template parameter_gradient<0>().data(), dy.data(), c.input.data(), old,
+                             c.scratch().data());
+    passes.input_gradient(c.input_gradient.data(), dy.data(), c.template parameter<0>().data());
   }
 };
 

@@ -16,25 +16,36 @@ struct in_place_layer {
   static constexpr bool in_place = true;
 };
 
-/// Base of layers that apply a function to each element: `Layer::value` is an expression of the input, and
-/// `Layer::gradient` an expression of the output and the output's gradient.
-template <class Layer> struct elementwise_layer : in_place_layer {
-  static void forward(const auto& c) { assign_rounded(flat(c.output), Layer::value(computed(flat(c.input)))); }
-  static void backward(const auto& c) {
-    assign_rounded(flat(c.input_gradient),
-                   Layer::gradient(computed(flat(c.output_gradient)), computed(flat(c.output))));
+/// The passes of layers that apply a function to each element: `Layer::value` is an expression of the input, and
+/// `Layer::gradient` an expression of the output's gradient and of `y`, the output or the input. Not inlined, so that
+/// layers of all sizes share the code.
+template <class Layer> struct elementwise_passes {
+ protected:
+  template <class To, class X> [[gnu::noinline]] static void apply(const To& to, const X& x) {
+    assign_flat(to, Layer::value(computed(x)));
+  }
+  template <class To, class Dy, class Y>
+  [[gnu::noinline]] static void differentiate(const To& to, const Dy& dy, const Y& y) {
+    assign_flat(to, Layer::gradient(computed(dy), computed(y)));
   }
 };
 
-/// elementwise_layer for functions whose output does not determine the gradient: `Layer::gradient` is an expression of
-/// the input, which the layer keeps, and of the output's gradient.
-template <class Layer> struct elementwise_layer_of_input {
+/// Base of layers that apply a function to each element and whose output determines the gradient.
+template <class Layer> struct elementwise_layer : in_place_layer, elementwise_passes<Layer> {
+  static void forward(const auto& c) { elementwise_layer::apply(flat(c.output), flat(c.input)); }
+  static void backward(const auto& c) {
+    elementwise_layer::differentiate(flat(c.input_gradient), flat(c.output_gradient), flat(c.output));
+  }
+};
+
+/// elementwise_layer for functions whose output does not determine the gradient: the layer keeps the input.
+template <class Layer> struct elementwise_layer_of_input : elementwise_passes<Layer> {
   template <class In> using output = In;
   static constexpr keep keeps = keep::input;
 
-  static void forward(const auto& c) { assign_rounded(flat(c.output), Layer::value(computed(flat(c.input)))); }
+  static void forward(const auto& c) { elementwise_layer_of_input::apply(flat(c.output), flat(c.input)); }
   static void backward(const auto& c) {
-    assign_rounded(flat(c.input_gradient), Layer::gradient(computed(flat(c.output_gradient)), computed(flat(c.input))));
+    elementwise_layer_of_input::differentiate(flat(c.input_gradient), flat(c.output_gradient), flat(c.input));
   }
 };
 

@@ -40,23 +40,30 @@ std::shared_ptr<runtime::model_state<S>> in_memory_of(std::shared_ptr<runtime::m
 
 /// Initialises replicas from the seed and the names of parameters and buffers. The values are equal on all places and
 /// for any number of threads.
-template <class Net, class S, class Backend>
-std::shared_ptr<runtime::model_state<S>> drawn_state(std::span<const int> ordinals, std::uint64_t seed) {
-  using plan = runtime::network_plan<Net>;
-  auto state = runtime::empty_state<S, Backend>(
-      ordinals, {plan::parameter_elements, plan::buffer_elements, plan::frozen_elements});
+template <class S, class Backend>
+std::shared_ptr<runtime::model_state<S>> drawn_state(std::span<const int> ordinals, const runtime::arena_sizes& sizes,
+                                                     const visited_layer& parameters, const visited_layer& buffers,
+                                                     std::uint64_t seed) {
+  auto state = runtime::empty_state<S, Backend>(ordinals, sizes);
   state->seed = seed;
   for (const runtime::replica<S>& r : state->replicas) {
-    const auto draw_into = [&r, seed](typename runtime::replica<S>::parameter* arena) {
-      return [&r, seed, arena](const std::string& name, const parameter& entry, std::size_t offset) {
+    const auto draw = [&](auto* arena, const visited_layer& entries) {
+      const auto draw_entry = [&](const std::string& name, const parameter& entry, std::size_t offset) {
         initialize_into<Backend>(r.ordinal, arena + offset, entry.shape.size(), entry.init, seed, name);
       };
+      visit_entries(entries, network_prefix(entries.own_name), {0, sizes.parameters}, entry_visitor(draw_entry));
     };
-    plan::visit_parameters(draw_into(r.parameter_data()));
-    plan::visit_buffers(draw_into(r.buffer_data()));
+    draw(r.parameter_data(), parameters);
+    draw(r.buffer_data(), buffers);
   }
   runtime::wait_for_model<Backend>(*state);
   return state;
+}
+template <class Net, class S, class Backend>
+std::shared_ptr<runtime::model_state<S>> drawn_state(std::span<const int> ordinals, std::uint64_t seed) {
+  using plan = runtime::network_plan<Net>;
+  return drawn_state<S, Backend>(ordinals, {plan::parameter_elements, plan::buffer_elements, plan::frozen_elements},
+                                 plan::visited_parameters, plan::visited_buffers, seed);
 }
 
 }  // namespace devplace::nn::detail

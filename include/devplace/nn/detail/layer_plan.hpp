@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <devplace/base/function_view.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/nn/detail/calls.hpp>
 #include <devplace/nn/layer.hpp>
 
@@ -66,19 +67,21 @@ template <class Layer, class In> constexpr auto stand_in() {
 template <class WrongLayer> inline constexpr bool is_layer = std::is_void_v<WrongLayer>;
 
 /// Composes names of parameters, such as `0.weight`, outside of templates to reduce instantiated code.
-inline std::string child_name(const std::string& prefix, const char* name) { return prefix + name; }
+inline std::string child_name(const std::string& prefix, const char* name) {
+  return devplace::detail::joined({prefix, name});
+}
 /// Marks a layer that is named by its position. A dot, because nn::named accepts no dot in names. (Not null, because
 /// g++ 12 with -fsanitize=undefined does not compare addresses with null in constant expressions.)
 inline constexpr char by_position[] = ".";
 constexpr bool has_own_name(const char* name) { return *name != *by_position; }
-/// Appends a layer's own name, if it has one, unless the name is empty.
-inline std::string child_prefix(std::string prefix, const char* own_name) {
-  if (has_own_name(own_name) && *own_name != 0) prefix.append(own_name).append(".");
-  return prefix;
+/// Appends the name of the layer at position `index`, unless the name is empty.
+inline std::string child_prefix(const std::string& prefix, std::size_t index, const char* own_name) {
+  if (!has_own_name(own_name)) return devplace::detail::joined({prefix, index, "."});
+  return devplace::detail::joined({prefix, own_name, *own_name == 0 ? "" : "."});
 }
-inline std::string child_prefix(std::string prefix, std::size_t index, const char* own_name) {
-  if (!has_own_name(own_name)) return prefix.append(std::to_string(index)).append(".");
-  return child_prefix(prefix, own_name);
+/// The prefix of a whole network's names: the network's own name, if it has one.
+inline std::string network_prefix(const char* own_name) {
+  return has_own_name(own_name) ? child_prefix({}, 0, own_name) : std::string();
 }
 
 /// Where a layer's elements begin in arenas: its parameters or buffers, and its frozen parameters.
@@ -88,26 +91,27 @@ struct arena_begin {
 
 /// A function that is called for each parameter, or each buffer, with its name, table entry and offset in the arena.
 using entry_visitor = devplace::detail::function_view<const std::string&, const parameter&, std::size_t>;
-/// Calls a visitor for the entries of a layer's table.
-inline void visit_table(const parameter* table, std::size_t count, const std::string& prefix, std::size_t offset,
-                        const entry_visitor& f) {
-  for (const parameter* entry = table; entry != table + count; ++entry) {
-    f(child_name(prefix, entry->name), *entry, offset);
-    offset += padded(entry->shape.size());
-  }
-}
-/// A layer of a list; `visit` is null if the layer has no entries.
+/// The parameters, or the buffers, of a layer or of a list of layers, as run-time values.
 struct visited_layer {
   const char* own_name;
   std::size_t elements, frozen_elements;
-  void (*visit)(const std::string& prefix, const arena_begin& begin, const entry_visitor& f);
+  const parameter* table;  ///< a layer's own entries; `frozen`: among the frozen parameters
+  std::size_t entries;
+  bool frozen;
+  const visited_layer* layers;  ///< the layers of a list
+  std::size_t count;
 };
-/// Calls a visitor for the entries of all layers of a list.
-inline void visit_list(const visited_layer* layers, std::size_t count, const std::string& prefix, arena_begin begin,
-                       const entry_visitor& f) {
-  for (std::size_t index = 0; index != count; ++index) {
-    const visited_layer& layer = layers[index];
-    if (layer.visit != nullptr) layer.visit(child_prefix(prefix, index, layer.own_name), begin, f);
+/// Calls a visitor for all entries. Names are as in PyTorch and begin with `prefix`.
+inline void visit_entries(const visited_layer& list, const std::string& prefix, arena_begin begin,
+                          const entry_visitor& f) {
+  std::size_t& offset = list.frozen ? begin.frozen : begin.own;
+  for (std::size_t i = 0; i != list.entries; ++i) {
+    f(child_name(prefix, list.table[i].name), list.table[i], offset);
+    offset += padded(list.table[i].shape.size());
+  }
+  for (std::size_t i = 0; i != list.count; ++i) {
+    const visited_layer& layer = list.layers[i];
+    visit_entries(layer, child_prefix(prefix, i, layer.own_name), begin, f);
     begin.own += layer.elements;
     begin.frozen += layer.frozen_elements;
   }
@@ -164,7 +168,7 @@ template <class Layer, class In> struct layer_plan {
   /// chain::compile_layers.
   template <class Backend, class X, class P> static auto forward(const pass<P>& p, const void* x, void* y) {
     if (skipped(p)) return;
-    Layer::forward(forward_call<Layer, In, P, Backend, X>(own(p), x, y));
+    Layer::forward(forward_call<Layer, In, P, Backend, X>(own<P>(p), x, y));
   }
 
   using indices = std::index_sequence<>;
@@ -174,7 +178,7 @@ template <class Layer, class In> struct layer_plan {
   template <class Next, class Backend, class X, class P>
   static void forward_absorbing(const pass<P>& p, const void* x, void* y) {
     if (skipped(p)) return;
-    Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, X>(own(p), x, y));
+    Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, X>(own<P>(p), x, y));
   }
 
   template <class Backend, class X, class P> static auto backward(const pass<P>& p, const backward_arguments<P>& a) {
@@ -182,14 +186,15 @@ template <class Layer, class In> struct layer_plan {
       if (a.dx == nullptr) return;
     }
     if (skipped(p)) return;
-    Layer::backward(backward_call<Layer, In, P, Backend, X>(own(p), own(p, a)));
+    Layer::backward(backward_call<Layer, In, P, Backend, X>(own<P>(p), own<P>(p, a)));
   }
 
   /// Runs backward of forward_absorbing: y and dy belong to `Next`; `between` may alias dy.
   template <class Next, class Backend, class X, class P>
   static void backward_absorbing(const pass<P>& p, const backward_arguments<P>& a) {
     if (skipped(p)) return;
-    const backward_call<Layer, In, P, Backend, X> call(own(p), own(p, a));
+    const pass<P>& own_p = own<P>(p);
+    const backward_call<Layer, In, P, Backend, X> call(own_p, own<P>(p, a));
     Layer::template backward_absorbing<Next>(call, call.output_like(a.y), call.output_like(a.between));
   }
 
@@ -210,12 +215,16 @@ template <class Layer, class In> struct layer_plan {
        ...);
     }(std::make_index_sequence<table_of<Layer, Buffers>().size()>{});
   }
-  /// Calls a visitor for every parameter or buffer. Passes values in place of types, so that the visitor compiles
-  /// once for all layers.
-  template <bool Buffers>
-  static void visit(const std::string& prefix, const arena_begin& begin, const entry_visitor& f) {
-    static constexpr auto table = table_of<Layer, Buffers>();
-    visit_table(table.data(), table.size(), prefix, frozen && !Buffers ? begin.frozen : begin.own, f);
+  /// Returns the parameters or buffers as values, so that code which visits them compiles once for all layers.
+  template <bool Buffers> static constexpr visited_layer visited(const char* name) {
+    return {name,
+            Buffers ? buffer_elements : parameter_elements,
+            frozen_elements,
+            table<Buffers>.data(),
+            table<Buffers>.size(),
+            frozen && !Buffers,
+            nullptr,
+            0};
   }
 
   /// Calls `f(prefix, plan)`, where `plan` is this type and `prefix` begins the names of the layer's parameters.
@@ -234,6 +243,7 @@ template <class Layer, class In> struct layer_plan {
   static constexpr std::size_t own_buffers = scalar_count(table_of<Layer, true>());
 
  private:
+  template <bool Buffers> static constexpr auto table = table_of<Layer, Buffers>();
   static constexpr std::size_t unused_gradients = leaves_gradients_out<Layer> ? 0 : padded(frozen_elements);
   static constexpr std::size_t own_scratch_bytes(std::size_t batch, const element_sizes& e) {
     return padded_bytes(scratch_per_sample<Layer, In>() * batch * e.accumulator) + float_parameter_bytes<Layer>(e) +
@@ -246,14 +256,17 @@ template <class Layer, class In> struct layer_plan {
   }
   /// Return the pass with the addresses of the layer's parameters, and the arguments with their gradients' addresses.
   ///@{
-  template <class P> static pass<P> own(pass<P> p) {
+  template <class P> using own_pass = std::conditional_t<frozen, pass<P>, const pass<P>&>;
+  template <class P> static own_pass<P> own(own_pass<P> p) {
     if constexpr (frozen) {
       p.parameters += p.frozen;
       p.master_parameters += p.frozen;
     }
     return p;
   }
-  template <class P> static backward_arguments<P> own(const pass<P>& p, backward_arguments<P> a) {
+  template <class P>
+  using own_arguments = std::conditional_t<frozen, backward_arguments<P>, const backward_arguments<P>&>;
+  template <class P> static own_arguments<P> own(const pass<P>& p, own_arguments<P> a) {
     static_assert(sizeof(gradient_of<P>) <= sizeof(accumulator_of<P>));
     if constexpr (frozen) {
       constexpr element_sizes e{0, sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};

@@ -61,14 +61,13 @@ struct elements_before {
   std::size_t parameters, frozen, buffers, layers;
 };
 
-/// Returns the pass of a layer, with the layer's parameters and the same workspace.
-template <class P> pass<P> at_layer(pass<P> p, const elements_before& before) {
+/// Changes the pass of a list of layers to the pass of one of them: its parameters, in the same workspace.
+template <class P> void enter_layer(pass<P>& p, const elements_before& before) {
   p.parameters += before.parameters;
   p.master_parameters += before.parameters;
   p.frozen += before.frozen - before.parameters;
   p.buffers += before.buffers;
   p.key.layer += before.layers;
-  return p;
 }
 
 /// The phases of a pass in which a layer runs. Layers that reduce over the places run in several phases, even without
@@ -85,11 +84,6 @@ struct layer_phases {
   }
   /// Whether the pass is in the last of these phases.
   bool end_at(std::size_t phase) const { return one_phase || phase == first + reductions; }
-  /// Returns the pass with its phase counted from the layer's first phase.
-  template <class P> pass<P> in_layer(pass<P> p) const {
-    p.phase -= first;
-    return p;
-  }
 };
 
 /// Base of the plans of chains and branches: plans of layers whose arenas are consecutive.
@@ -110,11 +104,6 @@ template <class... Plans> struct plan_list {
     return total;
   }
 
-  /// Bytes of a layer's scratch memory, which in prediction also holds the data that training saves for backward.
-  template <class Plan> static constexpr std::size_t inner_bytes(std::size_t batch, mode m, const element_sizes& e) {
-    return Plan::scratch_bytes(batch, m, e) + (m == mode::predict ? Plan::saved_bytes(batch, m, e) : 0);
-  }
-
   template <std::size_t Index> static consteval elements_before before() {
     return {sum_before(plan_parameters, Index), sum_before(plan_frozen, Index), sum_before(plan_buffers, Index),
             sum_before(plan_layers, Index)};
@@ -125,13 +114,8 @@ template <class... Plans> struct plan_list {
             plan_reductions[Index], all == 0};
   }
 
-  template <class Plan, bool Buffers> static constexpr visited_layer visited() {
-    constexpr std::size_t elements = Buffers ? Plan::buffer_elements : Plan::parameter_elements;
-    if constexpr (elements != 0 || (!Buffers && Plan::frozen_elements != 0))
-      return {Plan::own_name, elements, Plan::frozen_elements, &Plan::template visit<Buffers>};
-    else
-      return {Plan::own_name, elements, Plan::frozen_elements, nullptr};
-  }
+  template <bool Buffers>
+  static constexpr visited_layer visited_layers[] = {Plans::template visited<Buffers>(Plans::own_name)...};
 
  public:
   using layer_type = void;
@@ -169,10 +153,15 @@ template <class... Plans> struct plan_list {
        ...);
     }
   }
-  template <bool Buffers>
-  static void visit(const std::string& prefix, const arena_begin& begin, const entry_visitor& f) {
-    static constexpr visited_layer list[] = {visited<Plans, Buffers>()...};
-    visit_list(list, n, prefix, begin, f);
+  template <bool Buffers> static constexpr visited_layer visited(const char* name) {
+    return {name,
+            Buffers ? buffer_elements : parameter_elements,
+            frozen_elements,
+            nullptr,
+            0,
+            false,
+            visited_layers<Buffers>,
+            n};
   }
   /// Whether the first axis of the last layer's outputs is the channels.
   static constexpr bool channels_first(bool of_inputs) {

@@ -78,16 +78,14 @@ bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, 
   return wrote_working;
 }
 
-template <class Rule, class T, class Backend, std::size_t Groups>
-replica_state<Rule, T, Groups> make_state(int ordinal, const part& range) {
-  const auto zeros = [ordinal](std::size_t count) {
-    return runtime::zeros<T, Backend>(ordinal, count, memory_purpose::optimizer_state);
-  };
-  replica_state<Rule, T, Groups> state;
+/// Allocates the state for a part of one replica.
+template <class Backend, class Rule, class T, std::size_t Groups>
+void allocate_state(replica_state<Rule, T, Groups>& state, int ordinal, const part& range) {
+  constexpr auto purpose = memory_purpose::optimizer_state;
   state.range = range;
-  for (std::size_t i = 0; i < Rule::state_arenas; ++i) state.arenas[i] = zeros(range.count);
-  state.steps = zeros(Groups * step_memory_bytes / sizeof(T));
-  return state;
+  for (std::size_t i = 0; i < Rule::state_arenas; ++i)
+    runtime::assign_zeros<T, Backend>(state.arenas[i], ordinal, range.count, purpose);
+  runtime::assign_zeros<T, Backend>(state.steps, ordinal, Groups * step_memory_bytes / sizeof(T), purpose);
 }
 
 /// Copies a part of the state to the host. All parts have equal step memory, since they make the same steps.

@@ -21,7 +21,10 @@ template <class Rule, class T> struct begin_steps {
   Rule rule;
   std::int64_t step;
   bool skips;
-  DEVPLACE_HD void operator()(std::size_t) const { skips ? record->resume(rule, step) : record->begin(rule, step); }
+  DEVPLACE_HD void operator()(std::size_t) const {
+    if (!skips) record->step = 0;  // then resume() begins
+    record->resume(rule, step);
+  }
 };
 
 /// The host's copy of the last record that was sent to a place.

@@ -13,7 +13,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/sequential.hpp>
-#include <devplace/ops/matmul.hpp>
 #include <devplace/ops/repeated_work.hpp>
 #include <devplace/ops/workspaces.hpp>
 #include <devplace/optim/clip_norm.hpp>
@@ -130,7 +129,7 @@ inline void require_participants(const participants& samples, const participants
 /// Allocates a place's workspace unless it is large enough for `rows` samples.
 template <class Net, class P, class Backend, class T>
 void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
-  if constexpr (std::is_same_v<Backend, backend::cpu>) devplace::detail::gemm_prepare();
+  runtime::prepare_products<Backend>();
   if (memory.rows && rows <= *memory.rows) return;
   using layout = step_layout<Net, P>;
   constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / layout::workspace(1);
