@@ -63,15 +63,15 @@ std::string seed_file(unsigned number) { return plain_seed(number); }
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   memory_source file({data, size});
   try {
-    detail::read_idx_file(file, "input", [&](detail::byte_source& source, const detail::stored_array& array) {
-      const auto expected = detail::stored_bytes(array.extents, array.type->bytes);
-      require(expected && *expected == array.bytes);
-      detail::check_elements(array, source.remaining(), "read_idx", "input");
-      require(array.bytes <= (size + (1 << 17)) * 1032);  // deflate's limit
-      std::vector<unsigned char> elements(array.bytes);
-      detail::read_elements(source, array, elements.data(), "read_idx", "input");
-      require(file.remaining().count == 0 && source.read(elements.data(), elements.size()) == 0);
-    });
+    detail::idx_contents contents(file, "input");
+    const detail::stored_array& array = contents.array();
+    const auto expected = detail::stored_bytes(array.extents, array.type->bytes);
+    require(expected && *expected == array.bytes);
+    detail::check_elements(array, contents.source().remaining(), "read_idx", "input");
+    require(array.bytes <= (size + (1 << 17)) * 1032);  // deflate's limit
+    std::vector<unsigned char> elements(array.bytes);
+    detail::read_elements(contents.source(), array, elements.data(), "read_idx", "input");
+    require(file.remaining().count == 0 && contents.source().read(elements.data(), elements.size()) == 0);
   } catch (const devplace::file_error&) {
     return 0;
   }

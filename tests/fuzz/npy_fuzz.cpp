@@ -28,7 +28,7 @@ void require_order(const devplace::detail::stored_array& array, std::span<const 
       stride /= array.extents[axis];
       in_column_major += left % array.extents[axis] * stride;
     }
-    const std::size_t from = (array.column_major ? in_column_major : i) * width;
+    const std::size_t from = (array.read_reordered != nullptr ? in_column_major : i) * width;
     for (std::size_t k = 0; k < width; ++k)
       require(elements[i * width + k] == in_file[from + (array.swapped ? width - 1 - k : k)]);
   }

@@ -28,7 +28,7 @@ inline float round_trip(dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>&& 
 
 #include <devplace/io/file_text.hpp>
 
-const std::string name = dp::detail::in_quotes("x.npy") + dp::detail::bytes_text(8);
+const std::string name = dp::detail::in_quotes("x.npy") + dp::detail::byte_word(8);
 
 #include <devplace/io/input_file.hpp>
 

@@ -26,26 +26,13 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// shape differ, and for a missing, truncated, damaged or overlong file. Checks type, shape and size before it
 /// allocates memory. For compressed files, checks the largest possible size. Reads pipes and devices only if all
 /// extents are static.
-template <class T = void, class Extents = void> auto read_idx(std::string path) try {
+template <class T = void, class Extents = void> auto read_idx(const std::string& path) try {
   constexpr bool is_type = detail::idx_element<T>, is_shape = extents_like<Extents>;
   static_assert(is_type && is_shape,
                 "devplace: read_idx: the file's element type and extents are the template arguments, as in "
                 "read_idx<std::uint8_t, dextents<3>>(path).");
   if constexpr (is_type && is_shape) {
-    if (!detail::input_file::exists(path)) {
-      const std::string compressed = path + ".gz";
-      if (!detail::input_file::exists(compressed))
-        throw file_error({"read_idx: ", detail::in_quotes(path), " does not exist, nor does ",
-                          detail::in_quotes(compressed), ". Check the path."});
-      path = compressed;
-    }
-    detail::input_file file(path, "read_idx", !Extents::is_static);
-    return detail::read_idx_file(file, path, [&](detail::byte_source& source, const detail::stored_array& array) {
-      if (array.type != detail::dtype_of<T>)
-        detail::fail_idx(path, detail::joined({"holds elements of type ", array.type->name, ", but ", dtype_name<T>(),
-                                               " was asked for; read it as ", array.type->name, "."}));
-      return detail::read_array<T, Extents>(source, array, "read_idx", path);
-    });
+    return detail::idx_file(path, *detail::dtype_of<T>, !Extents::is_static).template read<T, Extents>();
   } else {
     return 0;
   }

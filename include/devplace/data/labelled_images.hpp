@@ -65,10 +65,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 inline image_set read_image_set(const std::string& images_path, const std::string& labels_path) {
   image_set set{read_idx<std::uint8_t, extents<dyn, dyn, dyn>>(images_path),
                 read_idx<std::uint8_t, extents<dyn>>(labels_path)};
-  if (set.images.extent(0) != set.labels.extent(0))
-    throw file_error({"read_image_set: ", detail::in_quotes(images_path), " holds ", set.images.extent(0),
-                      " images and ", detail::in_quotes(labels_path), " holds ", set.labels.extent(0),
-                      " labels; give the two files of one set."});
+  if (set.images.extents().extent(0) != set.size())
+    detail::fail_file("read_image_set", images_path,
+                      {"holds ", set.images.extents().extent(0), " images and '", labels_path, "' holds ", set.size(),
+                       " labels; give the two files of one set."});
   return set;
 }
 

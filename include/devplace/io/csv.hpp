@@ -43,8 +43,7 @@ auto read_csv(const std::string& path, const csv_options& options = {}) try {
     static_assert(Extents::rank == 1 || Extents::rank == 2,
                   "devplace: read_csv: a file has rows and columns, extents<dyn, 3>, or one column, extents<dyn>.");
     detail::input_file file(path, "read_csv", true);
-    if (!file.remaining().exact)
-      throw file_error({"read_csv: ", detail::in_quotes(path), " is a folder, and not a file. Check the path."});
+    if (!file.remaining().exact) detail::fail_file("read_csv", path, {"is a folder, and not a file. Check the path."});
     std::string content(static_cast<std::size_t>(file.remaining().count), '\0');
     content.resize(file.read(content.data(), content.size()));
     detail::csv_text text(content, options, path);

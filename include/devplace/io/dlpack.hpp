@@ -140,15 +140,10 @@ imported_dlpack<Extents> import_dlpack(const Managed* managed, const char* opera
   std::array<std::size_t, rank> requested{}, sizes{};
   std::array<std::ptrdiff_t, rank> strides{};
   for (std::size_t axis = 0; axis != rank; ++axis) requested[axis] = Extents::static_extent(axis);
-  const dlpack_request request{operation,
-                               dtype_of<value_type>,
-                               dlpack_device<P>(),
-                               place_name(backend_of_t<P>{}, place_traits<P>::ordinal),
-                               alignof(value_type),
-                               requested,
-                               &extents_text<Extents>,
-                               !std::is_const_v<T>,
-                               RowMajor};
+  const dlpack_request request{operation,           dtype_of<value_type>,
+                               dlpack_device<P>(),  place_name(backend_of_t<P>{}, place_traits<P>::ordinal),
+                               alignof(value_type), requested,
+                               !std::is_const_v<T>, RowMajor};
   void* const data = dlpack_checks(managed->tensor, request).run(read_only, sizes, strides);
   const Extents extents = [&]<std::size_t... Axis>([[maybe_unused]] std::index_sequence<Axis...> axes) {
     if constexpr (Extents::is_static)

@@ -3,19 +3,23 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
 #include <devplace/config.hpp>
+#include <devplace/base/error.hpp>
+#include <devplace/base/joined.hpp>
 
 namespace devplace::detail {
 
 /// Returns the path in quotes, as in every message about a file. (Not `quoted`: ADL would find std::quoted.)
-inline std::string in_quotes(std::string_view path) {
-  std::string text = "'";  // not "'" + std::string(path): g++ 12 gives a false -Wrestrict warning
-  text += path;
-  text += '\'';
-  return text;
+inline std::string in_quotes(std::string_view path) { return joined({"'", path, "'"}); }
+
+/// Throws file_error with the operation, the file's name in quotes and what was found in the file.
+[[noreturn]] inline void fail_file(std::string_view operation, std::string_view name,
+                                   std::initializer_list<text_part> found) {
+  throw file_error({operation, ": '", name, "' ", joined(found)});
 }
 
 /// Returns at most 40 bytes of a text from a file, with control characters replaced by ?.
@@ -31,5 +35,7 @@ DEVPLACE_COMPILABLE() std::string bytes_text(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " byte" : " bytes");
 }
 DEVPLACE_COMPILED(std::string bytes_text(std::uint64_t))
+/// Returns the word behind a number of bytes: `{count, byte_word(count)}` is `1 byte` or `12 bytes`.
+constexpr const char* byte_word(std::uint64_t count) { return count == 1 ? " byte" : " bytes"; }
 
 }  // namespace devplace::detail

@@ -44,7 +44,7 @@ class byte_source {
   ~byte_source() = default;
 };
 
-/// A file open for reading. `operation` and `path` appear in messages.
+/// A file open for reading. `operation` and `path` appear in messages; `operation` must outlive the file.
 class input_file final : public byte_source {
  public:
   /// Opens the file. `any_size`: the program accepts any size, so the file must be a regular file: a pipe or a device
@@ -54,22 +54,23 @@ class input_file final : public byte_source {
     struct stat status;
     // Checks before open(), which would wait for the other end of a pipe. For a folder, reading fails.
     if (any_size && ::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-      throw file_error({operation_, ": ", in_quotes(path_),
-                        " is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it "
-                        "to a file first; if all extents are static, an array can be read from a pipe."});
+      fail_file(operation_, path_,
+                {"is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it "
+                 "to a file first; if all extents are static, an array can be read from a pipe."});
+    int opened;
     do {
-      file_ = file_descriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-    } while (!file_ && errno == EINTR);
-    if (!file_)
-      throw file_error({operation_, ": ", in_quotes(path_), " cannot be opened: ", std::strerror(errno),
-                        ". Check the path and its permissions."});
+      opened = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    } while (opened < 0 && errno == EINTR);
+    if (opened < 0)
+      fail_file(operation_, path_,
+                {"cannot be opened: ", std::strerror(errno), ". Check the path and its permissions."});
+    file_ = file_descriptor(opened);
     if (::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode))
       rest_ = {static_cast<std::uint64_t>(status.st_size), true};
   }
 
   std::size_t read(void* to, std::size_t bytes) override {
-    const std::size_t used =
-        repeated(to, bytes, [&](char* at, std::size_t left, std::size_t) { return ::read(file_.get(), at, left); });
+    const std::size_t used = read_from(-1, to, bytes);
     if (rest_.exact) rest_.count -= std::min<std::uint64_t>(rest_.count, used);
     return used;
   }
@@ -77,12 +78,12 @@ class input_file final : public byte_source {
   /// Reads `bytes` bytes of a regular file at `offset`, fewer only at its end; returns their number. Does not move the
   /// position of read(). Threads may call it concurrently. Throws file_error.
   std::size_t read_at(std::uint64_t offset, void* to, std::size_t bytes) const {
-    return repeated(to, bytes, [&](char* at, std::size_t left, std::size_t used) {
-      return ::pread(file_.get(), at, left, static_cast<off_t>(offset + used));
-    });
+    return read_from(static_cast<off_t>(offset), to, bytes);
   }
 
   remaining_bytes remaining() const override { return rest_; }
+
+  const std::string& path() const { return path_; }
 
   /// Whether a file, a folder or anything else has this path.
   static bool exists(const std::string& path) {
@@ -91,15 +92,17 @@ class input_file final : public byte_source {
   }
 
  private:
-  /// Calls `read_some(to, bytes left, bytes read)` until all bytes are read or the file ends.
-  template <class ReadSome> std::size_t repeated(void* to, std::size_t bytes, ReadSome&& read_some) const {
+  /// Reads at `offset`, or at the file's position if `offset` is -1, until all bytes are read or the file ends.
+  [[gnu::noinline]] std::size_t read_from(off_t offset, void* to, std::size_t bytes) const {
+    const int file = file_.get();
     std::size_t used = 0;
     while (used < bytes) {
-      const ssize_t got = read_some(static_cast<char*>(to) + used, bytes - used, used);
+      char* const at = static_cast<char*>(to) + used;
+      const ssize_t got = offset < 0 ? ::read(file, at, bytes - used)
+                                     : ::pread(file, at, bytes - used, offset + static_cast<off_t>(used));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0)
-        throw file_error({operation_, ": ", in_quotes(path_), " cannot be read: ", std::strerror(errno),
-                          ". Give the path of a readable file."});
+        fail_file(operation_, path_, {"cannot be read: ", std::strerror(errno), ". Give the path of a readable file."});
       if (got == 0) break;
       used += static_cast<std::size_t>(got);
     }
@@ -107,7 +110,7 @@ class input_file final : public byte_source {
   }
 
   std::string path_;
-  std::string operation_;
+  std::string_view operation_;
   file_descriptor file_;
   remaining_bytes rest_ = {std::numeric_limits<std::uint64_t>::max(), false};
 };

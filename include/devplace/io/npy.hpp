@@ -27,9 +27,9 @@ tensor<T, Extents, on<cpu>> read_npy_from(byte_source& source, std::string_view 
   const stored_array array = read_npy_header(source, from);
   constexpr const dtype* expected = npy_type_of<T>();
   if (array.type != expected)
-    fail_npy(from, joined({"holds elements of type '", array.type->npy, "', but ", dtype_name<T>(), " ('",
-                           expected->npy, "') was asked for; read it as ", array.type->name,
-                           ", or convert the array with .astype('", expected->npy, "') before np.save."}));
+    fail_npy(from, {"holds elements of type '", array.type->npy, "', but ", dtype_name<T>(), " ('", expected->npy,
+                    "') was asked for; read it as ", array.type->name, ", or convert the array with .astype('",
+                    expected->npy, "') before np.save."});
   return read_array<T, Extents>(source, array, operation, name);
 }
 

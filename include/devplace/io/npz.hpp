@@ -65,8 +65,7 @@ class npz_file {
 
  private:
   static std::uint64_t bytes_of(const detail::input_file& file, const std::string& path) {
-    if (!file.remaining().exact)
-      throw file_error({"npz_file: ", detail::in_quotes(path), " is a folder, and not a file. Check the path."});
+    if (!file.remaining().exact) detail::fail_file("npz_file", path, {"is a folder, and not a file. Check the path."});
     return file.remaining().count;
   }
   static std::string name_of(const detail::zip_entry& entry) {
@@ -89,7 +88,7 @@ class npz_file {
     for (std::size_t k = 0; k < names_.size() && k < most; ++k)
       text += (k == 0 ? "; it has " : ", ") + detail::in_quotes(detail::printable(names_[k]));
     if (names_.size() > most) text += detail::joined({" and ", names_.size() - most, " more"});
-    zip().fail(detail::joined({"has no array ", detail::in_quotes(name), text.empty() ? "; it has none" : text, "."}));
+    zip().fail({"has no array ", detail::in_quotes(name), text.empty() ? "; it has none" : text, "."});
   }
 
   std::string path_;

@@ -85,12 +85,13 @@ class safetensors_file {
   /// have. Throws file_error.
   void read_elements(const safetensors_entry& entry, void* to) const {
     if (file_.read_at(entry.offset, to, entry.bytes) < entry.bytes)
-      detail::fail_safetensors(path_, "was truncated after it was opened. Write it under another name and rename it.");
+      detail::fail_safetensors(path_,
+                               {"was truncated after it was opened. Write it under another name and rename it."});
   }
 
  private:
   detail::safetensors_header read_header() {
-    if (!file_.remaining().exact) detail::fail_safetensors(path_, "is a folder. Give the path of a file.");
+    if (!file_.remaining().exact) detail::fail_safetensors(path_, {"is a folder. Give the path of a file."});
     return detail::read_safetensors_header(file_, path_);
   }
 
@@ -101,17 +102,16 @@ class safetensors_file {
     for (std::size_t i = 0; i < by_name_.size() && i < most; ++i)
       names += (i == 0 ? "; it has " : ", ") + detail::json_string(header_.tensors[i].name);
     if (by_name_.size() > most) names += detail::joined({" and ", by_name_.size() - most, " more"});
-    detail::fail_safetensors(path_, detail::joined({"has no tensor ", detail::json_string(name),
-                                                    names.empty() ? "; it has none" : names, "."}));
+    detail::fail_safetensors(
+        path_, {"has no tensor ", detail::json_string(name), names.empty() ? "; it has none" : names, "."});
   }
 
   [[noreturn]] void fail_type(const safetensors_entry& entry, const detail::dtype& expected) const {
     std::string advice = "tensors have no such elements; convert them before saving them, or use read_elements";
     for (const detail::dtype& type : detail::dtypes)
       if (type.safetensors == entry.dtype) advice = std::string("read it as ") + type.name;
-    detail::fail_safetensors(path_ + ':' + entry.name,
-                             detail::joined({"holds elements of type ", entry.dtype, ", but ", expected.name, " (",
-                                             expected.safetensors, ") was asked for; ", advice, "."}));
+    detail::fail_safetensors(path_ + ':' + entry.name, {"holds elements of type ", entry.dtype, ", but ", expected.name,
+                                                        " (", expected.safetensors, ") was asked for; ", advice, "."});
   }
 
   std::string path_;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -18,13 +20,16 @@
 
 namespace devplace::detail {
 
+class byte_source;
+
 /// An array as described by a file's header.
 struct stored_array {
   const dtype* type = nullptr;
   std::vector<std::size_t> extents;
-  std::size_t bytes = 0;      ///< of its elements
-  bool swapped = false;       ///< true if the byte order differs from this machine's
-  bool column_major = false;  ///< true if the first index changes fastest and several extents exceed 1
+  std::size_t bytes = 0;  ///< of its elements
+  bool swapped = false;   ///< true if the byte order differs from this machine's
+  /// Reads the elements to row-major order, if several extents exceed 1 and the first index changes fastest.
+  std::size_t (*read_reordered)(byte_source& source, const stored_array& array, unsigned char* to) = nullptr;
 };
 
 /// Returns the size in bytes of an array with these extents, or nothing if no machine can address it. The overflow
@@ -44,28 +49,34 @@ inline std::optional<std::size_t> stored_bytes(std::span<const std::size_t> exte
   return empty ? 0 : product;
 }
 
-/// Returns the name of the extents type in C++: `extents<dyn, 28, 28>`.
-template <extents_like Extents> std::string extents_text() {
-  std::string text = "extents<";
-  for (std::size_t axis = 0; axis < Extents::rank; ++axis) {
-    const std::size_t extent = Extents::static_extent(axis);
-    if (axis != 0) text += ", ";
-    text += extent == dyn ? "dyn" : std::to_string(extent);
-  }
-  return text + ">";
+/// Returns the name of an extents type in C++: `extents<dyn, 28, 28>`.
+inline std::string extents_text(std::span<const std::size_t> extents) {
+  std::string text;
+  for (const std::size_t extent : extents)
+    text += joined({text.empty() ? "" : ", ", extent == dyn ? text_part("dyn") : text_part(extent)});
+  return joined({"extents<", text, ">"});
 }
 
-/// Converts a stored array's extents to `Extents`. Throws file_error with both extents if the rank or a static extent
-/// differs.
+/// Throws file_error with both shapes unless a stored array fits extents of type `extents<wanted...>`.
+inline void check_shape(std::span<const std::size_t> stored, std::span<const std::size_t> wanted,
+                        std::string_view operation, std::string_view path) {
+  if (std::equal(stored.begin(), stored.end(), wanted.begin(), wanted.end(),
+                 [](std::size_t found, std::size_t extent) { return extent == dyn || extent == found; }))
+    return;
+  fail_file(operation, path,
+            {"holds an array of shape ", sizes_text(stored), ", which does not fit ", extents_text(wanted),
+             "; name extents that fit the file (dyn where they vary), or give the right file."});
+}
+
+/// Converts a stored array's extents to `Extents`. Throws file_error as check_shape does.
 template <extents_like Extents>
 Extents checked_extents(std::span<const std::size_t> stored, std::string_view operation, std::string_view path) {
-  bool fits = stored.size() == Extents::rank;
-  for (std::size_t axis = 0; fits && axis < Extents::rank; ++axis)
-    fits = Extents::static_extent(axis) == dyn || Extents::static_extent(axis) == stored[axis];
-  if (!fits)
-    throw file_error({operation, ": ", in_quotes(path), " holds an array of shape ", sizes_text(stored),
-                      ", which does not fit ", extents_text<Extents>(),
-                      "; name extents that fit the file (dyn where they vary), or give the right file."});
+  constexpr auto wanted = [] {
+    std::array<std::size_t, Extents::rank> sizes{};
+    for (std::size_t axis = 0; axis != Extents::rank; ++axis) sizes[axis] = Extents::static_extent(axis);
+    return sizes;
+  }();
+  check_shape(stored, wanted, operation, path);
   if constexpr (Extents::is_static) {
     return Extents();
   } else {

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,8 +19,10 @@
 #include <devplace/base/error.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
+#include <devplace/io/read_array.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/tensor/dtype.hpp>
+#include <devplace/tensor/tensor.hpp>
 
 // Defines gzip_reader: the macro names gzip_zlib.hpp or, without the component zlib, gzip_absent.hpp.
 #include DEVPLACE_GZIP_READER
@@ -28,13 +32,12 @@ namespace devplace::detail {
 template <class T>
 concept idx_element = is_element<T> && dtype_of<T>->idx != 0;
 
-[[noreturn]] inline void fail_idx(std::string_view name, const std::string& found) {
-  throw file_error({"read_idx: ", in_quotes(name), " ", found});
+[[noreturn]] inline void fail_idx(std::string_view name, std::initializer_list<text_part> found) {
+  fail_file("read_idx", name, found);
 }
 
-inline std::string hexadecimal(unsigned char byte) {
-  constexpr char digits[] = "0123456789abcdef";
-  return {'0', 'x', digits[byte >> 4], digits[byte & 15]};
+inline std::string_view hexadecimal(unsigned digit) {
+  return std::string_view("0123456789abcdef").substr(digit & 15, 1);
 }
 
 /// Size of the longest header, with 255 extents.
@@ -42,28 +45,25 @@ inline constexpr std::size_t longest_idx_header = 4 + 4 * 255;
 
 /// Parses the header at the start of `bytes`. Throws file_error with `name`, what was found and what was expected.
 inline stored_array parse_idx_header(std::span<const unsigned char> bytes, std::string_view name) {
-  if (bytes.empty()) fail_idx(name, "is empty; an IDX file starts with the bytes 0, 0, element type and rank.");
-  for (std::size_t i = 0; i < 2 && i < bytes.size(); ++i)
-    if (bytes[i] != 0)
-      fail_idx(name, joined({"is not an IDX file: its byte ", i, " is ", hexadecimal(bytes[i]),
-                             "; an IDX file starts with the bytes 0, 0, element type and rank."}));
+  if (bytes.empty()) fail_idx(name, {"is empty; an IDX file starts with the bytes 0, 0, element type and rank."});
+  if (const std::size_t i = bytes[0] != 0 ? 0 : 1; i < bytes.size() && bytes[i] != 0)
+    fail_idx(name, {"is not an IDX file: its byte ", i, " is 0x", hexadecimal(bytes[i] / 16u), hexadecimal(bytes[i]),
+                    "; an IDX file starts with the bytes 0, 0, element type and rank."});
   if (bytes.size() < 4)
     fail_idx(name,
-             joined({"ends inside its header, after ", bytes_text(bytes.size()), ". Copy or download it again."}));
+             {"ends inside its header, after ", bytes.size(), byte_word(bytes.size()), ". Copy or download it again."});
 
-  const auto type = std::find_if(dtypes.begin(), dtypes.end(),
-                                 [&](const dtype& known) { return known.idx == bytes[2] && bytes[2] != 0; });
-  if (type == dtypes.end())
-    fail_idx(
-        name,
-        joined({"holds elements of type ", hexadecimal(bytes[2]),
-                "; devplace reads 0x08 (uint8), 0x0c (int32), 0x0d (float) and 0x0e (double). Convert the file."}));
+  const dtype* type = nullptr;
+  for (const dtype& known : dtypes)
+    if (known.idx == bytes[2] && bytes[2] != 0) type = &known;
+  if (type == nullptr)
+    fail_idx(name, {"holds elements of type 0x", hexadecimal(bytes[2] / 16u), hexadecimal(bytes[2]),
+                    "; devplace reads 0x08 (uint8), 0x0c (int32), 0x0d (float) and 0x0e (double). Convert the file."});
   const std::size_t rank = bytes[3];
   const std::size_t header_bytes = 4 + 4 * rank;
   if (bytes.size() < header_bytes)
-    fail_idx(name,
-             joined({"ends inside its header: the header of an array with ", rank, " axes takes ",
-                     bytes_text(header_bytes), " and the file has ", bytes.size(), ". Copy or download it again."}));
+    fail_idx(name, {"ends inside its header: the header of an array with ", rank, " axes takes ", header_bytes,
+                    byte_word(header_bytes), " and the file has ", bytes.size(), ". Copy or download it again."});
 
   std::vector<std::size_t> extents(rank);
   for (std::size_t axis = 0; axis < rank; ++axis)
@@ -71,7 +71,7 @@ inline stored_array parse_idx_header(std::span<const unsigned char> bytes, std::
   const auto data_bytes = stored_bytes(extents, type->bytes);
   if (!data_bytes)
     fail_idx(name,
-             "announces an array larger than any memory; its header is damaged. Copy or download the file again.");
+             {"announces an array larger than any memory; its header is damaged. Copy or download the file again."});
   return {type, std::move(extents), *data_bytes, std::endian::native == std::endian::little};
 }
 
@@ -87,19 +87,57 @@ inline stored_array read_idx_header(byte_source& source, std::span<const unsigne
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Reads a plain or compressed file's header and calls `continuation(source, array)`; `source` continues with the
-/// elements.
-template <class Continuation> auto read_idx_file(byte_source& file, std::string_view name, Continuation continuation) {
-  unsigned char begun[4];
-  const std::span<const unsigned char> start(begun, file.read(begun, 4));
-  const auto go_on = [&](byte_source& source, std::span<const unsigned char> read) {
-    const stored_array array = read_idx_header(source, read, name);
-    return continuation(source, array);
-  };
-  if (start.size() < 2 || start[0] != 0x1f || start[1] != 0x8b) return go_on(file, start);  // RFC 1952
-  gzip_reader contents(file, start, "read_idx", name);
-  return go_on(contents, {});
-}
+/// The header of a plain or compressed IDX file, and its elements, which are not read yet.
+class idx_contents {
+ public:
+  /// The arguments must outlive the object. Throws as parse_idx_header does.
+  idx_contents(byte_source& file, std::string_view name) : source_(&file) {
+    unsigned char begun[4];
+    std::span<const unsigned char> start(begun, file.read(begun, 4));
+    if (start.size() >= 2 && start[0] == 0x1f && start[1] == 0x8b) {  // RFC 1952
+      source_ = &inflated_.emplace(file, start, "read_idx", name);
+      start = {};
+    }
+    array_ = read_idx_header(*source_, start, name);
+  }
+
+  const stored_array& array() const { return array_; }
+  /// Continues with the elements.
+  byte_source& source() { return *source_; }
+
+ private:
+  std::optional<gzip_reader> inflated_;
+  byte_source* source_;
+  stored_array array_;
+};
+
+/// An IDX file with elements of type `type`. If `path` does not exist, `path`.gz is opened.
+class idx_file {
+ public:
+  idx_file(const std::string& path, const dtype& type, bool any_size)
+      : file_(existing(path), "read_idx", any_size), contents_(file_, file_.path()) {
+    if (const dtype* const found = contents_.array().type; found != &type)
+      fail_idx(file_.path(), {"holds elements of type ", found->name, ", but ", type.name,
+                              " was asked for; read it as ", found->name, "."});
+  }
+  [[gnu::noinline]] ~idx_file() = default;
+
+  template <element T, extents_like Extents> tensor<T, Extents, on<cpu>> read() {
+    return read_array<T, Extents>(contents_.source(), contents_.array(), "read_idx", file_.path());
+  }
+
+ private:
+  static std::string existing(const std::string& path) {
+    if (input_file::exists(path)) return path;
+    std::string compressed = joined({path, ".gz"});
+    if (!input_file::exists(compressed))
+      fail_idx(path, {"does not exist, nor does '", compressed, "'. Check the path."});
+    return compressed;
+  }
+
+  input_file file_;
+  idx_contents contents_;
+};
 
 }  // namespace DEVPLACE_CONFIGURATION
 

@@ -30,10 +30,10 @@ class csv_text {
       : options_(options), path_(path), rest_(text) {
     check_delimiter();
     if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);  // the byte order mark of UTF-8
-    if (rest_.starts_with("\xff\xfe") || rest_.starts_with("\xfe\xff")) fail("is UTF-16 text. Save it as UTF-8.");
+    if (rest_.starts_with("\xff\xfe") || rest_.starts_with("\xfe\xff")) fail({"is UTF-16 text. Save it as UTF-8."});
     start_ = at_start();
     std::string_view line;
-    if (!next_line(line)) fail("is empty; give a file with at least one line.");
+    if (!next_line(line)) fail({"is empty; give a file with at least one line."});
     std::size_t at = 0;
     do {
       const field found = next_field(line, at);
@@ -116,13 +116,13 @@ class csv_text {
       while (end != std::string_view::npos && end + 1 < line.size() && line[end + 1] == '"')
         end = line.find('"', end + 2);
       if (end == std::string_view::npos)
-        fail(joined({"has a quotation mark in line ", line_,
-                     " that is not closed in that line. Close it, or remove line breaks within fields."}));
+        fail({"has a quotation mark in line ", line_,
+              " that is not closed in that line. Close it, or remove line breaks within fields."});
       found = {line.substr(at + 1, end - at - 1), true};
       for (at = end + 1; at < line.size() && is_space(line[at]);) ++at;
       if (at < line.size() && line[at] != options_.delimiter)
-        fail(joined({"has text behind a closing quotation mark in line ", line_,
-                     ". Double the quotation marks within a field."}));
+        fail({"has text behind a closing quotation mark in line ", line_,
+              ". Double the quotation marks within a field."});
     } else {
       const std::size_t end = std::min(line.find(options_.delimiter, at), line.size());
       found.text = line.substr(at, end - at);
@@ -141,9 +141,9 @@ class csv_text {
       ++count;
     } while (at <= line.size());
     if (count != fields_)
-      fail(joined({"has ", count, count == 1 ? " field" : " fields", " in line ", line_, ", and ", fields_,
-                   " in its first line. Correct the line, or give the delimiter (it is '",
-                   printable({&options_.delimiter, 1}), "')."}));
+      fail({"has ", count, count == 1 ? " field" : " fields", " in line ", line_, ", and ", fields_,
+            " in its first line. Correct the line, or give the delimiter (it is '", printable({&options_.delimiter, 1}),
+            "')."});
   }
 
   static std::string unquoted(const field& from) {
@@ -171,9 +171,9 @@ class csv_text {
       throw argument_error({"read_csv: the column ", in_quotes(name), " of ", in_quotes(path_),
                             " was asked for by its name, and the option header is false. Give its number, from 0."});
     const auto at = std::find(names_.begin(), names_.end(), name);
-    if (at == names_.end()) fail(joined({"has no column ", in_quotes(name), "; it has ", names(), "."}));
+    if (at == names_.end()) fail({"has no column ", in_quotes(name), "; it has ", names(), "."});
     if (std::find(at + 1, names_.end(), name) != names_.end())
-      fail(joined({"has several columns ", in_quotes(name), ". Give the number of a column, counted from 0."}));
+      fail({"has several columns ", in_quotes(name), ". Give the number of a column, counted from 0."});
     return static_cast<std::size_t>(at - names_.begin());
   }
 
@@ -254,11 +254,9 @@ class csv_text {
   [[noreturn]] void fail_at(std::size_t column, const std::string& found, const std::string& advice) const {
     std::string text = joined({found, ", in line ", line_, ", column ", column + 1});
     if (options_.header) text += joined({" (", in_quotes(printable(names_[column])), ")"});
-    fail(joined({text, ". ", advice}));
+    fail({text, ". ", advice});
   }
-  [[noreturn]] void fail(const std::string& found) const {
-    throw file_error({"read_csv: ", in_quotes(path_), " ", found});
-  }
+  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_file("read_csv", path_, found); }
 
   const csv_options& options_;
   std::string_view path_, rest_;

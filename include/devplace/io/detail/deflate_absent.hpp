@@ -35,10 +35,9 @@ inline std::uint32_t zip_checksum(std::uint32_t before, const void* bytes, std::
 class deflate_reader final : public byte_source {
  public:
   deflate_reader(byte_source&, std::string_view operation, std::string_view name) {
-    throw file_error(
-        {operation, ": ", in_quotes(name),
-         " is compressed and this program was built without zlib. Link devplace::zlib (find_package(devplace "
-         "COMPONENTS zlib)), or save it without compression, by np.savez."});
+    fail_file(operation, name,
+              {"is compressed and this program was built without zlib. Link devplace::zlib (find_package(devplace "
+               "COMPONENTS zlib)), or save it without compression, by np.savez."});
   }
 
   std::size_t read(void*, std::size_t) override { return 0; }

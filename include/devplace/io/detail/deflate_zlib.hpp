@@ -33,8 +33,8 @@ class deflate_reader final : public inflate_reader {
     std::size_t used = 0;
     while (used < bytes && !ended_) {
       const int status = decompress(to, bytes, used);
-      if (status == Z_BUF_ERROR) fail("ends inside its compressed data. Copy it again.");
-      if (status != Z_OK && status != Z_STREAM_END) fail(joined({"is damaged: ", reason(), ". Copy it again."}));
+      if (status == Z_BUF_ERROR) fail({"ends inside its compressed data. Copy it again."});
+      if (status != Z_OK && status != Z_STREAM_END) fail({"is damaged: ", reason(), ". Copy it again."});
       ended_ = status == Z_STREAM_END;
     }
     return used;

@@ -57,7 +57,6 @@ struct dlpack_request {
   std::string place;
   std::size_t alignment;
   std::span<const std::size_t> extents;  ///< dyn accepts any extent
-  std::string (*extents_text)();
   bool writable;
   bool row_major;
 };
@@ -79,7 +78,7 @@ class dlpack_checks {
                          ". Take a view by view_dlpack, which has strides, or let the producer make it contiguous: "
                          "numpy.ascontiguousarray(x), x.contiguous() in PyTorch."}));
     if (request_.writable && read_only)
-      fail(joined(
+      refuse(joined(
           {std::string("may only be read, as its producer says. Take a view of const elements by view_dlpack<const "),
            request_.type->name, ", ...>, or let the producer copy it."}));
     if (request_.writable && !empty) check_distinct(extents, strides);
@@ -108,7 +107,7 @@ class dlpack_checks {
     text += request_.device.type == device_type::cpu
                 ? "Let the producer copy it, as x.cpu() in PyTorch, or ask for the cuda place that is this device."
                 : "Ask for the place where it lies, or let the producer copy it, as x.to(\"cuda:0\") in PyTorch.";
-    fail(text);
+    refuse(text);
   }
 
   void check_type() const {
@@ -124,7 +123,7 @@ class dlpack_checks {
       text += "let the producer view it as bytes, x.view(numpy.uint8) or x.to(torch.uint8), and ask for uint8";
     else
       text += "tensors have no such elements, so let the producer convert them, as x.astype(numpy.float32)";
-    fail(text + ".");
+    refuse(text + ".");
   }
 
   void check_shape(std::span<std::size_t> extents) const {
@@ -142,7 +141,7 @@ class dlpack_checks {
     }
     if (!fits)
       fail_shape(joined({"has the shape ", shape.empty() ? std::string("of a scalar") : shape, ", which does not fit ",
-                         request_.extents_text(),
+                         extents_text(request_.extents),
                          "; ask for extents that fit (dyn where they vary), or reshape it in Python."}));
     if (!stored_bytes(extents, request_.type->bytes))
       fail_shape(joined({"has the shape ", shape, ", which no machine can address; its producer is wrong."}));
@@ -195,16 +194,16 @@ class dlpack_checks {
 
   void* address(bool empty) const {
     auto* const first = static_cast<unsigned char*>(tensor_.data);
-    if (first == nullptr && !empty) fail("has no memory; its producer is wrong.");
+    if (first == nullptr && !empty) refuse("has no memory; its producer is wrong.");
     if (first == nullptr) return nullptr;
     void* const data = first + tensor_.byte_offset;
     if (reinterpret_cast<std::uintptr_t>(data) % request_.alignment != 0 && !empty)
-      fail(joined({"starts at an address that is not a multiple of ", request_.alignment, " bytes, the alignment ",
-                   "of ", request_.type->name, ". Let the producer copy it, as x.copy() in NumPy."}));
+      refuse(joined({"starts at an address that is not a multiple of ", request_.alignment, " bytes, the alignment ",
+                     "of ", request_.type->name, ". Let the producer copy it, as x.copy() in NumPy."}));
     return data;
   }
 
-  [[noreturn]] void fail(const std::string& found) const {
+  [[noreturn]] void refuse(const std::string& found) const {
     throw argument_error({request_.operation, ": the tensor ", found});
   }
   [[noreturn]] void fail_shape(const std::string& found) const {

@@ -6,7 +6,6 @@
 #include <span>
 #include <string_view>
 
-#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
@@ -17,9 +16,9 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 class gzip_reader final : public byte_source {
  public:
   gzip_reader(byte_source&, std::span<const unsigned char>, std::string_view operation, std::string_view name) {
-    throw file_error({operation, ": ", in_quotes(name),
-                      " is compressed with gzip and this program was built without zlib. Link devplace::zlib "
-                      "(find_package(devplace COMPONENTS zlib)), or decompress the file with gunzip."});
+    fail_file(operation, name,
+              {"is compressed with gzip and this program was built without zlib. Link devplace::zlib "
+               "(find_package(devplace COMPONENTS zlib)), or decompress the file with gunzip."});
   }
 
   std::size_t read(void*, std::size_t) override { return 0; }

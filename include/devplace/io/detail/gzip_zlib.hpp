@@ -40,9 +40,9 @@ class gzip_reader final : public inflate_reader {
       if (status == Z_STREAM_END)
         next_member();
       else if (status == Z_BUF_ERROR)
-        fail("ends inside its gzip stream. Copy it again.");
+        fail({"ends inside its gzip stream. Copy it again."});
       else if (status != Z_OK)
-        fail(joined({"is a damaged gzip file: ", reason(), ". Copy it again."}));
+        fail({"is a damaged gzip file: ", reason(), ". Copy it again."});
     }
     return used;
   }
@@ -67,7 +67,7 @@ class gzip_reader final : public inflate_reader {
     for (feed(); stream_.avail_in != 0 && *stream_.next_in == 0; feed()) {
       ++stream_.next_in;
       --stream_.avail_in;
-      if (++padding > most_padding) fail("has more than 1 MiB of zeros after its gzip stream. Copy it again.");
+      if (++padding > most_padding) fail({"has more than 1 MiB of zeros after its gzip stream. Copy it again."});
     }
     if (stream_.avail_in == 0) {
       ended_ = true;
@@ -75,10 +75,10 @@ class gzip_reader final : public inflate_reader {
     }
     if (padding != 0 || *stream_.next_in != 0x1f) {
       const std::uint64_t bytes = padding + stream_.avail_in + compressed_.remaining().count;
-      fail(joined({"has ", compressed_.remaining().exact ? bytes_text(bytes) : "other bytes",
-                   " after its gzip stream. Copy it again."}));
+      fail({"has ", compressed_.remaining().exact ? joined({bytes, byte_word(bytes)}) : "other bytes",
+            " after its gzip stream. Copy it again."});
     }
-    if (inflateReset(&stream_) != Z_OK) fail(joined({"cannot be decompressed: ", reason(), "."}));
+    if (inflateReset(&stream_) != Z_OK) fail({"cannot be decompressed: ", reason(), "."});
   }
 };
 

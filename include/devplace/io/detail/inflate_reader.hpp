@@ -55,9 +55,7 @@ class inflate_reader : public byte_source {
 
   std::string reason() const { return stream_.msg != nullptr ? stream_.msg : "unknown data"; }
 
-  [[noreturn]] void fail(const std::string& found) const {
-    throw file_error({operation_, ": ", in_quotes(name_), " ", found});
-  }
+  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_file(operation_, name_, found); }
 
   z_stream stream_{};  // zlib keeps its address
   byte_source& compressed_;

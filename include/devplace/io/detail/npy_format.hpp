@@ -17,6 +17,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <devplace/base/error.hpp>
 #include <devplace/io/file_text.hpp>
@@ -43,8 +44,8 @@ struct npy_origin {
   std::string_view operation, name;
 };
 
-[[noreturn]] inline void fail_npy(const npy_origin& from, const std::string& found) {
-  throw file_error({from.operation, ": ", in_quotes(from.name), " ", found});
+[[noreturn]] inline void fail_npy(const npy_origin& from, std::initializer_list<text_part> found) {
+  fail_file(from.operation, from.name, found);
 }
 
 /// Returns advice for saving an array of an unsupported element type. `kind` is the type without byte order.
@@ -69,6 +70,27 @@ inline std::string npy_advice(std::string_view kind) {
   return "Save an array of one of these types";
 }
 
+/// Reads the elements of a column-major array to `to` in row-major order. Returns the number of bytes read.
+inline std::size_t read_column_major(byte_source& source, const stored_array& array, unsigned char* to) {
+  const std::size_t rank = array.extents.size(), width = array.type->bytes;
+  std::vector<std::size_t> index(rank, 0), strides(rank, width);
+  for (std::size_t axis = rank - 1; axis != 0; --axis) strides[axis - 1] = strides[axis] * array.extents[axis];
+  unsigned char chunk[std::size_t{1} << 14];
+  std::size_t got = 0, at = 0;
+  for (std::size_t more = sizeof chunk; more == sizeof chunk; got += more) {
+    more = source.read(chunk, std::min(sizeof chunk, array.bytes - got));
+    for (std::size_t k = 0; k + width <= more; k += width) {
+      std::memcpy(to + at, chunk + k, width);
+      for (std::size_t axis = 0; axis != rank; ++axis) {
+        at += strides[axis];
+        if (++index[axis] != array.extents[axis]) break;
+        at -= strides[axis] * std::exchange(index[axis], 0);
+      }
+    }
+  }
+  return got;
+}
+
 /// Parses the dict literal of a header: the three keys in any order, quotes of either kind, and any white space.
 class npy_header_parser {
  public:
@@ -88,38 +110,38 @@ class npy_header_parser {
       else if (key == "shape" && !std::exchange(has_shape, true))
         shape();
       else
-        fail(joined(
-            {"has the header key '", key,
-             "', which is unknown or given twice; the keys are 'descr', 'fortran_order' and 'shape', once each"}));
+        fail({"has the header key '", key,
+              "', which is unknown or given twice; the keys are 'descr', 'fortran_order' and 'shape', once each"});
       if (accept(",")) continue;
       expect("}");
       break;
     }
     skip_space();
-    if (position_ != text_.size()) fail("has text after its header's dict");
+    if (position_ != text_.size()) fail({"has text after its header's dict"});
     if (!has_type || !has_order || !has_shape)
-      fail("lacks one of the header's three keys 'descr', 'fortran_order' and 'shape'");
+      fail({"lacks one of the header's three keys 'descr', 'fortran_order' and 'shape'"});
     const auto& all = result_.extents;  // With at most one axis longer than 1, both orders are equal.
-    result_.column_major &= std::count_if(all.begin(), all.end(), [](std::size_t extent) { return extent > 1; }) > 1;
+    if (column_major_ && std::count_if(all.begin(), all.end(), [](std::size_t extent) { return extent > 1; }) > 1)
+      result_.read_reordered = &read_column_major;
     return std::move(result_);
   }
 
  private:
   void element_type() {
-    if (accept("[")) fail("holds a structured array; save each of its fields with np.save as a file of its own");
+    if (accept("[")) fail({"holds a structured array; save each of its fields with np.save as a file of its own"});
     const std::string_view descr = string_literal("the element type");
     const std::string_view kind = descr.substr(descr.find_first_of("<>|=") == 0 ? 1 : 0);
     for (const dtype& type : dtypes)
       if (!type.npy.empty() && kind == type.npy.substr(1)) result_.type = &type;
     result_.swapped = descr.starts_with('>');
     if (result_.type == nullptr)
-      fail(joined({"holds elements of type '", descr, "', which devplace does not read (it reads ",
-                   "float, double, half, int32, int64 and uint8). ", npy_advice(kind)}));
+      fail({"holds elements of type '", descr, "', which devplace does not read (it reads ",
+            "float, double, half, int32, int64 and uint8). ", npy_advice(kind)});
   }
 
   void order() {
-    result_.column_major = accept("True");
-    if (!result_.column_major && !accept("False")) fail_expected("True or False");
+    column_major_ = accept("True");
+    if (!column_major_ && !accept("False")) fail_expected({"True or False"});
   }
 
   void shape() {
@@ -128,7 +150,7 @@ class npy_header_parser {
       result_.extents.push_back(number());
       if (accept(",")) continue;
       // In Python, (3) is a number and not a tuple.
-      if (result_.extents.size() == 1) fail_expected("',', as in (3,)");
+      if (result_.extents.size() == 1) fail_expected({"',', as in (3,)"});
       expect(")");
       break;
     }
@@ -138,8 +160,8 @@ class npy_header_parser {
     skip_space();
     std::size_t value = 0;
     const auto [end, code] = std::from_chars(text_.data() + position_, text_.data() + text_.size(), value);
-    if (code == std::errc::result_out_of_range) fail("has an extent too large for this machine");
-    if (code != std::errc{}) fail_expected("a non-negative extent");
+    if (code == std::errc::result_out_of_range) fail({"has an extent too large for this machine"});
+    if (code != std::errc{}) fail_expected({"a non-negative extent"});
     position_ = static_cast<std::size_t>(end - text_.data());
     if (position_ < text_.size() && text_[position_] == 'L') ++position_;  // Python 2 wrote long integers as 3L
     return value;
@@ -148,13 +170,13 @@ class npy_header_parser {
   std::string_view string_literal(const char* expected) {
     skip_space();
     if (position_ == text_.size() || (text_[position_] != '\'' && text_[position_] != '"'))
-      fail_expected(std::string(expected) + " in quotes");
+      fail_expected({expected, " in quotes"});
     const char quote = text_[position_++];
     const std::size_t end = text_.find(quote, position_);
-    if (end == std::string_view::npos) fail("has an unfinished string in its header");
+    if (end == std::string_view::npos) fail({"has an unfinished string in its header"});
     const std::string_view inside = text_.substr(position_, end - position_);
     for (const char c : inside)
-      if (c < ' ' || c > '~' || c == '\\') fail("has characters in its header that NumPy does not write there");
+      if (c < ' ' || c > '~' || c == '\\') fail({"has characters in its header that NumPy does not write there"});
     position_ = end + 1;
     return inside;
   }
@@ -169,19 +191,20 @@ class npy_header_parser {
   }
 
   void expect(const char* word) {
-    if (!accept(word)) fail_expected(joined({"'", word, "'"}));
+    if (!accept(word)) fail_expected({"'", word, "'"});
   }
 
-  [[noreturn]] void fail_expected(const std::string& expected) const {
-    fail(joined({"has a header that is not a valid dict: ", expected, " is missing at its character ", position_,
-                 ". Write the file again with np.save"}));
+  [[noreturn]] void fail_expected(std::initializer_list<text_part> expected) const {
+    fail({"has a header that is not a valid dict: ", joined(expected), " is missing at its character ", position_,
+          ". Write the file again with np.save"});
   }
 
-  [[noreturn]] void fail(const std::string& found) const { fail_npy(from_, found + "."); }
+  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_npy(from_, {joined(found), "."}); }
 
   std::string_view text_;
   npy_origin from_;
   std::size_t position_ = 0;
+  bool column_major_ = false;
   stored_array result_;
 };
 
@@ -190,21 +213,21 @@ inline constexpr std::size_t longest_npy_header = std::size_t{1} << 16;
 
 /// Reads the header of a .npy file. Throws file_error with the origin, what was found and what was expected.
 inline stored_array read_npy_header(byte_source& source, const npy_origin& from) {
-  const auto fail = [&](const std::string& found) { fail_npy(from, found); };
+  const auto fail = [&](std::initializer_list<text_part> found) { fail_npy(from, found); };
   const auto fail_inside = [&](std::uint64_t after) {
-    fail(joined({"ends inside its header, after ", bytes_text(after), ". Copy it again."}));
+    fail({"ends inside its header, after ", after, byte_word(after), ". Copy it again."});
   };
   constexpr unsigned char magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
   unsigned char start[12];
   std::size_t got = source.read(start, 8);
-  if (got == 0) fail("is empty; a .npy file has at least a header. Write it again with np.save.");
+  if (got == 0) fail({"is empty; a .npy file has at least a header. Write it again with np.save."});
   if (std::memcmp(start, magic, std::min(got, sizeof(magic))) != 0)
-    fail("is not a .npy file: it does not start with the bytes \\x93NUMPY.");
+    fail({"is not a .npy file: it does not start with the bytes \\x93NUMPY."});
   if (got < 8) fail_inside(got);
   const unsigned major = start[6];
   const unsigned minor = start[7];
   if (major < 1 || major > 3 || minor != 0)
-    fail(joined({"has format version ", major, ".", minor, "; devplace reads 1.0, 2.0 and 3.0."}));
+    fail({"has format version ", major, ".", minor, "; devplace reads 1.0, 2.0 and 3.0."});
 
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   got += source.read(start + 8, length_bytes);
@@ -213,16 +236,16 @@ inline stored_array read_npy_header(byte_source& source, const npy_origin& from)
   for (std::size_t i = 0; i < length_bytes; ++i) length |= static_cast<std::size_t>(start[8 + i]) << (8 * i);
   if (const byte_source::remaining_bytes rest = source.remaining(); rest.count < length) fail_inside(got + rest.count);
   if (length > longest_npy_header)
-    fail(joined({"announces a header of ", bytes_text(length),
-                 "; devplace reads headers of at most 64 KiB. Save each field ",
-                 "of a structured array with np.save as a file of its own."}));
+    fail({"announces a header of ", length, byte_word(length),
+          "; devplace reads headers of at most 64 KiB. Save each field ",
+          "of a structured array with np.save as a file of its own."});
   std::string text(length, '\0');
   got += source.read(text.data(), length);
   if (got < 8 + length_bytes + length) fail_inside(got);
 
   stored_array result = npy_header_parser(text, from).parse();
   const auto bytes = stored_bytes(result.extents, result.type->bytes);
-  if (!bytes) fail("announces an array larger than any memory; its header is damaged.");
+  if (!bytes) fail({"announces an array larger than any memory; its header is damaged."});
   result.bytes = *bytes;
   return result;
 }

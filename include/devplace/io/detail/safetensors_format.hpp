@@ -73,8 +73,8 @@ struct safetensors_header {
   safetensors_metadata metadata;
 };
 
-[[noreturn]] inline void fail_safetensors(std::string_view path, const std::string& found) {
-  throw file_error({"safetensors_file: ", in_quotes(path), " ", found});
+[[noreturn]] inline void fail_safetensors(std::string_view path, std::initializer_list<text_part> found) {
+  fail_file("safetensors_file", path, found);
 }
 
 /// Parses a header that is followed by `data_bytes` bytes.
@@ -119,7 +119,7 @@ class safetensors_parser {
   }
 
   void parse_metadata() {
-    if (std::exchange(metadata_found_, true)) fail("has \"__metadata__\" twice in its header. Write it again.");
+    if (std::exchange(metadata_found_, true)) fail({"has \"__metadata__\" twice in its header. Write it again."});
     json_.expect('{');
     for_each_member([&](std::string&& key) { result_.metadata.emplace_back(std::move(key), json_.string()); });
   }
@@ -137,9 +137,9 @@ class safetensors_parser {
                           : key == "data_offsets" ? &data_offsets
                                                   : nullptr;
       if (found == nullptr || std::exchange(*found, true))
-        fail_tensor(entry, joined({"has the key ", json_string(key),
-                                   " in the header, which is unknown or given twice. Write it with dtype, shape and "
-                                   "data_offsets alone."}));
+        fail_tensor(entry, {"has the key ", json_string(key),
+                            " in the header, which is unknown or given twice. Write it with dtype, shape and "
+                            "data_offsets alone."});
       if (found == &dtype)
         type = type_named(entry, json_.string());
       else if (found == &shape)
@@ -148,7 +148,7 @@ class safetensors_parser {
         for_each_integer([&](std::uint64_t offset) { offsets.push_back(offset); });
     });
     if (!dtype || !shape || !data_offsets)
-      fail_tensor(entry, "lacks one of the keys dtype, shape and data_offsets in the header. Write it again.");
+      fail_tensor(entry, {"lacks one of the keys dtype, shape and data_offsets in the header. Write it again."});
     entry.dtype = type.name;
     set_range(entry, type, offsets);
     result_.tensors.push_back(std::move(entry));
@@ -156,23 +156,22 @@ class safetensors_parser {
 
   safetensors_type type_named(const safetensors_entry& entry, const std::string& name) const {
     if (const safetensors_type type = safetensors_type_named(name); !type.name.empty()) return type;
-    fail_tensor(entry, joined({"has elements of type ", json_string(name),
-                               ", whose size is not known. Write it as F32, F64, F16, BF16, I32, I64 or U8."}));
+    fail_tensor(entry, {"has elements of type ", json_string(name),
+                        ", whose size is not known. Write it as F32, F64, F16, BF16, I32, I64 or U8."});
   }
 
   /// Checks that the range of bytes fits the shape.
   void set_range(safetensors_entry& entry, const safetensors_type& type, const std::vector<std::uint64_t>& offsets) {
     const auto bytes = stored_bytes(entry.extents, type.bytes);
-    if (!bytes) fail_tensor(entry, "is larger than any memory. The header is damaged; copy the file again.");
+    if (!bytes) fail_tensor(entry, {"is larger than any memory. The header is damaged; copy the file again."});
     if (*bytes % type.elements != 0)
-      fail_tensor(entry, "has elements that do not fill its last byte. Write the file again.");
+      fail_tensor(entry, {"has elements that do not fill its last byte. Write the file again."});
     entry.bytes = *bytes / type.elements;
-    if (offsets.size() != 2)
-      fail_tensor(entry, joined({"has ", offsets.size(), " offsets instead of two, begin and end."}));
+    if (offsets.size() != 2) fail_tensor(entry, {"has ", offsets.size(), " offsets instead of two, begin and end."});
     if (offsets[0] > offsets[1] || offsets[1] - offsets[0] != entry.bytes)
-      fail_tensor(entry, joined({"of shape ", sizes_text(entry.extents), " and type ", type.name, " has ",
-                                 bytes_text(entry.bytes), ", but its offsets are ", offsets[0], " and ", offsets[1],
-                                 ". Write or copy the file again."}));
+      fail_tensor(entry, {"of shape ", sizes_text(entry.extents), " and type ", type.name, " has ", entry.bytes,
+                          byte_word(entry.bytes), ", but its offsets are ", offsets[0], " and ", offsets[1],
+                          ". Write or copy the file again."});
     entry.offset = offsets[0];  // check_cover() adds the start of the data
   }
 
@@ -183,8 +182,7 @@ class safetensors_parser {
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end())
-      fail(joined(
-          {"has ", json_string(*twice), " twice in its header. Write it with a name of its own for each entry."}));
+      fail({"has ", json_string(*twice), " twice in its header. Write it with a name of its own for each entry."});
   }
 
   /// Throws unless the tensors cover the data from the first byte to the last without holes and overlaps.
@@ -198,24 +196,23 @@ class safetensors_parser {
     std::uint64_t covered = 0;
     for (safetensors_entry* const entry : in_order) {
       if (entry->offset != covered)
-        fail_tensor(*entry,
-                    joined({"starts at byte ", entry->offset, " of the data and the tensors before it end at byte ",
-                            covered, ". Tensors follow each other without holes and overlaps; write the file again."}));
+        fail_tensor(*entry, {"starts at byte ", entry->offset, " of the data and the tensors before it end at byte ",
+                             covered, ". Tensors follow each other without holes and overlaps; write the file again."});
       covered += entry->bytes;
       entry->offset += data_start_;
     }
     if (covered > data_bytes)
-      fail(joined({"is truncated: its header announces ", bytes_text(covered), " of elements and ",
-                   bytes_text(data_bytes), data_bytes == 1 ? " follows" : " follow", ". Copy or download it again."}));
+      fail({"is truncated: its header announces ", covered, byte_word(covered), " of elements and ", data_bytes,
+            byte_word(data_bytes), data_bytes == 1 ? " follows" : " follow", ". Copy or download it again."});
     if (covered < data_bytes)
-      fail(joined({"has ", bytes_text(data_bytes - covered),
-                   " after its last tensor. It is damaged; copy or download it again."}));
+      fail({"has ", data_bytes - covered, byte_word(data_bytes - covered),
+            " after its last tensor. It is damaged; copy or download it again."});
   }
 
-  [[noreturn]] void fail_tensor(const safetensors_entry& entry, const std::string& found) const {
-    fail(joined({"is not a valid file: its tensor ", json_string(entry.name), " ", found}));
+  [[noreturn]] void fail_tensor(const safetensors_entry& entry, std::initializer_list<text_part> found) const {
+    fail({"is not a valid file: its tensor ", json_string(entry.name), " ", joined(found)});
   }
-  [[noreturn]] void fail(const std::string& found) const { fail_safetensors(path_, found); }
+  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_safetensors(path_, found); }
 
   json_text json_;
   std::string_view path_;
@@ -227,25 +224,25 @@ class safetensors_parser {
 /// Reads and checks the header, up to the data. Allocates memory only for a header that the file can contain. Throws
 /// file_error with `path`, what was found and what was expected.
 inline safetensors_header read_safetensors_header(byte_source& source, std::string_view path) {
-  const auto fail = [&](const std::string& found) { fail_safetensors(path, found); };
+  const auto fail = [&](std::initializer_list<text_part> found) { fail_safetensors(path, found); };
   unsigned char start[8];
   const std::size_t got = source.read(start, sizeof(start));
   if (got < sizeof(start))
-    fail(joined(
-        {"has ", bytes_text(got), "; a safetensors file starts with 8 bytes, its header's length. Copy it again."}));
+    fail(
+        {"has ", got, byte_word(got), "; a safetensors file starts with 8 bytes, its header's length. Copy it again."});
   std::uint64_t length = 0;
   for (int i = 0; i < 8; ++i) length |= std::uint64_t{start[i]} << (8 * i);
   if (length > longest_safetensors_header)
-    fail(joined({"is not a safetensors file: its first 8 bytes announce a header of ", bytes_text(length),
-                 ", and headers have at most 100 MB."}));
+    fail({"is not a safetensors file: its first 8 bytes announce a header of ", length, byte_word(length),
+          ", and headers have at most 100 MB."});
   if (const std::uint64_t most = source.remaining().count; most < length)
-    fail(joined({"ends inside its header, which should have ", bytes_text(length), " and has ", bytes_text(most),
-                 ". Copy it again, or give a safetensors file."}));
+    fail({"ends inside its header, which should have ", length, byte_word(length), " and has ", most, byte_word(most),
+          ". Copy it again, or give a safetensors file."});
   std::string text(length, '\0');
-  if (source.read(text.data(), length) < length) fail("ends inside its header. Copy it again.");
-  if (!text.starts_with('{')) fail("is not a safetensors file: its header does not start with '{'.");
+  if (source.read(text.data(), length) < length) fail({"ends inside its header. Copy it again."});
+  if (!text.starts_with('{')) fail({"is not a safetensors file: its header does not start with '{'."});
   if (const std::size_t valid = valid_utf8(text); valid < text.size())
-    fail(joined({"has a header that is not UTF-8 at its byte ", valid, ". Write or copy the file again."}));
+    fail({"has a header that is not UTF-8 at its byte ", valid, ". Write or copy the file again."});
   return safetensors_parser(text, path).parse(source.remaining().count);
 }
 

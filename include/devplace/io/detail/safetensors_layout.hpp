@@ -32,13 +32,15 @@ struct safetensors_layout {
 
 /// Throws file_error unless the names can be keys of one object in JSON.
 inline void check_json_keys(std::vector<std::string_view> names, const char* fault, const std::string& subject) {
-  const auto fail = [&](const std::string& found) { throw file_error({subject, " cannot have ", found}); };
+  const auto fail = [&](std::initializer_list<text_part> found) {
+    throw file_error({subject, " cannot have ", joined(found)});
+  };
   for (const std::string_view name : names)
     if (const std::size_t valid = valid_utf8(name); valid < name.size())
-      fail(joined({fault, " that is not UTF-8 at its byte ", valid, ". Encode it as UTF-8."}));
+      fail({fault, " that is not UTF-8 at its byte ", valid, ". Encode it as UTF-8."});
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) fail(joined({fault, " ", json_string(*twice), " twice. Give each a name of its own."}));
+  if (twice != names.end()) fail({fault, " ", json_string(*twice), " twice. Give each a name of its own."});
 }
 
 /// Lays out the tensors; `subject` begins error messages. The header keeps the given order. The data are sorted stably
@@ -94,7 +96,7 @@ inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_sour
   text += '}';
   text.append((8 - text.size() % 8) % 8, ' ');
   if (text.size() > longest_safetensors_header)
-    throw file_error({subject, " would have a header of ", bytes_text(text.size()),
+    throw file_error({subject, " would have a header of ", text.size(), byte_word(text.size()),
                       ", and headers have at most 100 MB. Write several files."});
   for (int i = 0; i < 8; ++i) result.header += static_cast<char>(text.size() >> (8 * i) & 0xff);
   result.header += text;

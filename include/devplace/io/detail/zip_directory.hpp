@@ -25,13 +25,11 @@ struct zip_file {
   std::uint64_t bytes;
   std::string_view path;  ///< for messages
 
-  [[noreturn]] void fail(const std::string& found) const {
-    throw file_error({"npz_file: ", in_quotes(path), " ", found});
-  }
+  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_file("npz_file", path, found); }
   /// Reads `count` bytes at an offset. Throws file_error if the file ends before all bytes are read.
   void read(std::uint64_t offset, void* to, std::size_t count) const {
     if (offset > bytes || count > bytes - offset || read_some(object, offset, to, count) < count)
-      fail("is truncated: it ends inside its directory or one of its members. Copy or download it again.");
+      fail({"is truncated: it ends inside its directory or one of its members. Copy or download it again."});
   }
 };
 
@@ -58,10 +56,10 @@ class zip_directory_reader {
   std::vector<zip_entry> read() const {
     const place_of_directory place = find();
     if (place.offset > place.before || place.bytes > place.before - place.offset)
-      file_.fail("has a directory that is not where its end record says. " + std::string(advice));
+      file_.fail({"has a directory that is not where its end record says. ", advice});
     if (place.entries > place.bytes / header_bytes)
-      file_.fail(joined({"announces ", place.entries, " members and has a directory for at most ",
-                         place.bytes / header_bytes, ". ", advice}));
+      file_.fail({"announces ", place.entries, " members and has a directory for at most ", place.bytes / header_bytes,
+                  ". ", advice});
     std::vector<unsigned char> directory(static_cast<std::size_t>(place.bytes));
     file_.read(place.offset, directory.data(), directory.size());
     std::vector<zip_entry> entries;
@@ -70,10 +68,10 @@ class zip_directory_reader {
     for (std::uint64_t k = 0; k != place.entries; ++k) {
       entries.push_back(entry(directory, at));
       if (entries.back().header > place.offset || entries.back().compressed > place.offset - entries.back().header)
-        file_.fail(joined({"has a member, ", in_quotes(printable(entries.back().name)),
-                           ", that reaches into its directory. ", advice}));
+        file_.fail({"has a member, ", in_quotes(printable(entries.back().name)), ", that reaches into its directory. ",
+                    advice});
     }
-    if (at != directory.size()) file_.fail(std::string("has bytes behind the last entry of its directory. ") + advice);
+    if (at != directory.size()) file_.fail({"has bytes behind the last entry of its directory. ", advice});
     refuse_repeated(entries);
     return entries;
   }
@@ -97,7 +95,7 @@ class zip_directory_reader {
       return described(end, file_.bytes - tail + at);
     }
     file_.fail(
-        "is not a .npz file: it has no end record of a zip file. If it was one, it is truncated; copy it again.");
+        {"is not a .npz file: it has no end record of a zip file. If it was one, it is truncated; copy it again."});
   }
 
   place_of_directory described(const unsigned char* end, std::uint64_t offset) const {
@@ -116,7 +114,7 @@ class zip_directory_reader {
     unsigned char end[end64_bytes];
     file_.read(offset, end, end64_bytes);
     if (zip_number<4>(end) != 0x06064b50 || offset > before || before - offset < end64_bytes)
-      file_.fail(std::string("has no 64-bit end record where its locator says. ") + advice);
+      file_.fail({"has no 64-bit end record where its locator says. ", advice});
     if (zip_number<4>(end + 16) != 0 || zip_number<4>(end + 20) != 0) refuse_parts();
     return {zip_number<8>(end + 32), zip_number<8>(end + 40), zip_number<8>(end + 48), offset};
   }
@@ -124,12 +122,11 @@ class zip_directory_reader {
   /// Reads the entry at `at` and moves `at` behind it.
   zip_entry entry(const std::vector<unsigned char>& directory, std::size_t& at) const {
     const auto need = [&](std::size_t bytes) {
-      if (directory.size() - at < bytes)
-        file_.fail(std::string("has a directory that ends inside an entry. ") + advice);
+      if (directory.size() - at < bytes) file_.fail({"has a directory that ends inside an entry. ", advice});
     };
     need(header_bytes);
     const unsigned char* const header = directory.data() + at;
-    if (zip_number<4>(header) != 0x02014b50) file_.fail(std::string("has a damaged directory. ") + advice);
+    if (zip_number<4>(header) != 0x02014b50) file_.fail({"has a damaged directory. ", advice});
     const auto name = static_cast<std::size_t>(zip_number<2>(header + 28));
     const auto extra = static_cast<std::size_t>(zip_number<2>(header + 30));
     const auto comment = static_cast<std::size_t>(zip_number<2>(header + 32));
@@ -156,7 +153,7 @@ class zip_directory_reader {
     while (bytes >= 4 && wide == nullptr) {
       const auto length = static_cast<std::size_t>(zip_number<2>(extra + 2));
       if (length > bytes - 4)
-        file_.fail(joined({"has an entry, ", in_quotes(printable(entry.name)), ", that is damaged. ", advice}));
+        file_.fail({"has an entry, ", in_quotes(printable(entry.name)), ", that is damaged. ", advice});
       if (zip_number<2>(extra) == 1) wide = extra + 4, left = length;
       extra += 4 + length;
       bytes -= 4 + length;
@@ -164,8 +161,7 @@ class zip_directory_reader {
     for (std::uint64_t* const number : numbers) {
       if (*number != 0xffffffff) continue;
       if (left < 8)
-        file_.fail(
-            joined({"has an entry, ", in_quotes(printable(entry.name)), ", without its size of 64 bits. ", advice}));
+        file_.fail({"has an entry, ", in_quotes(printable(entry.name)), ", without its size of 64 bits. ", advice});
       *number = zip_number<8>(wide);
       wide += 8;
       left -= 8;
@@ -177,11 +173,11 @@ class zip_directory_reader {
     for (const zip_entry& entry : entries) names.push_back(entry.name);
     std::sort(names.begin(), names.end());
     if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
-      file_.fail(joined({"has two members named ", in_quotes(printable(*twice)), ". ", advice}));
+      file_.fail({"has two members named ", in_quotes(printable(*twice)), ". ", advice});
   }
 
   [[noreturn]] void refuse_parts() const {
-    file_.fail("is a part of a zip file that is divided into several files. Join them, as by zip -s 0.");
+    file_.fail({"is a part of a zip file that is divided into several files. Join them, as by zip -s 0."});
   }
 
   const zip_file& file_;

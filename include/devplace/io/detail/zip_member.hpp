@@ -30,8 +30,8 @@ class zip_bytes final : public byte_source {
     std::string name(name_bytes, '\0');
     file.read(entry.header + sizeof header, name.data(), name_bytes);
     if (zip_number<4>(header) != 0x04034b50 || name != entry.name)
-      file.fail(joined({"has no member ", in_quotes(printable(entry.name)),
-                        " where its directory says. Write it again with np.savez."}));
+      file.fail({"has no member ", in_quotes(printable(entry.name)),
+                 " where its directory says. Write it again with np.savez."});
     offset_ = entry.header + sizeof header + name_bytes + zip_number<2>(header + 28);
   }
 
@@ -59,25 +59,24 @@ class zip_member final : public byte_source {
       : entry_(entry), label_(label), left_(entry.contents), bytes_(file, entry) {
     constexpr unsigned encrypted = 0x2041;  // bits of encryption, of strong encryption and of a masked directory
     if ((entry.flags & encrypted) != 0)
-      fail("is encrypted, and devplace does not decrypt. Save it without a password.");
+      fail({"is encrypted, and devplace does not decrypt. Save it without a password."});
     if (entry.method != stored && entry.method != deflated)
-      fail(
-          joined({"is compressed by method ", entry.method,
-                  " of zip files; devplace reads stored (0) and deflated (8) members. Write it again with np.savez."}));
+      fail({"is compressed by method ", entry.method,
+            " of zip files; devplace reads stored (0) and deflated (8) members. Write it again with np.savez."});
     // Deflate expands a byte to at most 1032 bytes, which limits the memory for a member.
     const bool possible =
         entry.method == stored ? entry.contents == entry.compressed : entry.contents / 1032 <= entry.compressed;
     if (!possible)
-      fail(
-          joined({"announces ", bytes_text(entry.contents), " of contents, which ", bytes_text(entry.compressed),
-                  " in the file cannot hold. It is damaged or made to exhaust memory; write it again with np.savez."}));
+      fail({"announces ", entry.contents, byte_word(entry.contents), " of contents, which ", entry.compressed,
+            byte_word(entry.compressed),
+            " in the file cannot hold. It is damaged or made to exhaust memory; write it again with np.savez."});
     if (entry.method == deflated) inflated_.emplace(bytes_, "npz_file", label_);
   }
 
   std::size_t read(void* to, std::size_t bytes) override {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, left_));
     const std::size_t got = source().read(to, count);
-    if (got < count) fail("has less contents than its directory announces. Copy it again.");
+    if (got < count) fail({"has less contents than its directory announces. Copy it again."});
     if (got != 0) checksum_ = zip_checksum(checksum_, to, got);
     left_ -= got;
     if (left_ == 0 && !checked_) check_end();
@@ -96,14 +95,12 @@ class zip_member final : public byte_source {
   void check_end() {
     checked_ = true;
     unsigned char more;
-    if (source().read(&more, 1) != 0) fail("has more contents than its directory announces. Copy it again.");
+    if (source().read(&more, 1) != 0) fail({"has more contents than its directory announces. Copy it again."});
     if (checksum_ != entry_.checksum)
-      fail("is damaged: its checksum (CRC-32) is not that of its directory. Copy or download it again.");
+      fail({"is damaged: its checksum (CRC-32) is not that of its directory. Copy or download it again."});
   }
 
-  [[noreturn]] void fail(const std::string& found) const {
-    throw file_error({"npz_file: ", in_quotes(label_), " ", found});
-  }
+  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_file("npz_file", label_, found); }
 
   const zip_entry& entry_;
   std::string_view label_;
