@@ -3,8 +3,8 @@
 #pragma once
 
 // Part of config.hpp: marks what the library of component compiled contains. The library is compiled once from these
-// headers, and files with the component do not compile its contents again. No other component changes the contents, so
-// that one library serves all configurations.
+// headers, and files with the component do not compile its contents again. One library serves all configurations: it has
+// what no other component changes, and the rest for files without other components.
 //
 // With the component, a marked function is a template. Compilers instantiate no body for a template that is declared
 // extern, unless the template is inline.
@@ -34,6 +34,16 @@
   /// Begins the definition of a function that is no template; the arguments are its attributes. The function has no
   /// static variables, because files without the component have their own copy.
   #define DEVPLACE_COMPILABLE(...) __VA_ARGS__ inline
+#endif
+
+#if defined(DEVPLACE_WITH_CUDA) || defined(DEVPLACE_WITH_SIMULATED_CUDA) || defined(DEVPLACE_WITH_CBLAS) || \
+    defined(DEVPLACE_WITH_ZLIB)
+  #define DEVPLACE_COMPILED_PLAIN(...)
+  #define DEVPLACE_COMPILABLE_PLAIN(...) __VA_ARGS__ inline
+#else
+  /// These two are for functions whose mangled names contain the configuration.
+  #define DEVPLACE_COMPILED_PLAIN(...) DEVPLACE_COMPILED(__VA_ARGS__)
+  #define DEVPLACE_COMPILABLE_PLAIN(...) DEVPLACE_COMPILABLE(__VA_ARGS__)
 #endif
 
 // If the library is missing in a program or is of another version, the linker names this symbol.
