@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -19,11 +20,10 @@ inline unsigned fork_count() noexcept {
   return count.load(std::memory_order_relaxed);
 }
 
-/// In a child of fork(), empties a list of the parent's threads. Keeps the threads' handles: the threads cannot be
-/// joined here, and a handle's destructor would terminate the program.
+/// In a child of fork(), replaces handles of the parent's threads by empty ones, without their destructors: the threads
+/// cannot be joined here, and a destructor would terminate the program.
 inline void forget_threads(std::vector<std::thread>& threads) {
-  static auto& forgotten = *new std::vector<std::vector<std::thread>>;
-  forgotten.emplace_back().swap(threads);
+  for (std::thread& handle : threads) ::new (&handle) std::thread;
 }
 
 }  // namespace devplace::detail

@@ -98,28 +98,29 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Copies `held_out` images, the last or randomly drawn ones, to the test set, and all others to the training set.
 inline labelled_images split_images(const image_set& all, std::size_t held_out, shuffle_seed shuffle) try {
-  if (all.images.extent(0) != all.labels.extent(0))
-    throw argument_error({"hold_out: the set has ", all.images.extent(0), " images and ", all.labels.extent(0),
-                          " labels; give one label for each image."});
-  if (held_out > all.size())
-    throw argument_error({"hold_out: ", static_cast<std::ptrdiff_t>(held_out), " images were to be held out of ",
-                          all.size(), "; hold out none, all of them or a number between."});
-  const std::size_t height = all.images.extent(1), width = all.images.extent(2);
-  sampler order(all.size(), shuffle);
+  const auto images = all.images.view();
+  const auto labels = all.labels.view();
+  const std::size_t count = images.extents().extent(0), pixels = images.extents().stride(0);
+  if (count != labels.size())
+    throw argument_error(
+        {"hold_out: the set has ", count, " images and ", labels.size(), " labels; give one label for each image."});
+  if (held_out > count)
+    throw argument_error({"hold_out: ", static_cast<std::ptrdiff_t>(held_out), " images were to be held out of ", count,
+                          "; hold out none, all of them or a number between."});
+  sampler order(count, shuffle);
   const auto copies_of = [&](std::span<const std::int64_t> chosen) {
-    image_set result{
-        tensor<std::uint8_t, extents<dyn, dyn, dyn>, on<cpu>>(extents<dyn, dyn, dyn>(chosen.size(), height, width)),
-        tensor<std::uint8_t, extents<dyn>, on<cpu>>(extents<dyn>(chosen.size()))};
+    image_set result{decltype(image_set::images)(
+                         extents<dyn, dyn, dyn>(chosen.size(), images.extents().extent(1), images.extents().extent(2))),
+                     decltype(image_set::labels)(extents<dyn>(chosen.size()))};
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const auto index = static_cast<std::size_t>(chosen[i]);
-      std::copy_n(all.images.data() + index * height * width, height * width,
-                  result.images.data() + i * height * width);
-      result.labels(i) = all.labels(index);
+      std::copy_n(images.data() + index * pixels, pixels, result.images.data() + i * pixels);
+      result.labels.data()[i] = labels.data()[index];
     }
     return result;
   };
   const std::span<const std::int64_t> indices = order.order(0);
-  return {copies_of(indices.first(all.size() - held_out)), copies_of(indices.last(held_out))};
+  return {copies_of(indices.first(count - held_out)), copies_of(indices.last(held_out))};
 } catch (const std::bad_alloc&) {
   fail_without_memory("the sets of hold_out");
 }

@@ -149,8 +149,10 @@ template <placement Where, floating_element T, class Source> class loader<Where,
   /// are not made: a resumed training continues in the middle of an epoch. Throws argument_error for a negative number
   /// or a first batch above size(), and error while another epoch is being read. Deleted for temporary loaders, because
   /// the range refers to the loader.
-  DEVPLACE_CONFIGURED epoch_range epoch(int number, std::size_t first = 0) & DEVPLACE_LIFETIMEBOUND {
-    return detail::naming_bad_alloc("an epoch of the loader", [&] { return epoch_range(*this, number, first); });
+  DEVPLACE_CONFIGURED epoch_range epoch(int number, std::size_t first = 0) & DEVPLACE_LIFETIMEBOUND try {
+    return epoch_range(*this, number, first);
+  } catch (const std::bad_alloc&) {
+    detail::fail_without_memory("an epoch of the loader");
   }
 
   /// Rejects loops over the loader itself; otherwise compilers would list every begin and end that they find.

@@ -22,7 +22,7 @@ namespace devplace {
 class sampler {
  public:
   /// For `samples` samples; with a seed, in random orders.
-  DEVPLACE_CONFIGURED explicit sampler(std::size_t samples, std::optional<seed> shuffle = {})
+  [[gnu::noinline]] DEVPLACE_CONFIGURED explicit sampler(std::size_t samples, std::optional<seed> shuffle = {})
       : order_(extents<dyn>(samples)),
         workspace_(detail::allocate<backend::cpu>(
             0, shuffle ? detail::random_order::workspace(samples) * sizeof(std::uint64_t) : 0,
@@ -36,7 +36,7 @@ class sampler {
 
   /// The samples' indices in the order of epoch `epoch`, counted from 0. Valid until the next call; does not allocate.
   /// Throws argument_error for a negative epoch.
-  std::span<const std::int64_t> order(int epoch) & DEVPLACE_LIFETIMEBOUND {
+  [[gnu::noinline]] std::span<const std::int64_t> order(int epoch) & DEVPLACE_LIFETIMEBOUND {
     if (epoch < 0) throw argument_error({"epoch ", epoch, " was asked for; epochs count from 0."});
     if (shuffle_)
       detail::random_order::run(order_.data(), order_.size(), {shuffle_->value, stream(epoch)},

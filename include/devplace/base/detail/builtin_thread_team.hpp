@@ -191,6 +191,7 @@ class builtin_thread_team {
   /// Discards the workers in a child of fork(): they run in the parent only.
   void forget_workers() {
     detail::forget_threads(workers_);
+    workers_.clear();
     awake_.store(0, std::memory_order_relaxed);
     asleep_.store(0, std::memory_order_relaxed);
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -41,10 +43,90 @@ template <floating_element T, class Targets>
 using batch_target_t =
     std::conditional_t<floating_element<typename Targets::value_type>, T, typename Targets::value_type>;
 
+[[noreturn]] inline void fail_loader(std::initializer_list<text_part> found) {
+  throw argument_error({"loader: ", joined(found)});
+}
+
+/// The batches of an epoch, and this process's share of them: what a batch_maker has for all types of data.
+class batch_plan {
+ public:
+  std::size_t samples() const { return visited_; }
+  std::size_t batches() const { return batches_; }
+  /// Number of rows of the largest batch.
+  std::size_t capacity() const { return std::min(batch_, visited_); }
+  /// Number of rows of batch `number`, and this process's share of them.
+  std::size_t rows(std::size_t number) const { return std::min(batch_, visited_ - number * batch_); }
+  const batch_share& share() const { return share_; }
+  /// Number of the epoch that was started last.
+  int epoch() const { return epoch_; }
+
+ protected:
+  [[gnu::noinline]] DEVPLACE_CONFIGURED batch_plan(std::size_t samples, std::size_t labels,
+                                                   const loader_options& options, const batch_share& share)
+      : share_(share),
+        batch_(checked(samples, labels, options)),
+        visited_(options.drop_last ? samples / batch_ * batch_ : samples),
+        batches_(divided_up(visited_, batch_)),
+        sampler_(samples, options.shuffle) {}
+  [[gnu::noinline]] ~batch_plan() = default;
+
+  /// Number of slots: one is read or copied while the others are filled. There is at most one slot per batch.
+  std::size_t slots_for(const loader_options& options, bool staged) const {
+    const std::size_t prefetched =
+        static_cast<std::size_t>(options.workers) * static_cast<std::size_t>(options.prefetch);
+    return std::max<std::size_t>(1, std::min(staged && prefetched == 0 ? 2 : prefetched + 1, batches_));
+  }
+
+  void start(int epoch, std::size_t first, prefetcher& ahead) {
+    if (first > batches_)
+      fail_loader({"an epoch of ", batches_, " batches cannot begin at batch ", first,
+                   "; give the number of its batches that the training has read, with the same data and options."});
+    if (started_)
+      throw error(
+          "loader: another epoch is being read, and all epochs use the same memory; end that epoch first, or make a "
+          "second loader.");
+    order_ = sampler_.order(epoch);
+    epoch_ = epoch;
+    ahead.start(batches_, first);
+    started_ = true;
+  }
+
+  batch_share share_;
+  std::size_t batch_;
+  std::size_t visited_;
+  std::size_t batches_;
+  sampler sampler_;
+  std::span<const std::int64_t> order_;
+  int epoch_ = 0;
+  bool started_ = false;
+
+ private:
+  static std::size_t checked(std::size_t samples, std::size_t labels, const loader_options& options) {
+    if (samples != labels)
+      fail_loader({"the data has ", samples, " samples and ", labels, " labels; give one label for each sample."});
+    if (options.batch == 0)
+      fail_loader({"the option batch is 0; give the number of samples in a batch, as in {.batch = 64}."});
+    if (options.workers < 0)
+      fail_loader({"the option workers is ", options.workers,
+                   "; give the number of threads that prepare batches ahead, or 0 for none."});
+    if (options.prefetch < 1)
+      fail_loader({"the option prefetch is ", options.prefetch,
+                   "; give the number of batches that each worker prepares ahead, at least 1."});
+    if (!is_finite(options.standard_deviation) || options.standard_deviation <= 0)
+      fail_loader({"the option standard_deviation is ", format_number(options.standard_deviation),
+                   "; give a finite number above 0."});
+    const double scale = options.scale.value_or(1);
+    if (const bool infinite = !is_finite(options.mean); infinite || !is_finite(scale))
+      fail_loader({"the option ", infinite ? "mean" : "scale", " is ", format_number(infinite ? options.mean : scale),
+                   "; give a finite number."});
+    return options.batch;
+  }
+};
+
 /// The host part of a loader: makes batches in host memory, in the calling thread or ahead of it in workers. `Staged`
 /// batches lie in `Memory`, from which devices copy them; the loader yields other batches directly.
 template <floating_element T, class Features, class Targets, class Memory = on<cpu>, bool Staged = false>
-class batch_maker {
+class batch_maker : public batch_plan {
   using feature = typename Features::value_type;
   using target = typename Targets::value_type;
   using sample_element = batch_feature_t<T, Features>;
@@ -71,44 +153,29 @@ class batch_maker {
   DEVPLACE_CONFIGURED batch_maker(const features_and_targets<Features, Targets>& data, const loader_options& options,
                                   sample_transform<sample_element>&& transform, bool device_scales,
                                   const batch_share& share = {})
-      : data_(data),
-        share_(share),
-        batch_(checked(data, options)),
-        visited_(options.drop_last ? data.features.extent(0) / batch_ * batch_ : data.features.extent(0)),
-        batches_(divided_up(visited_, batch_)),
+      : batch_plan(data.features.extents().extent(0), data.targets.extents().extent(0), options, share),
+        data_(data),
         scale_(options),
-        transform_(checked(std::move(transform), data)),
+        transform_(std::move(transform)),
         as_bytes_(Staged && std::is_same_v<feature, std::uint8_t> && device_scales && !transform_),
-        sampler_(data.features.extent(0), options.shuffle),
-        slots_(make_slots(options)),
-        prefetcher_(static_cast<std::size_t>(options.workers), slots_.size(), &make, this) {}
+        slots_(slots_for(options, Staged)),
+        prefetcher_(static_cast<std::size_t>(options.workers), slots_.size(), &make, this) {
+    image_size target_size{};
+    if constexpr (Targets::rank >= 3) {
+      target_size = {0, data.targets.extents().extent(Targets::rank - 2),
+                     data.targets.extents().extent(Targets::rank - 1)};
+      target_size.channels =
+          data.targets.extents().stride(0) / std::max<std::size_t>(target_size.height * target_size.width, 1);
+    }
+    transform_.check(data.features.extents().stride(0), target_size);
+    for (std::unique_ptr<batch_type>& slot : slots_) slot.reset(new_slot());
+  }
 
-  std::size_t samples() const { return visited_; }
-  std::size_t batches() const { return batches_; }
-  /// Number of rows of the largest batch, and the extents of its tensors.
-  std::size_t capacity() const { return std::min(batch_, visited_); }
+  /// Extents of the largest batch's tensors.
   features_extents features_capacity() const { return with_rows(data_.features, capacity()); }
   targets_extents targets_capacity() const { return with_rows(data_.targets, capacity()); }
-  /// Number of rows of batch `number`, and this process's share of them.
-  std::size_t rows(std::size_t number) const { return std::min(batch_, visited_ - number * batch_); }
-  const batch_share& share() const { return share_; }
-  /// Number of the epoch that was started last.
-  int epoch() const { return epoch_; }
 
-  void start(int epoch, std::size_t first = 0) {
-    if (first > batches_)
-      throw argument_error(
-          {"loader: an epoch of ", batches_, " batches cannot begin at batch ", first,
-           "; give the number of its batches that the training has read, with the same data and options."});
-    if (started_)
-      throw error(
-          "loader: another epoch is being read, and all epochs use the same memory; end that epoch first, or make a "
-          "second loader.");
-    order_ = sampler_.order(epoch);
-    epoch_ = epoch;
-    prefetcher_.start(batches_, first);
-    started_ = true;
-  }
+  void start(int epoch, std::size_t first) { batch_plan::start(epoch, first, prefetcher_); }
   void stop() noexcept {
     prefetcher_.stop();
     started_ = false;
@@ -133,79 +200,24 @@ class batch_maker {
   /// Makes batch `number`, or waits until a worker has made the batch, and returns the slot; the batch is valid until
   /// release(). Throws the transform's exception for a sample of the batch.
   std::size_t get(std::size_t number) { return prefetcher_.wait(number); }
-  const batch_type& in_slot(std::size_t slot) const { return slots_[slot]; }
+  const batch_type& in_slot(std::size_t slot) const { return *slots_[slot]; }
   void release(std::size_t number) { prefetcher_.release(number); }
 
  private:
-  static std::size_t checked(const features_and_targets<Features, Targets>& data, const loader_options& options) {
-    const std::size_t samples = data.features.extent(0);
-    if (samples != data.targets.extent(0))
-      throw argument_error({"loader: the data has ", samples, " samples and ", data.targets.extent(0),
-                            " labels; give one label for each sample."});
-    if (options.batch == 0)
-      throw argument_error(
-          "loader: the option batch is 0; give the number of samples in a batch, as in {.batch = 64}.");
-    if (options.workers < 0)
-      throw argument_error({"loader: the option workers is ", options.workers,
-                            "; give the number of threads that prepare batches ahead, or 0 for none."});
-    if (options.prefetch < 1)
-      throw argument_error({"loader: the option prefetch is ", options.prefetch,
-                            "; give the number of batches that each worker prepares ahead, at least 1."});
-    if (!is_finite(options.standard_deviation) || options.standard_deviation <= 0)
-      throw argument_error({"loader: the option standard_deviation is ", format_number(options.standard_deviation),
-                            "; give a finite number above 0."});
-    if (!is_finite(options.mean) || !is_finite(options.scale.value_or(1)))
-      throw argument_error({"loader: the option ",
-                            is_finite(options.mean) ? "scale is " + format_number(*options.scale)
-                                                    : "mean is " + format_number(options.mean),
-                            "; give a finite number."});
-    return options.batch;
-  }
-
-  /// Checks the extents of moved samples and targets, and sets the number of channels of moved targets.
-  static sample_transform<sample_element> checked(sample_transform<sample_element>&& transform,
-                                                  const features_and_targets<Features, Targets>& data) {
-    if (transform.moves()) require_size("a sample", data.features.extents().stride(0), transform.features.size);
-    if constexpr (Targets::rank >= 3)
-      if (transform.targets.in_thread != nullptr) {
-        image_size& size = transform.targets.size;
-        const std::size_t height = data.targets.extent(Targets::rank - 2),
-                          width = data.targets.extent(Targets::rank - 1);
-        if (height != size.height || width != size.width)
-          throw shape_error({"transforms: targets have ", height, " rows of ", width, " pixels and samples ",
-                             size.height, " rows of ", size.width, "; with_targets moves targets of equal size."});
-        size.channels = data.targets.extents().stride(0) / std::max<std::size_t>(height * width, 1);
-      }
-    return std::move(transform);
-  }
-
   template <class View> static auto with_rows(const View& view, std::size_t rows) {
     return with_dynamic_axis<typename View::extents_type>::with(rows, view.extents());
   }
 
-  DEVPLACE_CONFIGURED std::vector<batch_type> make_slots(const loader_options& options) const {
-    // One slot is read or copied while the others are filled. There is at most one slot per batch.
-    const std::size_t prefetched =
-        static_cast<std::size_t>(options.workers) * static_cast<std::size_t>(options.prefetch);
-    const std::size_t wanted = Staged && prefetched == 0 ? 2 : prefetched + 1;
-    const std::size_t count = std::max<std::size_t>(1, std::min(wanted, batches_));
-    std::vector<batch_type> slots;
-    slots.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      if constexpr (Staged) {
-        const std::size_t rows = share_.capacity(capacity());
-        images_type images(with_rows(data_.features, as_bytes_ ? 0 : rows));
-        bytes_type bytes(with_rows(data_.features, as_bytes_ ? rows : 0));
-        moves_type moves(typename moves_type::extents_type(as_bytes_ && transform_.moves() ? rows : 0));
-        labels_type labels(with_rows(data_.targets, rows));
-        slots.push_back({std::move(images), std::move(bytes), std::move(moves), std::move(labels)});
-      } else {
-        images_type images(features_capacity());
-        labels_type labels(targets_capacity());
-        slots.push_back({std::move(images), std::move(labels)});
-      }
+  DEVPLACE_CONFIGURED batch_type* new_slot() const {
+    if constexpr (Staged) {
+      const std::size_t rows = share_.capacity(capacity());
+      return new batch_type{images_type(with_rows(data_.features, as_bytes_ ? 0 : rows)),
+                            bytes_type(with_rows(data_.features, as_bytes_ ? rows : 0)),
+                            moves_type(typename moves_type::extents_type(as_bytes_ && transform_.moves() ? rows : 0)),
+                            labels_type(with_rows(data_.targets, rows))};
+    } else {
+      return new batch_type{images_type(features_capacity()), labels_type(targets_capacity())};
     }
-    return slots;
   }
 
   static void make(void* self, std::size_t slot, std::size_t number) {
@@ -213,7 +225,7 @@ class batch_maker {
   }
 
   void fill(std::size_t slot, std::size_t number) {
-    batch_type& batch = slots_[slot];
+    batch_type& batch = *slots_[slot];
     if (wait_ != nullptr) wait_(waiting_for_, slot);
     if constexpr (Staged && std::is_same_v<feature, std::uint8_t>) {
       if (as_bytes_) {
@@ -238,36 +250,25 @@ class batch_maker {
   /// Makes a sample and moves its target, without mixing.
   void make_sample(sample_element* sample, label* target_of_sample, std::size_t width, std::size_t index) const {
     const feature* from = data_.features.data() + index * width;
-    if (transform_.moves()) {
-      thread_local std::vector<feature> moved;  // grow once in each thread that makes batches
-      thread_local std::vector<label> unmoved;
-      double move[move_numbers];
-      transform_.store_move(index, epoch_, move);
-      moved.resize(width);
-      transform_.features.in_thread(0, moved.data(), from, move, 1, transform_.features);
-      from = moved.data();
-      if (const moved_images& targets = transform_.targets; targets.in_thread != nullptr) {
-        unmoved.assign(target_of_sample, target_of_sample + targets.size.elements());
-        targets.in_thread(0, target_of_sample, unmoved.data(), move, 1, targets);
-      }
-    }
+    if (transform_.moves())
+      from = static_cast<const feature*>(
+          transform_.moved(from, width * sizeof(feature), target_of_sample, sizeof(label), index, epoch_));
     scale_(sample, from, width);
     transform_(std::span<sample_element>(sample, width), index, epoch_);
   }
 
   /// Mixes samples and targets with the samples and targets of their partners. Makes the partners' samples again.
   template <class Rows> void mix_rows(Rows& samples, labels_type& labels, std::size_t number) const {
-    thread_local std::vector<T> partner, partner_target;  // grow once in each thread that makes batches
     const std::size_t first = number * batch_ + share_.begin(rows(number));
     const std::size_t width = data_.features.extents().stride(0), target_width = data_.targets.extents().stride(0);
-    partner.resize(width);
-    partner_target.resize(target_width);
+    T* const partner = static_cast<T*>(thread_memory(2, width * sizeof(T)));
+    T* const partner_target = static_cast<T*>(thread_memory(3, target_width * sizeof(T)));
     for (std::size_t row = 0; row < samples.extent(0); ++row) {
       const sample_mix mix =
           transform_.partner(static_cast<std::size_t>(order_[first + row]), epoch_, data_.features.extent(0));
       if (mix.weight == 1) continue;
-      std::copy_n(data_.targets.data() + mix.partner * target_width, target_width, partner_target.data());
-      make_sample(partner.data(), partner_target.data(), width, mix.partner);
+      std::copy_n(data_.targets.data() + mix.partner * target_width, target_width, partner_target);
+      make_sample(partner, partner_target, width, mix.partner);
       const T weight = static_cast<T>(mix.weight), rest = static_cast<T>(1 - mix.weight);
       T* const sample = samples.data() + row * width;
       for (std::size_t i = 0; i < width; ++i) sample[i] = weight * sample[i] + rest * partner[i];
@@ -302,20 +303,12 @@ class batch_maker {
   }
 
   features_and_targets<Features, Targets> data_;
-  batch_share share_;
-  std::size_t batch_;
-  std::size_t visited_;
-  std::size_t batches_;
   feature_scale<feature, sample_element> scale_;
   sample_transform<sample_element> transform_;
   bool as_bytes_;
   void (*wait_)(const void* object, std::size_t slot) noexcept = nullptr;
   const void* waiting_for_ = nullptr;
-  sampler sampler_;
-  std::span<const std::int64_t> order_;
-  int epoch_ = 0;
-  bool started_ = false;
-  std::vector<batch_type> slots_;
+  std::vector<std::unique_ptr<batch_type>> slots_;
   prefetcher prefetcher_;  // last, so destroyed first: its threads use the other members
 };
 

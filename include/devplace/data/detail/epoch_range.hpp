@@ -57,10 +57,8 @@ template <class Loader> class epoch_range {
 
  private:
   friend Loader;
-  epoch_range(Loader& batches, int epoch, std::size_t first) : first_(first), number_(first) {
-    batches.maker_.start(epoch, first);
-    loader_.reset(&batches);
-  }
+  epoch_range(Loader& batches, int epoch, std::size_t first)
+      : loader_((batches.maker_.start(epoch, first), &batches)), first_(first), number_(first) {}
 
   DEVPLACE_CONFIGURED void advance() {
     current_ = nullptr;

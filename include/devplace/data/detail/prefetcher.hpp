@@ -27,7 +27,7 @@ class prefetcher {
   using make_function = void (*)(void* object, std::size_t slot, std::size_t batch);
 
   /// Without workers, wait() makes the batch in the calling thread. `object` is not used before start().
-  prefetcher(std::size_t workers, std::size_t slots, make_function make, void* object)
+  [[gnu::noinline]] prefetcher(std::size_t workers, std::size_t slots, make_function make, void* object)
       : prefetcher(make, object, workers, slots) {
     require_workers();  // if it throws, the destructor joins the started threads
   }
@@ -40,7 +40,8 @@ class prefetcher {
       ending_ = true;
     }
     work_.notify_all();
-    for (std::thread& worker : workers_) worker.join();
+    for (std::thread& worker : workers_)
+      if (worker.joinable()) worker.join();
   }
 
   /// Starts an epoch of `batches` batches at batch `first`. Requires that the previous epoch was stopped.
@@ -56,9 +57,9 @@ class prefetcher {
 
   /// Waits until batch `batch` is made and returns its slot. Throws the exception of a failed batch. Batch numbers must
   /// increase from call to call.
-  std::size_t wait(std::size_t batch) {
+  [[gnu::noinline]] std::size_t wait(std::size_t batch) {
     const std::size_t slot = batch % results_.size();
-    if (wanted_ == 0) {
+    if (workers_.empty()) {
       make_(object_, slot, batch);
       return slot;
     }
@@ -72,8 +73,8 @@ class prefetcher {
   }
 
   /// Frees the slots of all batches up to `batch` for reuse.
-  void release(std::size_t batch) {
-    if (wanted_ == 0) return;
+  [[gnu::noinline]] void release(std::size_t batch) {
+    if (workers_.empty()) return;
     forget_workers_of_parent();
     {
       const std::lock_guard lock(mutex_);
@@ -83,13 +84,13 @@ class prefetcher {
   }
 
   /// Discards unread batches and waits until no worker is making a batch.
-  void stop() noexcept {
+  [[gnu::noinline]] void stop() noexcept {
     forget_workers_of_parent();
     std::unique_lock lock(mutex_);
     batches_ = 0;
     done_.wait(lock, [this] { return making_ == 0; });
     next_ = released_ = 0;
-    results_.assign(results_.size(), {});
+    empty_slots();
   }
 
  private:
@@ -101,26 +102,30 @@ class prefetcher {
   void require_workers() {
     forget_workers_of_parent();
     try {
-      workers_.reserve(wanted_);
-      while (workers_.size() < wanted_) workers_.emplace_back([this] { work(); });
+      for (; started_ < workers_.size(); ++started_) workers_[started_] = std::thread([this] { work(); });
     } catch (const std::system_error& refusal) {
-      throw error({"the operating system refused to start a loader's worker ", workers_.size() + 1, " of ", wanted_,
+      throw error({"the operating system refused to start a loader's worker ", started_ + 1, " of ", workers_.size(),
                    " (", refusal.what(), "). Raise the limit (ulimit -u) or ask for fewer workers."});
     }
   }
 
   /// Resets the state in a child of fork(), where threads of the parent may have left the mutex locked and slots half
   /// filled. Continues after the last batch that was read.
-  void forget_workers_of_parent() {
+  [[gnu::noinline]] void forget_workers_of_parent() {
     if (started_in_ == fork_count()) return;
     started_in_ = fork_count();
     forget_threads(workers_);
+    started_ = 0;
     ::new (&mutex_) std::mutex;
     ::new (&work_) std::condition_variable;
     ::new (&done_) std::condition_variable;
     next_ = read_;
     making_ = 0;
-    results_.assign(results_.size(), {});
+    empty_slots();
+  }
+
+  void empty_slots() {
+    for (result& entry : results_) entry = {};
   }
 
   void work() {
@@ -147,9 +152,8 @@ class prefetcher {
   }
 
   prefetcher(make_function make, void* object, std::size_t workers, std::size_t slots)
-      : wanted_(workers), make_(make), object_(object), results_(slots) {}
+      : make_(make), object_(object), results_(slots), workers_(workers) {}
 
-  std::size_t wanted_;  // number of workers
   make_function make_;
   void* object_;
   std::mutex mutex_;
@@ -163,6 +167,7 @@ class prefetcher {
   bool ending_ = false;
   std::vector<result> results_;  // one for each slot
   std::vector<std::thread> workers_;
+  std::size_t started_ = 0;             // number of workers that run
   unsigned started_in_ = fork_count();  // fork_count() in the process that started the workers
 };
 

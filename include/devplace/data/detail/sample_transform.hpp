@@ -4,10 +4,12 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
@@ -83,9 +85,69 @@ template <class Transform, class T, class Target, std::size_t TargetRank> conste
   return mixes_numbers && moves_images && callable;
 }
 
+/// Memory number `part` of the calling thread, which grows to the largest sample.
+inline void* thread_memory(std::size_t part, std::size_t bytes) {
+  thread_local std::vector<unsigned char> parts[4];
+  if (parts[part].size() < bytes) parts[part].resize(bytes);
+  return parts[part].data();
+}
+
+/// The moves of a user's transform, for samples of any type. Programs without moving transforms have no code of moves.
+class sample_moves {
+ public:
+  bool moves() const { return move_ != nullptr; }
+  /// Writes the move of a sample.
+  void store_move(std::size_t index, int epoch, double* to) const { move_(function_.get(), index, epoch, to); }
+
+  /// Returns the moved sample, in memory of the calling thread, and moves the sample's target in place.
+  const void* moved(const void* sample, std::size_t bytes, void* target, std::size_t target_element_bytes,
+                    std::size_t index, int epoch) const {
+    double move[move_numbers];
+    store_move(index, epoch, move);
+    return moved_(*this, move, sample, bytes, target, target_element_bytes);
+  }
+
+  /// Checks the number of a sample's elements and the size of a target, and sets the number of channels of moved
+  /// targets. Throws shape_error.
+  void check(std::size_t sample_elements, const image_size& target) {
+    if (check_ != nullptr) check_(*this, sample_elements, target);
+  }
+
+  moved_images features, targets;
+
+ protected:
+  static const void* moved_sample(const sample_moves& how, const double* move, const void* sample, std::size_t bytes,
+                                  void* target, std::size_t target_element_bytes) {
+    void* const result = thread_memory(0, bytes);
+    how.features.in_thread(0, result, sample, move, 1, how.features);
+    if (how.targets.in_thread != nullptr) {
+      const std::size_t target_bytes = how.targets.size.elements() * target_element_bytes;
+      void* const unmoved = thread_memory(1, target_bytes);
+      std::memcpy(unmoved, target, target_bytes);
+      how.targets.in_thread(0, target, unmoved, move, 1, how.targets);
+    }
+    return result;
+  }
+
+  static void check_sizes(sample_moves& how, std::size_t sample_elements, const image_size& target) {
+    require_size("a sample", sample_elements, how.features.size);
+    if (how.targets.in_thread == nullptr) return;
+    image_size& size = how.targets.size;
+    if (target.height != size.height || target.width != size.width)
+      throw shape_error({"transforms: targets have ", target.height, " rows of ", target.width, " pixels and samples ",
+                         size.height, " rows of ", size.width, "; with_targets moves targets of equal size."});
+    size.channels = target.channels;
+  }
+
+  std::unique_ptr<const void, void (*)(const void*)> function_{nullptr, nullptr};
+  void (*move_)(const void*, std::size_t, int, double*) = nullptr;
+  decltype(&moved_sample) moved_ = nullptr;
+  decltype(&check_sizes) check_ = nullptr;
+};
+
 /// A user's function that changes a sample in place, type-erased; may be empty. (<functional> would cost every program
 /// that includes the loader more compile time than these lines.)
-template <element T> class sample_transform {
+template <element T> class sample_transform : public sample_moves {
  public:
   sample_transform() = default;
 
@@ -96,6 +158,8 @@ template <element T> class sample_transform {
     if constexpr (moving_transform<Function>) {
       result.features = function.template moved_features<Backend, Feature>();
       if constexpr (Function::moves_targets) result.targets = function.template moved_targets<Backend, Target>();
+      result.moved_ = &sample_moves::moved_sample;
+      result.check_ = &sample_moves::check_sizes;
       result.move_ = [](const void* object, std::size_t index, int epoch, double* to) {
         static_cast<const Function*>(object)->store_move(index, epoch, to);
       };
@@ -112,16 +176,13 @@ template <element T> class sample_transform {
       result.mix_ = [](const void* object, std::size_t index, int epoch, std::size_t samples) {
         return static_cast<const Function*>(object)->partner(index, epoch, samples);
       };
-    result.function_ = std::make_shared<const Function>(std::move(function));
+    result.function_ = {new Function(std::move(function)),
+                        [](const void* object) { delete static_cast<const Function*>(object); }};
     return result;
   }
 
   /// Whether the transform does more to samples than move pixels. Devices can move pixels, but nothing else.
   explicit operator bool() const { return call_ != nullptr || mix_ != nullptr; }
-
-  bool moves() const { return move_ != nullptr; }
-  /// Writes the move of a sample.
-  void store_move(std::size_t index, int epoch, double* to) const { move_(function_.get(), index, epoch, to); }
 
   /// Changes a sample after moves and scaling.
   void operator()(std::span<T> sample, std::size_t index, int epoch) const {
@@ -133,11 +194,7 @@ template <element T> class sample_transform {
     return mix_(function_.get(), index, epoch, samples);
   }
 
-  moved_images features, targets;
-
  private:
-  std::shared_ptr<const void> function_;
-  void (*move_)(const void*, std::size_t, int, double*) = nullptr;
   void (*call_)(const void*, std::span<T>, std::size_t, int) = nullptr;
   sample_mix (*mix_)(const void*, std::size_t, int, std::size_t) = nullptr;
 };
