@@ -15,3 +15,21 @@
 #include <devplace/nn/max_pool1d.hpp>
 #include <devplace/nn/max_pool2d.hpp>
 #include <devplace/nn/upsample.hpp>
+
+// The code that all convolutional networks share, for component compiled.
+namespace devplace::detail {
+
+DEVPLACE_COMPILED_APART(struct convolution_kernels<float>)
+DEVPLACE_COMPILED_LOOP(max_pool_functor<float>)
+DEVPLACE_COMPILED_LOOP(max_pool_gradient_functor<float>)
+DEVPLACE_COMPILED_LOOP(scale_channels_functor<float, float>)
+DEVPLACE_COMPILED_LOOP(batch_norm_gradient_functor<float, float>)
+
+}  // namespace devplace::detail
+
+namespace devplace::nn::detail {
+
+DEVPLACE_COMPILED_PLAIN(struct passes_of_convolution<float, backend::cpu>)
+DEVPLACE_COMPILED_PLAIN(struct passes_of_batch_norm<float, backend::cpu, false>)
+
+}  // namespace devplace::nn::detail

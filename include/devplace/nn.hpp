@@ -60,3 +60,27 @@
 #include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/runtime/gradients.hpp>
+
+// The code that all networks share, for component compiled.
+namespace devplace::detail {
+
+DEVPLACE_COMPILED_LOOP(nn::detail::initial_values<float>)
+DEVPLACE_COMPILED_LOOP(row_functor<normalize_row<float, true, float>>)
+DEVPLACE_COMPILED_LOOP(row_functor<normalize_backward_row<float, true, float>>)
+DEVPLACE_COMPILED_PLAIN(struct linear_products<float, backend::cpu>)
+
+}  // namespace devplace::detail
+
+namespace devplace::nn::detail {
+
+DEVPLACE_COMPILED(class chain_pass<float>)
+DEVPLACE_COMPILED_PLAIN(class branch_pass<backend::cpu, float, true>)
+
+}  // namespace devplace::nn::detail
+
+namespace devplace::runtime {
+
+DEVPLACE_COMPILED_PLAIN(std::shared_ptr<model_state<float>> empty_state<float, backend::cpu>(std::span<const int>,
+                                                                                             const arena_sizes&))
+
+}  // namespace devplace::runtime

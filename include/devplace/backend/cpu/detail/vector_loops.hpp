@@ -72,5 +72,7 @@ template <class F> void run_range(const F& f, std::size_t begin, std::size_t end
 #endif
     range_for_target(f, begin, end);
 }
+/// Names the loop of a functor in the library of component compiled.
+#define DEVPLACE_COMPILED_LOOP(...) DEVPLACE_COMPILED(void run_range(const __VA_ARGS__&, std::size_t, std::size_t))
 
 }  // namespace devplace::detail
