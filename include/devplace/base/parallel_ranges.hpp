@@ -12,7 +12,7 @@
 namespace devplace::detail {
 
 // Type-erased implementations of the loops below, so that each loop is compiled once.
-DEVPLACE_COMPILABLE() void run_members(int parts, function_view<int> function) {
+DEVPLACE_COMPILABLE([[gnu::noinline]]) void run_members(int parts, function_view<int> function) {
   if (parts <= 0) return;
   const team_reference& team = current_team();
   first_exception errors;

@@ -50,18 +50,19 @@ struct block_record {
 };
 
 /// Sole owner of untyped memory on one device. Stores a release function, so that size and destructor do not depend on
-/// the components of a translation unit. Also stores the stream whose order determines when the memory is freed.
+/// the components of a translation unit. Also stores the stream whose order determines when the memory is freed. Moves and
+/// destruction are not inlined, because programs have many of them, and none in a loop.
 class memory_block {
  public:
   memory_block() = default;
   explicit memory_block(block_record&& record) : record_(std::move(record)) {}
-  memory_block(memory_block&& other) noexcept : record_(std::exchange(other.record_, {})) {}
-  memory_block& operator=(memory_block&& other) noexcept {
+  [[gnu::noinline]] memory_block(memory_block&& other) noexcept : record_(std::exchange(other.record_, {})) {}
+  [[gnu::noinline]] memory_block& operator=(memory_block&& other) noexcept {
     memory_block taken(std::move(other));
     std::swap(record_, taken.record_);
     return *this;
   }
-  ~memory_block() {
+  [[gnu::noinline]] ~memory_block() {
     if (record_.release != nullptr) record_.release(record_);
   }
 
