@@ -68,6 +68,5 @@ DEVPLACE_COMPILED_LOOP(row_functor<cross_entropy_row<float, std::int64_t>>)
 DEVPLACE_COMPILED_LOOP(row_functor<softmax_row<float>>)
 DEVPLACE_COMPILED_LOOP(reduced_block<element_source<float>, sum_reducer<float, float>>)
 DEVPLACE_COMPILED_LOOP(reduced_block<element_source<float>, mean_reducer<float, float>>)
-DEVPLACE_COMPILED(void gemm_builtin::run(const gemm_arguments<float, float>&, cpu_isa))
 
 }  // namespace devplace::detail

@@ -3,8 +3,8 @@
 #pragma once
 
 // Part of config.hpp: marks what the library of component compiled contains. The library is compiled once from these
-// headers, and files with the component do not compile its contents again. One library serves all configurations: it has
-// what no other component changes, and the rest for files without other components.
+// headers, and files with the component do not compile its contents again. One library serves all configurations: it
+// has what no other component changes, and the rest for files without other components.
 //
 // With the component, a marked function is a template. Compilers instantiate no body for a template that is declared
 // extern, unless the template is inline.

@@ -62,7 +62,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Reads images, uint8 (count, height, width), and their labels, uint8 (count), from two IDX files, as read_idx does.
 /// Throws file_error if the counts differ.
-inline image_set read_image_set(const std::string& images_path, const std::string& labels_path) {
+DEVPLACE_COMPILABLE_PLAIN() image_set read_image_set(const std::string& images_path, const std::string& labels_path) {
   image_set set{read_idx<std::uint8_t, extents<dyn, dyn, dyn>>(images_path),
                 read_idx<std::uint8_t, extents<dyn>>(labels_path)};
   if (set.images.extents().extent(0) != set.size())
@@ -71,11 +71,12 @@ inline image_set read_image_set(const std::string& images_path, const std::strin
                        " labels; give the two files of one set."});
   return set;
 }
+DEVPLACE_COMPILED_PLAIN(image_set read_image_set(const std::string&, const std::string&))
 
 /// Reads MNIST, or a set with its file names (Fashion-MNIST), from a folder: `train-images-idx3-ubyte`,
 /// `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`, each plain or, with the component
 /// zlib, as `.gz`. Throws file_error as read_image_set does, and if train and test images differ in size.
-inline labelled_images read_mnist(const std::string& folder) try {
+DEVPLACE_COMPILABLE_PLAIN() labelled_images read_mnist(const std::string& folder) try {
   const auto read = [&](const std::string& part) {
     return read_image_set(detail::joined({folder, "/", part, "-images-idx3-ubyte"}),
                           detail::joined({folder, "/", part, "-labels-idx1-ubyte"}));
@@ -91,13 +92,15 @@ inline labelled_images read_mnist(const std::string& folder) try {
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the sets of read_mnist");
 }
+DEVPLACE_COMPILED_PLAIN(labelled_images read_mnist(const std::string&))
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Copies `held_out` images, the last or randomly drawn ones, to the test set, and all others to the training set.
-inline labelled_images split_images(const image_set& all, std::size_t held_out, shuffle_seed shuffle) try {
+DEVPLACE_COMPILABLE_PLAIN()
+labelled_images split_images(const image_set& all, std::size_t held_out, shuffle_seed shuffle) try {
   const auto images = all.images.view();
   const auto labels = all.labels.view();
   const std::size_t count = images.extents().extent(0), pixels = images.extents().stride(0);
@@ -124,6 +127,7 @@ inline labelled_images split_images(const image_set& all, std::size_t held_out, 
 } catch (const std::bad_alloc&) {
   fail_without_memory("the sets of hold_out");
 }
+DEVPLACE_COMPILED_PLAIN(labelled_images split_images(const image_set&, std::size_t, shuffle_seed))
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 

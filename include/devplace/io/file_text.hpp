@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include <devplace/config.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/base/joined.hpp>
+#include <devplace/config.hpp>
 
 namespace devplace::detail {
 
@@ -17,10 +17,11 @@ namespace devplace::detail {
 inline std::string in_quotes(std::string_view path) { return joined({"'", path, "'"}); }
 
 /// Throws file_error with the operation, the file's name in quotes and what was found in the file.
-[[noreturn]] inline void fail_file(std::string_view operation, std::string_view name,
-                                   std::initializer_list<text_part> found) {
+DEVPLACE_COMPILABLE([[noreturn]])
+void fail_file(std::string_view operation, std::string_view name, std::initializer_list<text_part> found) {
   throw file_error({operation, ": '", name, "' ", joined(found)});
 }
+DEVPLACE_COMPILED(void fail_file(std::string_view, std::string_view, std::initializer_list<text_part>))
 
 /// Returns at most 40 bytes of a text from a file, with control characters replaced by ?.
 inline std::string printable(std::string_view text) {

@@ -17,6 +17,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/file_descriptor.hpp>
+#include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
 
 namespace devplace::detail {
@@ -51,22 +52,7 @@ class input_file final : public byte_source {
   /// such as /dev/zero has no limit. Throws file_error.
   input_file(std::string path, std::string_view operation, bool any_size)
       : path_(std::move(path)), operation_(operation) {
-    struct stat status;
-    // Checks before open(), which would wait for the other end of a pipe. For a folder, reading fails.
-    if (any_size && ::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-      fail_file(operation_, path_,
-                {"is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it "
-                 "to a file first; if all extents are static, an array can be read from a pipe."});
-    int opened;
-    do {
-      opened = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    } while (opened < 0 && errno == EINTR);
-    if (opened < 0)
-      fail_file(operation_, path_,
-                {"cannot be opened: ", std::strerror(errno), ". Check the path and its permissions."});
-    file_ = file_descriptor(opened);
-    if (::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode))
-      rest_ = {static_cast<std::uint64_t>(status.st_size), true};
+    open(any_size);
   }
 
   std::size_t read(void* to, std::size_t bytes) override {
@@ -92,8 +78,27 @@ class input_file final : public byte_source {
   }
 
  private:
+  DEVPLACE_COMPILABLE() void open(bool any_size) {
+    struct stat status;
+    // Checks before open(), which would wait for the other end of a pipe. For a folder, reading fails.
+    if (any_size && ::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+      fail_file(operation_, path_,
+                {"is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it "
+                 "to a file first; if all extents are static, an array can be read from a pipe."});
+    int opened;
+    do {
+      opened = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    } while (opened < 0 && errno == EINTR);
+    if (opened < 0)
+      fail_file(operation_, path_,
+                {"cannot be opened: ", std::strerror(errno), ". Check the path and its permissions."});
+    file_ = file_descriptor(opened);
+    if (::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode))
+      rest_ = {static_cast<std::uint64_t>(status.st_size), true};
+  }
+
   /// Reads at `offset`, or at the file's position if `offset` is -1, until all bytes are read or the file ends.
-  [[gnu::noinline]] std::size_t read_from(off_t offset, void* to, std::size_t bytes) const {
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) std::size_t read_from(off_t offset, void* to, std::size_t bytes) const {
     const int file = file_.get();
     std::size_t used = 0;
     while (used < bytes) {
@@ -114,5 +119,7 @@ class input_file final : public byte_source {
   file_descriptor file_;
   remaining_bytes rest_ = {std::numeric_limits<std::uint64_t>::max(), false};
 };
+DEVPLACE_COMPILED(void input_file::open(bool))
+DEVPLACE_COMPILED(std::size_t input_file::read_from(off_t, void*, std::size_t) const)
 
 }  // namespace devplace::detail

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <devplace/base/error.hpp>
+#include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/stored_shape.hpp>
@@ -19,8 +20,9 @@ namespace devplace::detail {
 
 /// Throws file_error unless the remaining bytes `rest` can be the array's elements, and the elements fit into this
 /// machine's memory.
-inline void check_elements(const stored_array& array, byte_source::remaining_bytes rest, std::string_view operation,
-                           std::string_view name) {
+DEVPLACE_COMPILABLE()
+void check_elements(const stored_array& array, byte_source::remaining_bytes rest, std::string_view operation,
+                    std::string_view name) {
   if (rest.count < array.bytes)
     fail_file(operation, name,
               {"is truncated: its header announces ", array.bytes, byte_word(array.bytes), " of elements and ",
@@ -40,11 +42,14 @@ inline void check_elements(const stored_array& array, byte_source::remaining_byt
         {"announces ", array.bytes, byte_word(array.bytes), " of elements, more than the memory of this machine, ",
          memory, byte_word(memory), ". Give the right file, or divide it."});
 }
+DEVPLACE_COMPILED(void check_elements(const stored_array&, byte_source::remaining_bytes, std::string_view,
+                                      std::string_view))
 
 /// Reads the elements to `to`, in row-major order and this machine's byte order. Throws file_error if the source has
 /// fewer or more elements.
-inline void read_elements(byte_source& source, const stored_array& array, void* to, std::string_view operation,
-                          std::string_view name) {
+DEVPLACE_COMPILABLE()
+void read_elements(byte_source& source, const stored_array& array, void* to, std::string_view operation,
+                   std::string_view name) {
   auto* const bytes = static_cast<unsigned char*>(to);
   const std::size_t got =
       array.read_reordered != nullptr ? array.read_reordered(source, array, bytes) : source.read(bytes, array.bytes);
@@ -59,6 +64,7 @@ inline void read_elements(byte_source& source, const stored_array& array, void* 
   for (std::size_t at = 0; at < array.bytes; at += array.type->bytes)
     std::reverse(bytes + at, bytes + at + array.type->bytes);
 }
+DEVPLACE_COMPILED(void read_elements(byte_source&, const stored_array&, void*, std::string_view, std::string_view))
 
 /// Reads the elements that follow in `source`, of type T, into a tensor. Checks shape and size before it allocates
 /// memory. Throws file_error.

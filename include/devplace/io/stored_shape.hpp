@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <devplace/base/error.hpp>
+#include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
@@ -50,16 +51,18 @@ inline std::optional<std::size_t> stored_bytes(std::span<const std::size_t> exte
 }
 
 /// Returns the name of an extents type in C++: `extents<dyn, 28, 28>`.
-inline std::string extents_text(std::span<const std::size_t> extents) {
+DEVPLACE_COMPILABLE() std::string extents_text(std::span<const std::size_t> extents) {
   std::string text;
   for (const std::size_t extent : extents)
     text += joined({text.empty() ? "" : ", ", extent == dyn ? text_part("dyn") : text_part(extent)});
   return joined({"extents<", text, ">"});
 }
+DEVPLACE_COMPILED(std::string extents_text(std::span<const std::size_t>))
 
 /// Throws file_error with both shapes unless a stored array fits extents of type `extents<wanted...>`.
-inline void check_shape(std::span<const std::size_t> stored, std::span<const std::size_t> wanted,
-                        std::string_view operation, std::string_view path) {
+DEVPLACE_COMPILABLE()
+void check_shape(std::span<const std::size_t> stored, std::span<const std::size_t> wanted, std::string_view operation,
+                 std::string_view path) {
   if (std::equal(stored.begin(), stored.end(), wanted.begin(), wanted.end(),
                  [](std::size_t found, std::size_t extent) { return extent == dyn || extent == found; }))
     return;
@@ -67,6 +70,8 @@ inline void check_shape(std::span<const std::size_t> stored, std::span<const std
             {"holds an array of shape ", sizes_text(stored), ", which does not fit ", extents_text(wanted),
              "; name extents that fit the file (dyn where they vary), or give the right file."});
 }
+DEVPLACE_COMPILED(void check_shape(std::span<const std::size_t>, std::span<const std::size_t>, std::string_view,
+                                   std::string_view))
 
 /// Converts a stored array's extents to `Extents`. Throws file_error as check_shape does.
 template <extents_like Extents>

@@ -50,8 +50,8 @@ struct block_record {
 };
 
 /// Sole owner of untyped memory on one device. Stores a release function, so that size and destructor do not depend on
-/// the components of a translation unit. Also stores the stream whose order determines when the memory is freed. Moves and
-/// destruction are not inlined, because programs have many of them, and none in a loop.
+/// the components of a translation unit. Also stores the stream whose order determines when the memory is freed. Moves
+/// and destruction are not inlined, because programs have many of them, and none in a loop.
 class memory_block {
  public:
   memory_block() = default;

@@ -7,12 +7,13 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/config.hpp>
 #include <devplace/place/first_available.hpp>
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The normal form of a placement's name: no spaces, `cuda:0` for `cuda`, and plain ordinals inside `<>`.
-inline std::string normal_name(std::string_view name) {
+DEVPLACE_COMPILABLE_PLAIN() std::string normal_name(std::string_view name) {
   std::string result;
   for (const char c : name)
     if (c != ' ') result += c;
@@ -25,6 +26,7 @@ inline std::string normal_name(std::string_view name) {
       ++at;
   return result;
 }
+DEVPLACE_COMPILED_PLAIN(std::string normal_name(std::string_view))
 
 template <class Result, class Where, class... Rest, class F>
 Result select_candidate(const std::string& normal, std::string_view name, F& f, std::string offered) {

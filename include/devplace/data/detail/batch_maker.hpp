@@ -43,9 +43,10 @@ template <floating_element T, class Targets>
 using batch_target_t =
     std::conditional_t<floating_element<typename Targets::value_type>, T, typename Targets::value_type>;
 
-[[noreturn]] inline void fail_loader(std::initializer_list<text_part> found) {
+DEVPLACE_COMPILABLE([[noreturn]]) void fail_loader(std::initializer_list<text_part> found) {
   throw argument_error({"loader: ", joined(found)});
 }
+DEVPLACE_COMPILED(void fail_loader(std::initializer_list<text_part>))
 
 /// The batches of an epoch, and this process's share of them: what a batch_maker has for all types of data.
 class batch_plan {
@@ -101,6 +102,7 @@ class batch_plan {
   bool started_ = false;
 
  private:
+  DEVPLACE_COMPILABLE()
   static std::size_t checked(std::size_t samples, std::size_t labels, const loader_options& options) {
     if (samples != labels)
       fail_loader({"the data has ", samples, " samples and ", labels, " labels; give one label for each sample."});
@@ -122,6 +124,7 @@ class batch_plan {
     return options.batch;
   }
 };
+DEVPLACE_COMPILED(std::size_t batch_plan::checked(std::size_t, std::size_t, const loader_options&))
 
 /// The host part of a loader: makes batches in host memory, in the calling thread or ahead of it in workers. `Staged`
 /// batches lie in `Memory`, from which devices copy them; the loader yields other batches directly.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <devplace/base/error.hpp>
+#include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/read_array.hpp>
@@ -44,7 +45,7 @@ inline std::string_view hexadecimal(unsigned digit) {
 inline constexpr std::size_t longest_idx_header = 4 + 4 * 255;
 
 /// Parses the header at the start of `bytes`. Throws file_error with `name`, what was found and what was expected.
-inline stored_array parse_idx_header(std::span<const unsigned char> bytes, std::string_view name) {
+DEVPLACE_COMPILABLE() stored_array parse_idx_header(std::span<const unsigned char> bytes, std::string_view name) {
   if (bytes.empty()) fail_idx(name, {"is empty; an IDX file starts with the bytes 0, 0, element type and rank."});
   if (const std::size_t i = bytes[0] != 0 ? 0 : 1; i < bytes.size() && bytes[i] != 0)
     fail_idx(name, {"is not an IDX file: its byte ", i, " is 0x", hexadecimal(bytes[i] / 16u), hexadecimal(bytes[i]),
@@ -74,6 +75,7 @@ inline stored_array parse_idx_header(std::span<const unsigned char> bytes, std::
              {"announces an array larger than any memory; its header is damaged. Copy or download the file again."});
   return {type, std::move(extents), *data_bytes, std::endian::native == std::endian::little};
 }
+DEVPLACE_COMPILED(stored_array parse_idx_header(std::span<const unsigned char>, std::string_view))
 
 /// Reads a header whose first bytes, at most 4, were read before and are in `begun`. Throws as parse_idx_header does.
 inline stored_array read_idx_header(byte_source& source, std::span<const unsigned char> begun, std::string_view name) {

@@ -15,6 +15,7 @@
 #include <devplace/base/error.hpp>
 #include <devplace/base/fork_count.hpp>
 #include <devplace/base/thread_team.hpp>
+#include <devplace/config.hpp>
 
 namespace devplace::detail {
 
@@ -57,7 +58,7 @@ class prefetcher {
 
   /// Waits until batch `batch` is made and returns its slot. Throws the exception of a failed batch. Batch numbers must
   /// increase from call to call.
-  [[gnu::noinline]] std::size_t wait(std::size_t batch) {
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) std::size_t wait(std::size_t batch) {
     const std::size_t slot = batch % results_.size();
     if (workers_.empty()) {
       make_(object_, slot, batch);
@@ -73,7 +74,7 @@ class prefetcher {
   }
 
   /// Frees the slots of all batches up to `batch` for reuse.
-  [[gnu::noinline]] void release(std::size_t batch) {
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) void release(std::size_t batch) {
     if (workers_.empty()) return;
     forget_workers_of_parent();
     {
@@ -84,7 +85,7 @@ class prefetcher {
   }
 
   /// Discards unread batches and waits until no worker is making a batch.
-  [[gnu::noinline]] void stop() noexcept {
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) void stop() noexcept {
     forget_workers_of_parent();
     std::unique_lock lock(mutex_);
     batches_ = 0;
@@ -99,7 +100,7 @@ class prefetcher {
     std::exception_ptr failed;
   };
 
-  void require_workers() {
+  DEVPLACE_COMPILABLE() void require_workers() {
     forget_workers_of_parent();
     try {
       for (; started_ < workers_.size(); ++started_) workers_[started_] = std::thread([this] { work(); });
@@ -111,7 +112,7 @@ class prefetcher {
 
   /// Resets the state in a child of fork(), where threads of the parent may have left the mutex locked and slots half
   /// filled. Continues after the last batch that was read.
-  [[gnu::noinline]] void forget_workers_of_parent() {
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) void forget_workers_of_parent() {
     if (started_in_ == fork_count()) return;
     started_in_ = fork_count();
     forget_threads(workers_);
@@ -128,7 +129,7 @@ class prefetcher {
     for (result& entry : results_) entry = {};
   }
 
-  void work() {
+  DEVPLACE_COMPILABLE() void work() {
     const thread_team_scope inline_operations(serial_team_instance);  // the process's team stays free for the model
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -170,5 +171,11 @@ class prefetcher {
   std::size_t started_ = 0;             // number of workers that run
   unsigned started_in_ = fork_count();  // fork_count() in the process that started the workers
 };
+DEVPLACE_COMPILED(std::size_t prefetcher::wait(std::size_t))
+DEVPLACE_COMPILED(void prefetcher::release(std::size_t))
+DEVPLACE_COMPILED(void prefetcher::stop() noexcept)
+DEVPLACE_COMPILED(void prefetcher::require_workers())
+DEVPLACE_COMPILED(void prefetcher::forget_workers_of_parent())
+DEVPLACE_COMPILED(void prefetcher::work())
 
 }  // namespace devplace::detail

@@ -10,6 +10,7 @@
 
 #include <devplace/base/function_view.hpp>
 #include <devplace/base/joined.hpp>
+#include <devplace/config.hpp>
 #include <devplace/nn/detail/calls.hpp>
 #include <devplace/nn/layer.hpp>
 
@@ -102,8 +103,8 @@ struct visited_layer {
   std::size_t count;
 };
 /// Calls a visitor for all entries. Names are as in PyTorch and begin with `prefix`.
-inline void visit_entries(const visited_layer& list, const std::string& prefix, arena_begin begin,
-                          const entry_visitor& f) {
+DEVPLACE_COMPILABLE()
+void visit_entries(const visited_layer& list, const std::string& prefix, arena_begin begin, const entry_visitor& f) {
   std::size_t& offset = list.frozen ? begin.frozen : begin.own;
   for (std::size_t i = 0; i != list.entries; ++i) {
     f(child_name(prefix, list.table[i].name), list.table[i], offset);
@@ -116,6 +117,7 @@ inline void visit_entries(const visited_layer& list, const std::string& prefix, 
     begin.frozen += layer.frozen_elements;
   }
 }
+DEVPLACE_COMPILED(void visit_entries(const visited_layer&, const std::string&, arena_begin, const entry_visitor&))
 
 /// A parameter of a network: its table entry, and its offset among the trained or the frozen parameters.
 template <class Entry, std::size_t Offset, bool Frozen> struct entry_at_offset {

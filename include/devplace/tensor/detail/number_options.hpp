@@ -5,6 +5,7 @@
 #include <string>
 
 #include <devplace/base/error.hpp>
+#include <devplace/config.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 
@@ -22,12 +23,13 @@ struct number_range {
   }
 
  private:
-  [[noreturn, gnu::noinline]] void fail(double value, const char* owner, const char* name) const {
+  DEVPLACE_COMPILABLE([[noreturn, gnu::noinline]]) void fail(double value, const char* owner, const char* name) const {
     const auto of_float = static_cast<float>(value);
     const std::string number = of_float == value ? format_number(of_float) : format_number(value);
     throw argument_error({owner, ": ", name, " is ", number, "; it must be ", text, "."});
   }
 };
+DEVPLACE_COMPILED(void number_range::fail(double, const char*, const char*) const)
 
 inline constexpr number_range proportion{[](double x) { return x >= 0 && x <= 1; }, "between 0 and 1"};
 

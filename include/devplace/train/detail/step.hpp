@@ -10,6 +10,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/thread_team.hpp>
+#include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/sequential.hpp>
@@ -85,14 +86,16 @@ template <class T> struct step_memory {
 };
 
 // No templates, to keep the code of each trainer small.
-[[noreturn]] inline void throw_other_targets(std::size_t samples, std::size_t targets) {
+DEVPLACE_COMPILABLE([[noreturn]]) void throw_other_targets(std::size_t samples, std::size_t targets) {
   throw shape_error(
       {"trainer: ", samples, " samples and ", targets, " targets; a batch has one target for each sample."});
 }
-[[noreturn]] inline void throw_other_targets_of_part(std::size_t samples, std::size_t targets) {
+DEVPLACE_COMPILED(void throw_other_targets(std::size_t, std::size_t))
+DEVPLACE_COMPILABLE([[noreturn]]) void throw_other_targets_of_part(std::size_t samples, std::size_t targets) {
   throw shape_error({"trainer: this place's part of the batch has ", samples, " samples and ", targets,
                      " targets; split samples and targets in the same way."});
 }
+DEVPLACE_COMPILED(void throw_other_targets_of_part(std::size_t, std::size_t))
 [[noreturn]] inline void throw_moved_trainer() {
   throw error("this trainer was moved from; use the variable that it was moved to.");
 }

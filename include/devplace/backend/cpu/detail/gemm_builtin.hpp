@@ -19,6 +19,8 @@ namespace devplace::detail {
 template <class T> gemm_kernels<T> gemm_kernels_of(cpu_isa isa) {
   return with_instruction_set([](auto code) { return code.template gemm<T>(); }, isa);
 }
+DEVPLACE_COMPILED(struct gemm_kernels<float>)
+DEVPLACE_COMPILED(struct gemm_kernels<double>)
 DEVPLACE_COMPILED(gemm_kernels<float> gemm_kernels_of(cpu_isa))
 DEVPLACE_COMPILED(gemm_kernels<double> gemm_kernels_of(cpu_isa))
 
@@ -97,5 +99,6 @@ struct gemm_builtin {
       parallel_members(parts, part);
   }
 };
+DEVPLACE_COMPILED(void gemm_builtin::run(const gemm_arguments<float>&, cpu_isa))
 
 }  // namespace devplace::detail
