@@ -19,7 +19,6 @@
 // The code that all convolutional networks share, for component compiled.
 namespace devplace::detail {
 
-DEVPLACE_COMPILED_APART(struct convolution_kernels<float>)
 DEVPLACE_COMPILED_LOOP(max_pool_functor<float>)
 DEVPLACE_COMPILED_LOOP(max_pool_gradient_functor<float>)
 DEVPLACE_COMPILED_LOOP(scale_channels_functor<float, float>)

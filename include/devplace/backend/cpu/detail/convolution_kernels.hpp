@@ -4,7 +4,9 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cpu/detail/convolution_blocks.hpp>
+#include <devplace/backend/cpu/detail/convolution_depthwise_blocks.hpp>
+#include <devplace/backend/cpu/detail/convolution_direct_blocks.hpp>
+#include <devplace/backend/cpu/detail/convolution_patch_blocks.hpp>
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/backend/cpu/detail/mixed_kernels.hpp>
 #include <devplace/config.hpp>
@@ -55,6 +57,19 @@ template <class T> convolution_kernels<T> convolution_kernels_of(cpu_isa isa) {
       return generic::convolution_kernel_table<T>();
   }
 }
+DEVPLACE_COMPILED_APART(struct convolution_kernels<float>)
+DEVPLACE_COMPILED_APART(void convolution_kernels<float>::convolve_range<false>(const convolution_arguments<float>&,
+                                                                               std::size_t, std::size_t, std::size_t,
+                                                                               std::size_t, void*) const)
+DEVPLACE_COMPILED_APART(void convolution_kernels<float>::convolve_range<true>(const convolution_arguments<float>&,
+                                                                              std::size_t, std::size_t, std::size_t,
+                                                                              std::size_t, void*) const)
+DEVPLACE_COMPILED_APART(void convolution_kernels<float>::convolve_rows<false>(const convolution_arguments<float>&,
+                                                                              const direct_convolution&, std::size_t,
+                                                                              std::size_t, void*) const)
+DEVPLACE_COMPILED_APART(void convolution_kernels<float>::convolve_rows<true>(const convolution_arguments<float>&,
+                                                                             const direct_convolution&, std::size_t,
+                                                                             std::size_t, void*) const)
 DEVPLACE_COMPILED_APART(convolution_kernels<float> convolution_kernels_of(cpu_isa))
 DEVPLACE_COMPILED_APART(convolution_kernels<double> convolution_kernels_of(cpu_isa))
 DEVPLACE_COMPILED_APART(convolution_kernels<bf16> convolution_kernels_of(cpu_isa))
