@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Prints the compiler's user seconds, its memory and the size of the code for the examples and a small trainer.
+
+compile_times.py [<checkout>...]: header-only, with component compiled, and with a precompiled all.hpp, too. Alternates
+between checkouts; a checkout without the component is compiled header-only. Seconds are the least of --runs.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+SOURCES = ["examples/readme.cpp", "examples/transformer.cpp", "examples/cnn.cpp", "tests/link/surrogate.cpp"]
+
+
+def measure(command):
+    """Returns the user seconds and the MiB of a command, which runs below a process of its own."""
+    code = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); " \
+           "used = resource.getrusage(resource.RUSAGE_CHILDREN); print(used.ru_utime, used.ru_maxrss / 1024)"
+    result = subprocess.run([sys.executable, "-c", code, *command], check=True, stdout=subprocess.PIPE, text=True)
+    return [float(number) for number in result.stdout.split()]
+
+
+def measure_checkout(checkout, compiler, folder):
+    """Yields (source, variant, user seconds, MiB, bytes of code)."""
+    command = [*compiler, "-std=gnu++20", f"-I{checkout}/include", f"-I{checkout}/tests", '-DDEVPLACE_EXAMPLE_TEXT=""']
+    variants = {"headers": command}
+    if os.path.exists(f"{checkout}/include/devplace/config/compiled.hpp"):
+        command = [*command, "-DDEVPLACE_WITH_COMPILED=1"]
+        with open(f"{folder}/all.hpp", "w") as file:
+            file.write(f'#include "{checkout}/include/devplace/all.hpp"\n')
+        subprocess.run([*command, "-x", "c++-header", f"{folder}/all.hpp", "-o", f"{folder}/all.hpp.gch"], check=True)
+        variants["compiled"] = command
+        variants["compiled, precompiled header"] = [*command, "-include", f"{folder}/all.hpp"]
+    for source in SOURCES:
+        for variant, command in variants.items():
+            seconds, memory = measure([*command, "-c", f"{checkout}/{source}", "-o", f"{folder}/object"])
+            size = subprocess.run(["size", f"{folder}/object"], check=True, stdout=subprocess.PIPE, text=True).stdout
+            yield source, variant, seconds, memory, int(size.splitlines()[1].split()[0])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("checkouts", nargs="*", default=[HERE])
+    parser.add_argument("--compiler", default="g++ -O2", help="the compiler with its options: 'g++ -O0 -g'")
+    parser.add_argument("--runs", type=int, default=3)
+    arguments = parser.parse_args()
+    os.environ["CCACHE_DISABLE"] = "1"
+    best = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(arguments.runs):
+            for number, checkout in enumerate(arguments.checkouts):
+                path = os.path.abspath(checkout)
+                for source, variant, *found in measure_checkout(path, arguments.compiler.split(), folder):
+                    key = (source, number, variant)
+                    best[key] = min(best.get(key, found), found)
+    print(f"{arguments.compiler}\n\n| source | checkout | with | user s | MiB | code, KB |\n| --- | --- | --- | --- | --- | --- |")
+    for (source, number, variant), (seconds, memory, code) in sorted(best.items()):
+        print(f"| {os.path.basename(source)} | {number + 1} | {variant} | {seconds:.1f} | {memory:.0f} | {code / 1000:.0f} |")
+
+
+if __name__ == "__main__":
+    main()
