@@ -176,11 +176,13 @@ inline constexpr std::size_t most_unfolded =
                                                                : convolution_block_columns<T> / 2;
 
 /// Packs a panel of patches [depth][width]: row p holds element p0 + p of the patches of pixels [q0, q0 + count).
-/// `image` is the first channel of a sample's group. Elements beyond `count` are zeros.
+/// `image` is the first channel of a sample's group. Elements beyond `count` are zeros. The width is that of one or two
+/// vectors.
 template <class T, class From>
 DEVPLACE_TARGET inline void pack_patches(T* target, std::size_t width, const convolution_shape& s, const From* image,
                                          std::size_t q0, std::size_t count, std::size_t p0, std::size_t depth) {
-  pixel_run runs[2 * vector_bytes / sizeof(T)];
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  pixel_run runs[2 * lanes];
   const std::size_t taps = s.taps(), y = q0 / s.columns.out, x = q0 % s.columns.out;
   for (std::size_t tap = 0; tap < taps; ++tap) {
     const std::size_t begin = p0 == 0 ? 0 : p0 > tap ? divided_up(p0 - tap, taps) : 0;
@@ -192,7 +194,10 @@ DEVPLACE_TARGET inline void pack_patches(T* target, std::size_t width, const con
     T* to = target + (begin * taps + tap - p0) * width;
     const From* plane = image + begin * s.plane();
     for (std::size_t c = begin; c < end; ++c, to += taps * width, plane += s.plane()) {
-      if (read != width) fill_run(to, T{0}, width);
+      if (read != width) {
+        fill_run(to, T{0}, lanes);
+        if (width != lanes) fill_run(to + lanes, T{0}, lanes);
+      }
       for (std::size_t r = 0; r < found; ++r)
         copy_strided(to + runs[r].at, plane + runs[r].from, runs[r].n, s.columns.stride);
     }
