@@ -44,7 +44,6 @@ inline constexpr unsigned char tap_widths[] = {9, 7, 5, 3, 0};
 /// blocks of images and panels that call them. The loops are compiled once for all instruction sets.
 template <class T> struct convolution_kernels {
   using sum_type = computed_t<T>;  ///< type of sums, and of the weights and biases read
-  using arguments = convolution_arguments<T, sum_type>;
   using tap_products_function = void (*)(double* sums, const sum_type* image, const std::size_t* offsets,
                                          const sum_type* gradient, std::size_t n);
 
