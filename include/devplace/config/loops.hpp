@@ -68,3 +68,10 @@ template <class T> inline T opaque(T x) {
   #define DEVPLACE_AVX512_WITHOUT_FMA \
     gnu::target("avx512f,avx512vl,avx512dq,avx512bw"), gnu::optimize("fp-contract=off")
 #endif
+
+/// The attribute that compiles a function for size; clang has none.
+#if defined(__clang__)
+  #define DEVPLACE_FOR_SIZE
+#else
+  #define DEVPLACE_FOR_SIZE gnu::optimize("Os")
+#endif

@@ -32,17 +32,11 @@ template <class F>
                                                                                       std::size_t end) {
   f.range(begin, end);
 }
-  #if defined(DEVPLACE_AVX512_WITHOUT_FMA)
-    #define DEVPLACE_FOR_SIZE gnu::optimize("Os")
-  #else
-    #define DEVPLACE_FOR_SIZE
-  #endif
 template <class F>
 [[gnu::noinline, gnu::flatten, DEVPLACE_FOR_SIZE]] void range_for_old_processors(const F& f, std::size_t begin,
                                                                                  std::size_t end) {
   f.range(begin, end);
 }
-  #undef DEVPLACE_FOR_SIZE
 #endif
 #if defined(DEVPLACE_AVX512_WITHOUT_FMA)
 template <class F>
@@ -72,6 +66,7 @@ template <class F> void run_range(const F& f, std::size_t begin, std::size_t end
 #endif
     range_for_target(f, begin, end);
 }
+
 /// Names the loop of a functor in the library of component compiled.
 #define DEVPLACE_COMPILED_LOOP(...) DEVPLACE_COMPILED(void run_range(const __VA_ARGS__&, std::size_t, std::size_t))
 
