@@ -24,7 +24,7 @@
   /// Names a function of the library: an instance of a template, or a function marked DEVPLACE_COMPILABLE. Follows the
   /// definition.
   #define DEVPLACE_COMPILED(...)
-  /// Names an instance in the library's second source, which the compiler needs as long for as for the first.
+  /// Names an instance in the second source of the library, so that two compilers work at the same time.
   #define DEVPLACE_COMPILED_APART(...)
 #endif
 
