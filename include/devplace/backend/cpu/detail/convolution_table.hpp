@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -44,7 +43,6 @@ inline constexpr unsigned char tap_widths[] = {9, 7, 5, 3, 0};
 /// blocks of images and panels that call them. The loops are compiled once for all instruction sets.
 template <class T> struct convolution_kernels {
   using sum_type = computed_t<T>;  ///< type of sums, and of the weights and biases read
-  using arguments = convolution_arguments<T, sum_type>;
   using tap_products_function = void (*)(double* sums, const sum_type* image, const std::size_t* offsets,
                                          const sum_type* gradient, std::size_t n);
 
