@@ -93,7 +93,8 @@ function(devplace_add_compiled_library)
   target_link_libraries(devplace_compiled PRIVATE devplace::devplace)
   target_compile_options(devplace_compiled PRIVATE -ffunction-sections $<$<NOT:$<CONFIG:Release,RelWithDebInfo>>:-O2>)
   target_link_options(devplace_compiled INTERFACE -Wl,--gc-sections)
-  set_target_properties(devplace_compiled PROPERTIES POSITION_INDEPENDENT_CODE ON DISABLE_PRECOMPILE_HEADERS ON)
+  set_target_properties(devplace_compiled PROPERTIES POSITION_INDEPENDENT_CODE ON DISABLE_PRECOMPILE_HEADERS ON
+                                                     UNITY_BUILD OFF) # each source has its own value of the macro
 endfunction()
 
 # devplace_find_components(<component>...) creates target devplace::<component> and sets devplace_<component>_FOUND for

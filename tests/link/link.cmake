@@ -78,7 +78,8 @@ function(devplace_add_link_test name)
 endfunction()
 
 # devplace_add_link_fail_test(<name> <regex> [LTO] <source>[=<component>]...): every source compiles, but linking must
-# fail with a line that matches. Uses the project's flags and no libraries, since the clash does not depend on them.
+# fail with a line that matches, also if the linker discards unused sections. Uses the project's flags and no libraries,
+# since the clash does not depend on them.
 function(devplace_add_link_fail_test name regex)
   cmake_parse_arguments(PARSE_ARGV 2 arg "LTO" "" "")
   devplace_link_label(${name} ${arg_UNPARSED_ARGUMENTS})
@@ -95,7 +96,7 @@ function(devplace_add_link_fail_test name regex)
   add_test(
     NAME "link_fail: ${name}"
     COMMAND ${CMAKE_COMMAND} -DEXPECT=${regex} -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake --
-            ${CMAKE_CXX_COMPILER} ${flags} ${objects} -o ${name}.out
+            ${CMAKE_CXX_COMPILER} ${flags} ${objects} -Wl,--gc-sections -o ${name}.out
     COMMAND_EXPAND_LISTS)
   set_tests_properties("link_fail: ${name}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
 endfunction()

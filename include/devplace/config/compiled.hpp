@@ -32,7 +32,8 @@
   #define DEVPLACE_COMPILABLE(...) template <class = void> __VA_ARGS__
 #else
   /// Begins the definition of a function that is no template; the arguments are its attributes. The function has no
-  /// static variables, because files without the component have their own copy.
+  /// static variables, because files without the component have their own copy. Not for functions that users call:
+  /// the address of a template cannot be an argument such as std::async's.
   #define DEVPLACE_COMPILABLE(...) __VA_ARGS__ inline
 #endif
 
@@ -46,7 +47,8 @@
   #define DEVPLACE_COMPILABLE_PLAIN(...) DEVPLACE_COMPILABLE(__VA_ARGS__)
 #endif
 
-// If the library is missing in a program or is of another version, the linker names this symbol.
+// If the library is missing in a program or is of another version, the linker names this symbol. The reference is
+// retained, because the linker ignores undefined symbols in sections that it discards (--gc-sections).
 #if defined(DEVPLACE_WITH_COMPILED) || defined(DEVPLACE_COMPILES)
   #define DEVPLACE_DETAIL_LIBRARY_OF(major, minor, patch) devplace_compiled_library_##major##_##minor##_##patch
   #define DEVPLACE_DETAIL_LIBRARY(...) DEVPLACE_DETAIL_LIBRARY_OF(__VA_ARGS__)
@@ -61,7 +63,7 @@ extern const char DEVPLACE_DETAIL_NAME;
 }
   #if defined(DEVPLACE_WITH_COMPILED)
 namespace devplace::detail {
-[[gnu::used]] inline const char* const compiled_library = &DEVPLACE_DETAIL_NAME;
+[[gnu::used, gnu::retain]] inline const char* const compiled_library = &DEVPLACE_DETAIL_NAME;
 }
   #endif
   #undef DEVPLACE_DETAIL_LIBRARY_OF

@@ -5,7 +5,6 @@
 #include <new>
 #include <string>
 
-#include <devplace/base/error.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/data/detail/idx_format.hpp>

@@ -58,45 +58,35 @@ struct labelled_images {
 
 }  // namespace devplace
 
-namespace devplace::inline DEVPLACE_CONFIGURATION {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Reads images, uint8 (count, height, width), and their labels, uint8 (count), from two IDX files, as read_idx does.
-/// Throws file_error if the counts differ.
-DEVPLACE_COMPILABLE_PLAIN() image_set read_image_set(const std::string& images_path, const std::string& labels_path) {
-  image_set set{read_idx<std::uint8_t, extents<dyn, dyn, dyn>>(images_path),
-                read_idx<std::uint8_t, extents<dyn>>(labels_path)};
+DEVPLACE_COMPILABLE_PLAIN() image_set images_and_labels(const std::string& images, const std::string& labels) {
+  image_set set{read_idx<std::uint8_t, extents<dyn, dyn, dyn>>(images), read_idx<std::uint8_t, extents<dyn>>(labels)};
   if (set.images.extents().extent(0) != set.size())
-    detail::fail_file("read_image_set", images_path,
-                      {"holds ", set.images.extents().extent(0), " images and '", labels_path, "' holds ", set.size(),
-                       " labels; give the two files of one set."});
+    fail_file("read_image_set", images,
+              {"holds ", set.images.extents().extent(0), " images and '", labels, "' holds ", set.size(),
+               " labels; give the two files of one set."});
   return set;
 }
-DEVPLACE_COMPILED_PLAIN(image_set read_image_set(const std::string&, const std::string&))
+DEVPLACE_COMPILED_PLAIN(image_set images_and_labels(const std::string&, const std::string&))
 
-/// Reads MNIST, or a set with its file names (Fashion-MNIST), from a folder: `train-images-idx3-ubyte`,
-/// `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`, each plain or, with the component
-/// zlib, as `.gz`. Throws file_error as read_image_set does, and if train and test images differ in size.
-DEVPLACE_COMPILABLE_PLAIN() labelled_images read_mnist(const std::string& folder) try {
+DEVPLACE_COMPILABLE_PLAIN() labelled_images sets_in_folder(const std::string& folder) try {
   const auto read = [&](const std::string& part) {
-    return read_image_set(detail::joined({folder, "/", part, "-images-idx3-ubyte"}),
-                          detail::joined({folder, "/", part, "-labels-idx1-ubyte"}));
+    return images_and_labels(joined({folder, "/", part, "-images-idx3-ubyte"}),
+                             joined({folder, "/", part, "-labels-idx1-ubyte"}));
   };
   labelled_images data{read("train"), read("t10k")};
   for (const std::size_t axis : {1u, 2u})
     if (data.train.images.extent(axis) != data.test.images.extent(axis))
-      throw file_error({"read_mnist: the training images in ", detail::in_quotes(folder), " have the shape ",
-                        detail::to_string(data.train.images.extents()), " and the test images ",
-                        detail::to_string(data.test.images.extents()),
+      throw file_error({"read_mnist: the training images in ", in_quotes(folder), " have the shape ",
+                        to_string(data.train.images.extents()), " and the test images ",
+                        to_string(data.test.images.extents()),
                         "; the height and width must agree. Give the four files of one data set."});
   return data;
 } catch (const std::bad_alloc&) {
-  detail::fail_without_memory("the sets of read_mnist");
+  fail_without_memory("the sets of read_mnist");
 }
-DEVPLACE_COMPILED_PLAIN(labelled_images read_mnist(const std::string&))
-
-}  // namespace devplace::inline DEVPLACE_CONFIGURATION
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+DEVPLACE_COMPILED_PLAIN(labelled_images sets_in_folder(const std::string&))
 
 /// Copies `held_out` images, the last or randomly drawn ones, to the test set, and all others to the training set.
 DEVPLACE_COMPILABLE_PLAIN()
@@ -132,6 +122,17 @@ DEVPLACE_COMPILED_PLAIN(labelled_images split_images(const image_set&, std::size
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
+
+/// Reads images, uint8 (count, height, width), and their labels, uint8 (count), from two IDX files, as read_idx does.
+/// Throws file_error if the counts differ.
+inline image_set read_image_set(const std::string& images_path, const std::string& labels_path) {
+  return detail::images_and_labels(images_path, labels_path);
+}
+
+/// Reads MNIST, or a set with its file names (Fashion-MNIST), from a folder: `train-images-idx3-ubyte`,
+/// `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`, each plain or, with the component
+/// zlib, as `.gz`. Throws file_error as read_image_set does, and if train and test images differ in size.
+inline labelled_images read_mnist(const std::string& folder) { return detail::sets_in_folder(folder); }
 
 /// Holds out the last images of a set as test images. With a seed, holds out randomly drawn images, which depend only
 /// on the seed. `held_out` is the number of test images. If it has a floating-point type, it is the fraction of test

@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 
-#include <devplace/base/error.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/csv_options.hpp>

@@ -31,11 +31,6 @@ inline std::string printable(std::string_view text) {
   return text.size() > 40 ? result + "..." : result;
 }
 
-/// Formats a number of bytes: `1 byte`, `12 bytes`.
-DEVPLACE_COMPILABLE() std::string bytes_text(std::uint64_t count) {
-  return std::to_string(count) + (count == 1 ? " byte" : " bytes");
-}
-DEVPLACE_COMPILED(std::string bytes_text(std::uint64_t))
 /// Returns the word behind a number of bytes: `{count, byte_word(count)}` is `1 byte` or `12 bytes`.
 constexpr const char* byte_word(std::uint64_t count) { return count == 1 ? " byte" : " bytes"; }
 

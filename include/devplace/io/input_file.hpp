@@ -15,7 +15,6 @@
 #include <string>
 #include <string_view>
 
-#include <devplace/base/error.hpp>
 #include <devplace/base/file_descriptor.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>

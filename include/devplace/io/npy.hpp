@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include <devplace/base/error.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/npy_format.hpp>

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include <devplace/base/error.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/zip_directory.hpp>

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>

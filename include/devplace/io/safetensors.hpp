@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/base/error.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/safetensors_format.hpp>

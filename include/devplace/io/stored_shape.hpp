@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/tensor/dtype.hpp>

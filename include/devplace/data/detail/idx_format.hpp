@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>

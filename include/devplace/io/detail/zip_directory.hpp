@@ -13,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include <devplace/base/error.hpp>
 #include <devplace/io/file_text.hpp>
 
 namespace devplace::detail {

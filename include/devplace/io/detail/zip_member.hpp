@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/zip_directory.hpp>
 #include <devplace/io/file_text.hpp>

@@ -37,7 +37,7 @@ template <class T, std::size_t Bytes>
 template <class T>
 DEVPLACE_TARGET inline void store_turned(T* c, std::size_t ldc, const T* sums, std::size_t width, std::size_t count,
                                          std::size_t outputs, T beta, bool relu) {
-  constexpr std::size_t block = power_of_two_within(pack_bytes / sizeof(T));
+  constexpr std::size_t block = pack_bytes / sizeof(T);
   if (beta == T{0} && !relu && count >= block && outputs % block == 0) {
     for (std::size_t o = 0; o < outputs; o += block) {
       for (std::size_t i = 0; i + block < count; i += block)
@@ -63,7 +63,7 @@ DEVPLACE_TARGET inline void store_turned(T* c, std::size_t ldc, const T* sums, s
 template <class Rounded>
 DEVPLACE_TARGET inline void store_rounded(Rounded* c, std::size_t ldc, const float* sums, std::size_t width,
                                           std::size_t count, std::size_t outputs) {
-  constexpr std::size_t block = power_of_two_within(pack_bytes / sizeof(float));
+  constexpr std::size_t block = pack_bytes / sizeof(float);
   float transposed[block * block];
   for (std::size_t o = 0; o < outputs; o += block) {
     const std::size_t height = smaller(block, outputs - o);

@@ -38,8 +38,4 @@ inline constexpr std::size_t gemm_buffer_bytes = (512 + 4096) * gemm_block_depth
 
 constexpr std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
 
-constexpr std::size_t power_of_two_within(std::size_t count) {
-  return count >= 8 ? 8 : count >= 4 ? 4 : count >= 2 ? 2 : 1;
-}
-
 }  // namespace devplace::detail

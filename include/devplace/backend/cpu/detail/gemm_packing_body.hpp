@@ -42,7 +42,7 @@ template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void pack(T* __restrict target, std::size_t width, const T* __restrict source,
                                                    std::size_t stride_i, std::size_t stride_p, std::size_t count,
                                                    std::size_t depth) {
-  constexpr std::size_t lanes = power_of_two_within(pack_bytes / sizeof(T));
+  constexpr std::size_t lanes = pack_bytes / sizeof(T);
   constexpr std::size_t tile_columns = 2 * vector_bytes / sizeof(T);
   if (stride_i == 1 && count >= width) {
     if (width != tile_columns)

@@ -11,8 +11,8 @@
 // it and F does not declare that it computes_little, and, by g++, for AVX-512 if F::computes_much justifies the compile
 // time. The AVX2 and AVX-512 versions have no fused multiply-adds, so a program gives the same bits on every processor
 // unless its own flags allow fusing. The last elements, which fill no vector, are rounded like those in vectors.
-// g++ compiles the version for processors without AVX2, which are older than 2013, for size: four instruction sets
-// would otherwise make most of the code of a small program. F::allows_fma states that F has no product and sum that a
+// g++ compiles the version for processors without AVX2, which few machines have, for size: four versions would
+// otherwise make most of the code of a small program. F::allows_fma states that F has no product and sum that a
 // compiler could fuse. The AVX2 version then includes FMA, because std::fma is a slow function without it.
 namespace devplace::detail {
 
