@@ -223,5 +223,5 @@ if(DEVPLACE_PRECOMPILE_HEADERS)
     set(target devplace::devplace) # of an installed package
   endif()
   set_property(TARGET ${target} PROPERTY INTERFACE_PRECOMPILE_HEADERS
-                                         "$<$<COMPILE_LANGUAGE:CXX>:<devplace/all.hpp$<ANGLE-R>>")
+                                         "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:<devplace/all.hpp$<ANGLE-R>>>")
 endif()

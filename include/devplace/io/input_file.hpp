@@ -102,8 +102,8 @@ class input_file final : public byte_source {
     std::size_t used = 0;
     while (used < bytes) {
       char* const at = static_cast<char*>(to) + used;
-      const ssize_t got = offset < 0 ? ::read(file, at, bytes - used)
-                                     : ::pread(file, at, bytes - used, offset + static_cast<off_t>(used));
+      const ssize_t got = offset == -1 ? ::read(file, at, bytes - used)
+                                       : ::pread(file, at, bytes - used, offset + static_cast<off_t>(used));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0)
         fail_file(operation_, path_, {"cannot be read: ", std::strerror(errno), ". Give the path of a readable file."});
