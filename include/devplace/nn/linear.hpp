@@ -6,13 +6,10 @@
 #include <cstddef>
 
 #include <devplace/nn/detail/batch_rows.hpp>
-#include <devplace/nn/detail/computed.hpp>
 #include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/relu.hpp>
-#include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/linear_gradients.hpp>
-#include <devplace/ops/matmul.hpp>
 
 namespace devplace::nn {
 
@@ -82,8 +79,7 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
                                            c.template parameter_gradient<1>(), factor_of_old(c), c.next_weight,
                                            c.next_outputs);
     else
-      detail::assign_flat(detail::flat(between), where(detail::computed(detail::flat(output)) > 0,
-                                                       detail::computed(detail::flat(c.output_gradient)), 0));
+      relu::differentiate(detail::flat(between), detail::flat(c.output_gradient), detail::flat(output));
     gradients(c, between.data(), nullptr);  // the sums of the bias are complete
   }
   ///@}

@@ -6,13 +6,11 @@
 #include <concepts>
 #include <cstddef>
 
-#include <devplace/nn/detail/computed.hpp>
-#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/detail/window_options.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/ops/convolution.hpp>
-#include <devplace/ops/elementwise.hpp>
 
 namespace devplace::nn::detail {
 
@@ -115,7 +113,7 @@ template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> s
   template <class Next> static void forward_absorbing(const auto& c) { convolve(c, devplace::detail::epilogue::relu); }
   static void backward(const auto& c) { gradients(c, c.output_gradient); }
   template <class Next> static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
-    assign_flat(flat(between), relu::gradient(computed(flat(c.output_gradient)), computed(flat(output))));
+    relu::differentiate(flat(between), flat(c.output_gradient), flat(output));
     gradients(c, between);
   }
   ///@}
