@@ -3,6 +3,7 @@
 // Compares the gradient of a loss with respect to the batch with central differences of the predictions' loss.
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <ratio>
 #include <type_traits>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/flatten.hpp>
+#include <devplace/nn/frozen.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/log_softmax.hpp>
@@ -96,6 +98,22 @@ TEST_CASE("the input's gradient of a model agrees with finite differences", "[nn
   CHECK(worst_of<nn::residual<nn::linear<6, 4>, nn::tanh, nn::linear<4, 6>>>() < 1e-8);
   CHECK(worst_of<nn::sequential<nn::linear<6, 8>, nn::relu, nn::residual<nn::linear<8, 8>, nn::tanh>, nn::linear<8, 3>,
                                 nn::sigmoid>>() < 1e-8);
+}
+
+TEST_CASE("relu passes the gradient on at NaN behind linear layers without a bias and behind frozen ones", "[nn]") {
+  const auto gradient_at_nan = []<class Net>(std::type_identity<Net>) {
+    dp::model<Net, host> model{dp::seed{1}};
+    const dp::tensor<float, dp::extents<dp::dyn, 1>, host> x{{std::numeric_limits<float>::quiet_NaN()}};
+    dp::tensor<float, dp::extents<dp::dyn, 2>, host> dy{{1, 0}};
+    auto [output, saved] = model.forward(x);
+    return model.backward_to_input(std::move(saved), nn::output_gradient(std::move(dy))).input(0, 0);
+  };
+  // The gradient is a product of weights.
+  const float without_bias = gradient_at_nan(std::type_identity<nn::sequential<nn::linear<1, 2, false>, nn::relu>>{});
+  CHECK((std::isfinite(without_bias) && without_bias != 0));
+  const float frozen =
+      gradient_at_nan(std::type_identity<nn::sequential<nn::linear<1, 1>, nn::frozen<nn::linear<1, 2>>, nn::relu>>{});
+  CHECK((std::isfinite(frozen) && frozen != 0));
 }
 
 TEST_CASE("the input's gradient through dropout is the mask", "[nn]") {

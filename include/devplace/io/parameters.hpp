@@ -171,8 +171,9 @@ DEVPLACE_CONFIGURED void load_parameters(model<Net, Where, P>& m, const std::str
   const detail::renamed_tensors stored = detail::fitting_tensors(file, wanted, options, path);
   runtime::model_state<storage> read;
   auto& host = read.replicas.emplace_back();
-  host.parameters = runtime::zeros<parameter, backend::cpu>(0, plan::arena_elements, memory_purpose::parameters);
-  host.buffers = runtime::zeros<parameter, backend::cpu>(0, plan::buffer_elements, memory_purpose::parameters);
+  constexpr auto purpose = memory_purpose::parameters;
+  runtime::assign_zeros<parameter, backend::cpu>(host.parameters, 0, plan::arena_elements, purpose);
+  runtime::assign_zeros<parameter, backend::cpu>(host.buffers, 0, plan::buffer_elements, purpose);
   for (const detail::kept_parameter& kept : wanted) {
     const auto& entry = *stored.find(kept.entry.name);
     parameter* const to = kept.in(host.parameter_data(), host.buffer_data());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <devplace/nn/detail/convolution_layer.hpp>
 #include <devplace/nn/detail/image_fit.hpp>
 #include <devplace/nn/detail/window_options.hpp>
 #include <devplace/nn/layer.hpp>
@@ -31,15 +32,14 @@ template <std::size_t In, std::size_t Out, class... Options> struct conv_transpo
                 "devplace: the groups of conv_transpose2d do not divide its channels: In and Out must be multiples of "
                 "Count in groups<Count>, and not 0.");
   static constexpr std::size_t fan = Out / groups * options::template taps<2>;
-  /// The shape of the convolution from Out to In channels.
-  template <class X> static constexpr devplace::detail::convolution_shape shape_for(std::size_t samples) {
-    return {samples,
-            groups,
-            Out / groups,
-            In / groups,
-            detail::transposed_fit<options, In, X>::rows,
-            detail::transposed_fit<options, In, X>::columns};
-  }
+  /// The shape of the convolution of one sample from Out to In channels.
+  template <class X>
+  static constexpr devplace::detail::convolution_shape shape{1,
+                                                             groups,
+                                                             Out / groups,
+                                                             In / groups,
+                                                             detail::transposed_fit<options, In, X>::rows,
+                                                             detail::transposed_fit<options, In, X>::columns};
 
  public:
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.
@@ -50,56 +50,34 @@ template <std::size_t In, std::size_t Out, class... Options> struct conv_transpo
   static constexpr auto parameters = detail::weight_and_bias<options::bias>(
       {"weight", {In, Out / groups, options::size.rows, options::size.columns}, init::fan_in_uniform(fan)},
       {"bias", {Out}, init::fan_in_uniform(fan)});
-  template <class X> static constexpr std::size_t scratch = devplace::detail::convolution_scratch(shape_for<X>(1));
+  template <class X> static constexpr std::size_t scratch = devplace::detail::convolution_scratch(shape<X>);
   template <class X>
-  static constexpr std::size_t sums = std::max(devplace::detail::convolution_sums(shape_for<X>(1)),
-                                               devplace::detail::convolution_gradient_sums(shape_for<X>(1)));
+  static constexpr std::size_t sums =
+      std::max(devplace::detail::convolution_sums(shape<X>), devplace::detail::convolution_gradient_sums(shape<X>));
   static constexpr bool has_sums = true, plans_ahead = true, gives_channels_first = true;
   template <class X> static constexpr std::size_t multiply_adds = fan * detail::sample_size<typename takes<X>::type>;
 
   template <class Call> static void forward(const Call& c) {
-    devplace::detail::convolution_input_gradient_arguments<typename Call::value_type> g{
-        shape_of(c),     c.input.data(), c.template parameter<0>().data(),      nullptr,
-        c.output.data(), math<Call>,     {c.float_parameters(), c.float_sums()}};
-    if constexpr (options::bias) g.bias = c.template parameter<1>().data();
-    run<devplace::op::convolution_input_gradient>(c, g);
+    const typename Call::value_type* bias = nullptr;
+    if constexpr (options::bias) bias = c.template parameter<1>().data();
+    passes_of(c).input_gradient(c.output.data(), c.input.data(), c.template parameter<0>().data(), bias);
   }
   template <class Call> static void backward(const Call& c) {
-    using namespace devplace::detail;
-    using T = typename Call::value_type;
-    const convolution_shape shape = shape_of(c);
-    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing parameter gradients
-    const T* const dy = c.output_gradient.data();
+    const auto passes = passes_of(c);
+    [[maybe_unused]] const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing gradients
+    const auto* const dy = c.output_gradient.data();
     if constexpr (options::bias && Call::needs_parameter_gradients)
-      run<devplace::op::convolution_bias_gradient>(
-          c, convolution_bias_gradient_arguments<T>{shape.samples, Out, shape.plane(), dy,
-                                                    c.template parameter_gradient<1>().data(), old});
+      passes.bias_gradient(c.template parameter_gradient<1>().data(), dy, Out, passes.of_one.plane(), old);
     if constexpr (Call::needs_parameter_gradients)
-      run<devplace::op::convolution_weight_gradient>(
-          c,
-          convolution_weight_gradient_arguments<T>{shape, c.input.data(), dy, c.template parameter_gradient<0>().data(),
-                                                   old, c.scratch().data(), math<Call>});
-    if (!c.needs_input_gradient) return;
-    run<devplace::op::convolution>(c, convolution_arguments<T>{shape,
-                                                               dy,
-                                                               c.template parameter<0>().data(),
-                                                               nullptr,
-                                                               c.input_gradient.data(),
-                                                               epilogue::none,
-                                                               math<Call>,
-                                                               {c.float_parameters(), c.float_sums()}});
+      passes.weight_gradient(c.template parameter_gradient<0>().data(), c.input.data(), dy, old, c.scratch().data());
+    passes.forward(c.input_gradient.data(), dy, c.template parameter<0>().data(), nullptr,
+                   devplace::detail::epilogue::none);
   }
   ///@}
 
  private:
-  template <class Call> static constexpr devplace::detail::convolution_shape shape_of(const Call& c) {
-    return shape_for<typename Call::sample>(c.batch());
-  }
-  template <class Call>
-  static constexpr devplace::detail::product_math math = devplace::detail::math_of<typename Call::precision_type>;
-
-  template <class Op, class Call, class Arguments> static void run(const Call& c, const Arguments& arguments) {
-    devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments);
+  template <class Call> static detail::convolution_passes<Call> passes_of(const Call& c) {
+    return {c.ordinal(), c.batch(), shape<typename Call::sample>, {c.float_parameters(), c.float_sums()}};
   }
 };
 

@@ -6,13 +6,10 @@
 #include <cstddef>
 
 #include <devplace/nn/detail/batch_rows.hpp>
-#include <devplace/nn/detail/computed.hpp>
 #include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/relu.hpp>
-#include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/linear_gradients.hpp>
-#include <devplace/ops/matmul.hpp>
 
 namespace devplace::nn {
 
@@ -74,7 +71,7 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   static void forward(const auto& c) { multiply(c, devplace::detail::epilogue::none); }
   template <class Next> static void forward_absorbing(const auto& c) { multiply(c, devplace::detail::epilogue::relu); }
 
-  static void backward(const auto& c) { gradients(c, c.output_gradient.data(), bias_gradient_of(c)); }
+  static void backward(const auto& c) { gradients(c, c.output_gradient.data(), has_bias); }
   template <class Next> static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
     using call = std::remove_cvref_t<decltype(c)>;
     if constexpr (has_bias && call::needs_parameter_gradients)
@@ -82,9 +79,8 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
                                            c.template parameter_gradient<1>(), factor_of_old(c), c.next_weight,
                                            c.next_outputs);
     else
-      detail::assign_flat(detail::flat(between), where(detail::computed(detail::flat(output)) > 0,
-                                                       detail::computed(detail::flat(c.output_gradient)), 0));
-    gradients(c, between.data(), nullptr);  // the sums of the bias are complete
+      relu::differentiate(detail::flat(between), detail::flat(c.output_gradient), detail::flat(output));
+    gradients(c, between.data(), false);
   }
   ///@}
 
@@ -104,19 +100,15 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   template <class Call> static typename Call::gradient_type factor_of_old(const Call& c) {
     return c.accumulate ? 1 : 0;
   }
-  template <class Call> static typename Call::gradient_type* bias_gradient_of([[maybe_unused]] const Call& c) {
-    if constexpr (has_bias && Call::needs_parameter_gradients)
-      return c.template parameter_gradient<1>().data();
-    else
-      return nullptr;
-  }
   template <class Call>
-  static void gradients(const Call& c, const typename Call::value_type* dy,
-                        typename Call::gradient_type* bias_gradient) {
+  static void gradients(const Call& c, const typename Call::value_type* dy, [[maybe_unused]] bool of_bias) {
     const auto all = products_of(c);
-    if constexpr (Call::needs_parameter_gradients)
-      all.parameter_gradients(c.template parameter_gradient<0>().data(), bias_gradient, dy, c.input.data(),
-                              factor_of_old(c));
+    if constexpr (Call::needs_parameter_gradients) {
+      typename Call::gradient_type* bias = nullptr;
+      if constexpr (has_bias)
+        if (of_bias) bias = c.template parameter_gradient<1>().data();
+      all.parameter_gradients(c.template parameter_gradient<0>().data(), bias, dy, c.input.data(), factor_of_old(c));
+    }
     all.input_gradient(c.input_gradient.data(), dy, c.template parameter<0>().data());
   }
 };

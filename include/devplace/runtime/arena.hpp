@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
@@ -29,18 +30,14 @@ template <class Backend, class T> [[gnu::noinline]] void set_to_zero(int ordinal
   devplace::detail::for_each_index<Backend>(ordinal, elements, 4096, zero_functor<T>{data});
 }
 
-template <class T, class Backend>
-devplace::detail::memory_block zeros(int ordinal, std::size_t elements, memory_purpose purpose) {
-  auto block = devplace::detail::allocate<Backend>(ordinal, elements * sizeof(T), purpose);
-  set_to_zero<Backend>(ordinal, static_cast<T*>(block.data()), elements);
-  return block;
-}
-/// Calls zeros() and stores the result. Not inlined, because each use would contain a block's assignment and
+/// Replaces an arena by a new one of zeros. Not inlined, because each use would contain a block's assignment and
 /// destructor.
 template <class T, class Backend>
 [[gnu::noinline]] void assign_zeros(devplace::detail::memory_block& to, int ordinal, std::size_t elements,
                                     memory_purpose purpose) {
-  to = zeros<T, Backend>(ordinal, elements, purpose);
+  auto block = devplace::detail::allocate<Backend>(ordinal, elements * sizeof(T), purpose);
+  set_to_zero<Backend>(ordinal, static_cast<T*>(block.data()), elements);
+  to = std::move(block);
 }
 
 /// Stores a loss's sums after the gradients, the sum of weights first. If `add`, adds them to the stored sums.

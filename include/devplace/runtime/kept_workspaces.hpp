@@ -52,7 +52,7 @@ class kept_workspaces {
     }
 
     kept_workspaces& owner_;
-    std::list<workspace> held_;  // one element
+    std::list<workspace> held_;  // one element; a list, so that its return does not allocate
   };
 
   /// Allocates a workspace of at least `bytes` for the current stream of a device, so that sequential calls there do

@@ -13,7 +13,6 @@
 #include <devplace/nn/detail/plan_list.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/sequential.hpp>
-#include <devplace/tensor/extents.hpp>
 
 namespace devplace::nn::detail {
 

@@ -6,17 +6,16 @@
 #include <concepts>
 #include <cstddef>
 
-#include <devplace/nn/detail/computed.hpp>
-#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/detail/window_options.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/ops/convolution.hpp>
-#include <devplace/ops/elementwise.hpp>
 
 namespace devplace::nn::detail {
 
-/// The passes of a convolution layer. The shape is a run-time value and functions are not inlined, so that all layers
+/// The passes of convolution layers, also of transposed convolutions, whose forward is `input_gradient` and whose
+/// backward contains `forward`. The shape is a run-time value and functions are not inlined, so that all layers
 /// share the code.
 template <class P, class Backend> struct passes_of_convolution {
   using T = element_of_t<P>;
@@ -26,28 +25,29 @@ template <class P, class Backend> struct passes_of_convolution {
   const devplace::detail::convolution_shape& of_one;  ///< the shape for one sample
   devplace::detail::convolution_floats<T> floats;
 
-  /// y = epilogue(convolution of x with weight + bias); `bias` may be null.
+  /// y = epilogue(convolution of x with weight + bias), unless `y` is null; `bias` may be null.
   [[gnu::noinline]] void forward(T* y, const T* x, const T* weight, const T* bias,
                                  devplace::detail::epilogue last) const {
-    run<devplace::op::convolution>(
-        devplace::detail::convolution_arguments<T>{shape(), x, weight, bias, y, last, math, floats});
+    if (y != nullptr)
+      run<devplace::op::convolution>(
+          devplace::detail::convolution_arguments<T>{shape(), x, weight, bias, y, last, math, floats});
   }
   /// The gradients of bias and weight, added to `old` times the existing ones.
   ///@{
-  [[gnu::noinline]] void bias_gradient(sum* to, const T* dy, sum old) const {
-    run<devplace::op::convolution_bias_gradient>(devplace::detail::convolution_bias_gradient_arguments<T>{
-        samples, of_one.groups * of_one.outputs, of_one.pixels(), dy, to, old});
+  [[gnu::noinline]] void bias_gradient(sum* to, const T* dy, std::size_t channels, std::size_t pixels, sum old) const {
+    run<devplace::op::convolution_bias_gradient>(
+        devplace::detail::convolution_bias_gradient_arguments<T>{samples, channels, pixels, dy, to, old});
   }
   [[gnu::noinline]] void weight_gradient(sum* to, const T* dy, const T* x, sum old, sum* scratch) const {
     run<devplace::op::convolution_weight_gradient>(
         devplace::detail::convolution_weight_gradient_arguments<T>{shape(), dy, x, to, old, scratch, math});
   }
   ///@}
-  /// The gradient of the input, unless `dx` is null.
-  [[gnu::noinline]] void input_gradient(T* dx, const T* dy, const T* weight) const {
+  /// The gradient of the input + bias, unless `dx` is null; `bias` may be null.
+  [[gnu::noinline]] void input_gradient(T* dx, const T* dy, const T* weight, const T* bias) const {
     if (dx != nullptr)
       run<devplace::op::convolution_input_gradient>(
-          devplace::detail::convolution_input_gradient_arguments<T>{shape(), dy, weight, nullptr, dx, math, floats});
+          devplace::detail::convolution_input_gradient_arguments<T>{shape(), dy, weight, bias, dx, math, floats});
   }
 
  private:
@@ -115,7 +115,7 @@ template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> s
   template <class Next> static void forward_absorbing(const auto& c) { convolve(c, devplace::detail::epilogue::relu); }
   static void backward(const auto& c) { gradients(c, c.output_gradient); }
   template <class Next> static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
-    assign_flat(flat(between), relu::gradient(computed(flat(c.output_gradient)), computed(flat(output))));
+    relu::differentiate(flat(between), flat(c.output_gradient), flat(output));
     gradients(c, between);
   }
   ///@}
@@ -137,11 +137,11 @@ template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> s
     const auto passes = passes_of(c);
     [[maybe_unused]] const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing gradients
     if constexpr (options::bias && Call::needs_parameter_gradients)
-      passes.bias_gradient(c.template parameter_gradient<1>().data(), dy.data(), old);
+      passes.bias_gradient(c.template parameter_gradient<1>().data(), dy.data(), Out, passes.of_one.pixels(), old);
     if constexpr (Call::needs_parameter_gradients)
       passes.weight_gradient(c.template parameter_gradient<0>().data(), dy.data(), c.input.data(), old,
                              c.scratch().data());
-    passes.input_gradient(c.input_gradient.data(), dy.data(), c.template parameter<0>().data());
+    passes.input_gradient(c.input_gradient.data(), dy.data(), c.template parameter<0>().data(), nullptr);
   }
 };
 

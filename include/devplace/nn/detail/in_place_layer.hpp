@@ -20,7 +20,6 @@ struct in_place_layer {
 /// `Layer::gradient` an expression of the output's gradient and of `y`, the output or the input. Not inlined, so that
 /// layers of all sizes share the code.
 template <class Layer> struct elementwise_passes {
- protected:
   template <class To, class X> [[gnu::noinline]] static void apply(const To& to, const X& x) {
     assign_flat(to, Layer::value(computed(x)));
   }
