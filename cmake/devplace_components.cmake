@@ -80,8 +80,8 @@ function(devplace_find_cudnn out_library out_include_dir out_version)
   endif()
 endfunction()
 
-# The static library is built where it is used, with the compiler and the flags of its user, and optimised in every build
-# type, so that debug builds have fast kernels, too. Only programs that link component compiled build the library.
+# The static library is built where it is used, with the compiler and the flags of its user, and optimised in debug
+# builds, too, so that they have fast kernels. Only programs that link component compiled build the library.
 function(devplace_add_compiled_library)
   if(TARGET devplace_compiled)
     return()
@@ -91,7 +91,10 @@ function(devplace_add_compiled_library)
   file(CONFIGURE OUTPUT ${folder}/2.cpp CONTENT "#define DEVPLACE_COMPILES 2\n#include <devplace/backend/cpu/detail/convolution_kernels.hpp>\n")
   add_library(devplace_compiled STATIC EXCLUDE_FROM_ALL ${folder}/1.cpp ${folder}/2.cpp)
   target_link_libraries(devplace_compiled PRIVATE devplace::devplace)
-  target_compile_options(devplace_compiled PRIVATE -ffunction-sections $<$<NOT:$<CONFIG:Release,RelWithDebInfo>>:-O2>)
+  target_compile_options(devplace_compiled PRIVATE -ffunction-sections)
+  if(NOT CMAKE_CXX_FLAGS MATCHES "-O[1-3s]")
+    target_compile_options(devplace_compiled PRIVATE $<$<OR:$<CONFIG:>,$<CONFIG:Debug>>:-O2>)
+  endif()
   target_link_options(devplace_compiled INTERFACE -Wl,--gc-sections)
   set_target_properties(devplace_compiled PROPERTIES POSITION_INDEPENDENT_CODE ON DISABLE_PRECOMPILE_HEADERS ON
                                                      UNITY_BUILD OFF) # each source has its own value of the macro
