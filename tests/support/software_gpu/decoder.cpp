@@ -76,7 +76,7 @@ class decoder {
   }
 
  private:
-  /// What a name in PTX means: a register, or a value, plus `offset`, that a register gets when the function is called.
+  /// A register named in PTX. If `known` is set, calls of the function first store its value plus `offset` there.
   struct meaning {
     operand of_register;
     preset_register::value_of_lane known = nullptr;
