@@ -8,6 +8,10 @@ All have equal processors and numbers of threads and alternate within a round. R
 ratio of the best peer's time to devplace's, and the limit as a share of devplace's time. The limit is floating-point
 operations at the peak of multiply-adds, or bytes at the bandwidth of memory, both measured in the same run. The
 bandwidth is that of arrays much larger than the caches, so work with data in the caches may exceed 100 %.
+
+A row is disturbed if the middle half of the measurements of devplace or of the best peer ranges over more than 15 % of
+the median, or if the peak changes by more than 5 % from the row's begin to its end. A disturbed row is measured up to
+three times. The table has the least disturbed attempt, and marks it with `!` if other work disturbed that one, too.
 """
 
 import argparse
@@ -54,29 +58,54 @@ def start(command, threads, environment):
     return program
 
 
+MOST_SPREAD = 0.15  # of the measurements of devplace or of the best peer
+MOST_CHANGE = 0.05  # of the peak of multiply-adds, from the begin of a row to its end
+ATTEMPTS = 3
+
+
+def measured(item, asked, rounds, peak):
+    """Returns each program's seconds, and how far other work on the machine disturbed them: 1 is the most allowed."""
+    times = {name: [] for name in asked}
+    begin = peak()
+    for _ in range(max(rounds // 3, 1) if item.long else rounds):
+        for name, program in asked.items():
+            answer = program.seconds(item.question)
+            if answer is not None:
+                times[name].append(answer)
+    end = peak()
+    times = {name: seconds for name, seconds in times.items() if seconds}
+    peers = {name: statistics.median(seconds) for name, seconds in times.items() if name != "devplace"}
+    decisive = ["devplace"] + ([min(peers, key=peers.get)] if peers else [])
+    spreads = [spread(times[name]) or 0 for name in decisive]
+    return times, max(max(spreads) / MOST_SPREAD, abs(end / begin - 1) / MOST_CHANGE)
+
+
 def compare(items, peers, threads, rounds, environment):
-    """Returns the rows of the table, and the limits measured beside them."""
+    """Returns the rows of the table, and the limits measured beside them. Measures disturbed rows again."""
     programs = {
         (name, kind): start(command, threads, environment)
         for name, kinds in peers.items()
         for kind, command in kinds.items()
     }
     limits = {name: [] for name in work.limits()}
+
+    def limit(name):
+        limits[name].append(programs["devplace", "operations"].seconds(work.limits()[name]))
+        return limits[name][-1]
+
     rows = []
     for item in items:
         asked = {name: programs[name, item.program] for name, kinds in peers.items() if item.program in kinds}
-        times = {name: [] for name in asked}
-        for _ in range(max(rounds // 3, 1) if item.long else rounds):
-            for name, program in asked.items():
-                answer = program.seconds(item.question)
-                if answer is not None:
-                    times[name].append(answer)
-            for name, question in work.limits().items():
-                if len(limits[name]) < 3 * rounds:
-                    limits[name].append(programs["devplace", "operations"].seconds(question))
-        answered = {name: seconds for name, seconds in times.items() if seconds}
-        rows.append({"name": item.name, "threads": threads, "seconds": answered, "item": item})
-        print(".", end="", flush=True, file=sys.stderr)
+        attempts = []
+        while len(attempts) < ATTEMPTS and (not attempts or attempts[-1][1] > 1):
+            attempts.append(measured(item, asked, rounds, lambda: limit("float")))
+            print("." if attempts[-1][1] <= 1 else "!", end="", flush=True, file=sys.stderr)
+        times, disturbance = min(attempts, key=lambda attempt: attempt[1])
+        row = {"name": item.name, "threads": threads, "seconds": times, "item": item, "disturbed": disturbance > 1}
+        rows.append({**row, "attempts": len(attempts)})
+        for name in work.limits():
+            if name != "float" and len(limits[name]) < 3 * rounds:
+                limit(name)
     print(file=sys.stderr)
     return rows, {name: statistics.median(seconds) for name, seconds in limits.items()}
 

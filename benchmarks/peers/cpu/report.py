@@ -14,10 +14,12 @@ def print_table(rows, limits):
     print(
         f"\n{threads} thread(s); multiply-adds {peak['float']:.0f} GFLOP/s in float, {peak['double']:.0f} in double; "
         f"memory {bandwidth:.1f} GB/s.\nMicroseconds; ratio: the best peer's to devplace's; spread: the middle half of "
-        "devplace's measurements / of the best peer's:"
+        "devplace's measurements / of the best peer's; !: disturbed by other work in every attempt:"
     )
     for section in dict.fromkeys(row["section"] for row in rows):
         print_section([row for row in rows if row["section"] == section])
+    again, disturbed = sum(row["attempts"] > 1 for row in rows), sum(row["disturbed"] for row in rows)
+    print(f"{again} of {len(rows)} rows were disturbed and measured again; {disturbed} stayed disturbed.")
 
 
 def print_section(rows):
@@ -28,8 +30,8 @@ def print_section(rows):
         ratio = f"{row['ratio']:8.2f}" if row["ratio"] else f"{'':8}"
         spreads = [row["spread"][name] for name in ("devplace", row["best_peer"]) if name]
         spread = " / ".join(f"{share:.0%}" for share in spreads if share is not None)
-        share = f"{row['share_of_limit']:10.0%}" if row["share_of_limit"] else ""
-        print(f"{row['name']:46}{cells}{ratio}{spread:>12}{share}")
+        share = f"{row['share_of_limit']:10.0%}" if row["share_of_limit"] else f"{'':10}"
+        print(f"{row['name']:46}{cells}{ratio}{spread:>12}{share}{' !' if row['disturbed'] else ''}")
 
 
 def print_costs(costs):
