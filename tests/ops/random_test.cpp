@@ -40,7 +40,8 @@ template <class T> std::vector<T> uniform_numbers(std::size_t n, dp::seed seed, 
 }
 
 template <class T>
-std::vector<T> normal_numbers(std::size_t n, dp::seed seed, std::uint64_t stream, T mean = 0, T deviation = 1) {
+std::vector<T> normal_numbers(std::size_t n, dp::seed seed, std::uint64_t stream, dp::detail::computed_t<T> mean = 0,
+                              dp::detail::computed_t<T> deviation = 1) {
   dp::tensor<T, extents<dyn>, on<cpu>> x(extents<dyn>{n});
   dp::normal_into(x, seed, stream, mean, deviation);
   return copied(x);
@@ -88,11 +89,15 @@ TEST_CASE("uniform numbers are the words' leading bits", "[ops][random]") {
 TEST_CASE("normal numbers follow Box and Muller", "[ops][random]") {
   const std::vector<double> expected{-0.6276764052757268, -0.8797474346214407, 0.2808121573089423,
                                      -2.0374590982019343, 0.3089834352085492,  1.2526710789236823};
+  const std::vector<double> of_floats{-1.662496032450219,   -0.6303768411475373, -0.07720260982570713,
+                                      -0.10820670853030162, 0.16293118274216872, 0.15421604520510337};
   const auto fine = normal_numbers<double>(6, known_seed, known_normal);
   const auto coarse = normal_numbers<float>(6, known_seed, known_normal);
+  const auto rounded = normal_numbers<dp::bf16>(6, known_seed, known_normal);
   for (std::size_t i = 0; i < 6; ++i) {
     CHECK(fine[i] == Catch::Approx(expected[i]).epsilon(1e-14));
-    CHECK(coarse[i] == static_cast<float>(fine[i]));
+    CHECK(coarse[i] == Catch::Approx(of_floats[i]).epsilon(4e-7));
+    CHECK(rounded[i] == static_cast<dp::bf16>(coarse[i]));
   }
   const auto odd = normal_numbers<double>(5, known_seed, known_normal);
   CHECK(std::equal(odd.begin(), odd.end(), fine.begin()));
@@ -116,6 +121,22 @@ TEST_CASE("logarithm, cosine and sine are accurate to some units in the last pla
   CHECK(dp::detail::portable_cosine_and_sine(0.25).sine == 1);
   CHECK(dp::detail::portable_cosine_and_sine(0.5).cosine == -1);
   CHECK(dp::detail::portable_cosine_and_sine(0.75).sine == -1);
+}
+
+TEST_CASE("radii and directions of floats are accurate to some units in the last place", "[ops][random]") {
+  const double unit = std::numeric_limits<float>::epsilon();
+  std::vector<std::uint32_t> words{0,           1,           2,           0x7FFF'FFFF, 0x8000'0000,
+                                   0xB504'F333, 0xB504'F334, 0xFFFF'FFFE, 0xFFFF'FFFF};
+  for (std::uint32_t i = 0; i < 20000; ++i) words.push_back(i * 214'749);
+  for (const std::uint32_t word : words) {
+    CAPTURE(word);
+    const double share = (word + 0.5) / 0x1p32, exact = -2 * (share < 0.5 ? std::log(share) : std::log1p(share - 1));
+    REQUIRE(std::fabs(dp::detail::squared_radius(word) - exact) <= 3 * unit * exact);
+    const auto direction = dp::detail::portable_direction(word);
+    const double angle = share * 6.28318530717958648;
+    REQUIRE(std::fabs(direction.cosine - std::cos(angle)) <= 2 * unit);
+    REQUIRE(std::fabs(direction.sine - std::sin(angle)) <= 2 * unit);
+  }
 }
 
 TEST_CASE("numbers have the requested distribution", "[ops][random]") {
@@ -347,13 +368,14 @@ TEST_CASE("ranges of any begin and end give the elements one by one", "[ops][ran
       ranges.range(begin, std::min(n, begin + length));
     CHECK(in_ranges == one_by_one);
 
-    const std::size_t size = n - 1;  // the last pair is half outside
+    const std::size_t size = n - 1;  // the last block is partly outside
     std::fill(in_ranges.begin(), in_ranges.end(), T(0));
     const dp::detail::normal_body<T> pairs{in_ranges.data(), size, random, 1, 2};
     for (std::size_t i = 0; i < n; i += pairs.at_once) pairs.several(i, &one_by_one[i]);
     one_by_one[size] = T(0);
-    for (std::size_t begin = 0, length = 1; begin < n / 2; begin += length, length = length * 2 + 1)
-      pairs.range(begin, std::min(n / 2, begin + length));
+    const std::size_t blocks = pairs.indices(size);
+    for (std::size_t begin = 0, length = 1; begin < blocks; begin += length, length = length * 2 + 1)
+      pairs.range(begin, std::min(blocks, begin + length));
     CHECK(in_ranges == one_by_one);
   };
   check(0.0f);

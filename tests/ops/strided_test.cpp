@@ -29,13 +29,14 @@ TEST_CASE("products of arrays of matrices take strided views", "[ops][strided]")
   strided_case::check_leading_axes<host>();
 }
 
-TEST_CASE("copies of views with exchanged axes are right for every number of rows and columns", "[ops][strided]") {
+TEMPLATE_TEST_CASE("copies of views with exchanged axes are right for every number of rows and columns",
+                   "[ops][strided]", std::uint8_t, std::int32_t, double) {
   namespace dp = devplace;
-  using numbers = dp::tensor<std::int32_t, dp::dextents<3>, host>;
+  using numbers = dp::tensor<TestType, dp::dextents<3>, host>;
   for (const dp::dextents<3> of :
        {dp::dextents<3>{2, 75, 130}, dp::dextents<3>{3, 7, 64}, dp::dextents<3>{1, 300, 200}}) {
     numbers x(of);
-    for (std::size_t i = 0; i != x.size(); ++i) x.data()[i] = static_cast<std::int32_t>(i);
+    for (std::size_t i = 0; i != x.size(); ++i) x.data()[i] = static_cast<TestType>(i * 7 % 251);
     numbers turned(dp::dextents<3>{of.extent(0), of.extent(2), of.extent(1)}), back(of);
     dp::copy(turned, dp::transposed(x));            // from a strided source
     dp::copy(dp::transposed(back.view()), turned);  // to a strided destination

@@ -92,24 +92,26 @@ void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::co
               detail::raw_data(to), {start.value, stream ^ detail::uniform_streams}, first, high - first, last});
 }
 
-/// Fills a tensor or view with normally distributed numbers. Elements 2i and 2i+1 come from block i of the seed's
-/// stream by the Box-Muller transform. Computes in double and rounds once; for bf16 and half, to float first. Elements
-/// lie within 9 standard deviations of the mean. Throws argument_error if the standard deviation is negative, or if an
-/// element in this range could be infinite.
+/// Fills a tensor or view with normally distributed numbers by the Box-Muller transform. Elements 4i to 4i+3 come from
+/// block i of the seed's stream, and are computed in float, 32 random bits each; for bf16 and half they are then
+/// rounded. Doubles 2i and 2i+1 come from block i, 64 bits each. Floats lie within 6.8 standard deviations of the mean,
+/// doubles within 9. Throws argument_error if the standard deviation is negative, or if a number 9 deviations from the
+/// mean is infinite in the element type.
 template <tensor_like To>
 void normal_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> mean,
                  detail::computed_of_destination<To> standard_deviation) {
   const auto to = detail::random_destination(destination);
   using value_type = typename decltype(to)::value_type;
-  const double center = mean, deviation = standard_deviation;
-  const auto farthest = static_cast<value_type>(std::fabs(center) + 9 * deviation);
-  if (!detail::is_finite(static_cast<detail::computed_t<value_type>>(farthest)) || deviation < 0)
+  const double farthest = std::fabs(static_cast<double>(mean)) + 9 * static_cast<double>(standard_deviation);
+  if (!detail::is_finite(static_cast<detail::computed_t<value_type>>(static_cast<value_type>(farthest))) ||
+      standard_deviation < 0)
     throw argument_error({"normal: the mean is ", detail::format_number(mean), " and the standard deviation ",
                           detail::format_number(standard_deviation), "; the deviation must not be negative, and ",
                           "numbers 9 deviations from the mean must be finite as ", dtype_name<value_type>(), "."});
   detail::fill_randomly(
-      to, detail::normal_body<value_type>{
-              detail::raw_data(to), to.size(), {start.value, stream ^ detail::normal_streams}, center, deviation});
+      to,
+      detail::normal_body<value_type>{
+          detail::raw_data(to), to.size(), {start.value, stream ^ detail::normal_streams}, mean, standard_deviation});
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
