@@ -49,3 +49,14 @@ TEST_CASE("the division of small products depends on whether the team is awake",
   CHECK(threads(1, 10, 256, true) == 1);
   CHECK(threads(64, 256, 784, false) == 2);
 }
+
+TEST_CASE("the built-in engine divides products of about four microseconds", "[backend]") {
+  using dp::detail::builtin_least_work;
+  const auto threads = [](std::size_t m, std::size_t n, std::size_t k, std::size_t least_work) {
+    return parts(split_product(m, n, k, 8, 32, 2, 8, false, least_work));
+  };
+  CHECK(threads(64, 64, 64, builtin_least_work<float>) == 2);
+  CHECK(threads(32, 64, 64, builtin_least_work<float>) == 1);
+  CHECK(threads(32, 64, 64, builtin_least_work<double>) == 2);
+  CHECK(threads(16, 64, 64, builtin_least_work<double>) == 1);
+}

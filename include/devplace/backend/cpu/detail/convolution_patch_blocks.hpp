@@ -191,7 +191,7 @@ void convolution_kernels<T>::pack_rows(sum_type* packed, const From* source, std
   const std::size_t whole = depth + (bias != nullptr ? 1 : 0);
   const std::size_t tile_rows = gemm.tile_rows;
   for (std::size_t i = 0; i < rows; i += tile_rows) {
-    const std::size_t height = smaller(tile_rows, rows - i), width = panel_width(height, tile_rows, few_rows);
+    const std::size_t height = smaller(tile_rows, rows - i), width = panel_rows(height, tile_rows);
     sum_type* const panel = packed + i * whole;
     if constexpr (std::is_same_v<From, T>)
       pack(panel, width, source + i * stride_i, stride_i, stride_p, height, depth);
@@ -208,7 +208,7 @@ void convolution_kernels<T>::pack_mirrored_rows(sum_type* packed, const convolut
                                                 const sum_type* bias) const {
   const std::size_t whole = depth + (bias != nullptr ? 1 : 0), taps = s.taps(), tile_rows = gemm.tile_rows;
   for (std::size_t i = 0; i < rows; i += tile_rows) {
-    const std::size_t height = smaller(tile_rows, rows - i), width = panel_width(height, tile_rows, few_rows);
+    const std::size_t height = smaller(tile_rows, rows - i), width = panel_rows(height, tile_rows);
     sum_type* to = packed + i * whole;
     for (std::size_t p = p0; p < p0 + depth; ++p, to += width) {
       const sum_type* const from = weight + (p / taps * s.outputs + begin + i) * taps + (taps - 1 - p % taps);

@@ -32,12 +32,17 @@ template <class T> struct panel_view {
   std::size_t step, across = 1;
 };
 
-/// Returns the width of a panel of A or B: `full`, or `narrow` if at most `narrow` rows (columns of B) are left. With
-/// full panels, products with few rows (inference) or columns (10 classes) would mostly multiply zeros.
+/// Returns the width of a panel of B: `full`, or `narrow` if at most `narrow` columns are left. With full panels,
+/// products with few columns (10 classes) would mostly multiply zeros.
 constexpr std::size_t panel_width(std::size_t left, std::size_t full, std::size_t narrow) {
   return left > narrow ? full : narrow;
 }
-inline constexpr std::size_t few_rows = 2;
+
+/// Returns the rows of a panel of A and of its tile if `left` rows are left: 2, 4 or `tile_rows`. The number of rows is
+/// often a power of two, which leaves 2 or 4 behind tiles of 6, and in inference small.
+constexpr std::size_t panel_rows(std::size_t left, std::size_t tile_rows) {
+  return left > 4 ? tile_rows : left > 2 ? 4 : 2;
+}
 
 /// The elements of the largest tile: 8 rows of two vectors of 64 bytes.
 template <class T> inline constexpr std::size_t most_tile_elements = 8 * 2 * 64 / sizeof(T);
@@ -49,7 +54,7 @@ template <class T> struct gemm_kernels {
                std::size_t count, std::size_t depth);
   void (*copy_rows)(T* to, std::size_t to_stride, const T* from, std::size_t from_stride, std::size_t rows,
                     std::size_t columns);
-  void (*tiles[2][2])(std::size_t depth, const T* a, std::size_t across_a, std::size_t step_a, const T* b,
+  void (*tiles[3][2])(std::size_t depth, const T* a, std::size_t across_a, std::size_t step_a, const T* b,
                       std::size_t step_b, T* c, std::size_t ldc, const tile_update<T>& update);
   void (*dot_range)(const gemm_arguments<T>&, const gemm_range&);
   std::size_t tile_rows;
@@ -58,9 +63,8 @@ template <class T> struct gemm_kernels {
   /// Computes the `rows` x `columns` elements of a tile that lie in C.
   void multiply_tile(std::size_t depth, const panel_view<T>& a, const panel_view<T>& b, T* c, std::size_t ldc,
                      const tile_update<T>& update, std::size_t rows, std::size_t columns) const {
-    const bool tall = rows > few_rows, wide = columns > lanes;
-    if (rows == (tall ? tile_rows : few_rows) && columns == (wide ? 2 * lanes : lanes))
-      tiles[tall][wide](depth, a.data, a.across, a.step, b.data, b.step, c, ldc, update);
+    if (rows == panel_rows(rows, tile_rows) && columns == panel_width(columns, 2 * lanes, lanes))
+      tile_for(rows, columns)(depth, a.data, a.across, a.step, b.data, b.step, c, ldc, update);
     else
       multiply_edge(depth, a, b, c, ldc, update, rows, columns);
   }
@@ -72,7 +76,7 @@ template <class T> struct gemm_kernels {
     const panel_view<T> b{panel, panel_width(columns, 2 * lanes, lanes)};
     for (std::size_t i = 0; i < rows; i += tile_rows) {
       const std::size_t height = smaller(tile_rows, rows - i);
-      const panel_view<T> a{packed_a + i * depth, panel_width(height, tile_rows, few_rows)};
+      const panel_view<T> a{packed_a + i * depth, panel_rows(height, tile_rows)};
       multiply_tile(depth, a, b, c + i * ldc, ldc, update, height, columns);
     }
   }
@@ -88,16 +92,15 @@ template <class T> struct gemm_kernels {
     // Blocks of equal depth: 784 is 2 x 392, not 512 + 272.
     const std::size_t depths = divided_up(g.k, gemm_block_depth);
     const bool far = g.m * g.n * sizeof(T) > std::size_t{2} << 20U;
-    // Packing does not pay for matrices in the first-level cache, nor if few tiles read each element. The limit for A
-    // is higher: rows of A stay in the cache from one p to the next, but each element of a column has its own cache
-    // line.
+    // Packing does not pay for matrices in the first-level cache, nor if few tiles read each element, nor for rows of
+    // A, which stay in the cache from one p to the next, whereas each element of a column has its own cache line.
     const auto is_small = [&](std::size_t stride) { return stride * g.k * sizeof(T) <= std::size_t{16} << 10U; };
-    const bool unpacked_a = g.transpose_a ? is_small(g.lda) || all_columns <= tile_columns  //
-                                          : all_columns <= 8 * tile_columns;
+    const bool unpacked_a = !g.transpose_a || is_small(g.lda) || all_columns <= tile_columns;
     const bool unpacked_b = !g.transpose_b && (is_small(g.ldb) || all_rows <= 2 * tile_rows);
     // Packs columns of B just before their first use. If only one block of rows uses packed columns, the next columns
     // overwrite them, so that packed elements stay in the cache.
     const bool one_block = all_rows <= block_rows;
+    constexpr std::size_t together_a = 4;
     const std::size_t packed_together = g.transpose_b ? tile_columns : 4 * tile_columns;
 
     for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += gemm_block_columns<T>) {
@@ -109,8 +112,10 @@ template <class T> struct gemm_kernels {
         for (std::size_t i0 = range.row_begin; i0 < range.row_end; i0 += block_rows) {
           const std::size_t rows = smaller(block_rows, range.row_end - i0);
           const T* const block_a = g.a + i0 * stride_ai + p0 * stride_ap;
-          for (std::size_t i = 0; i < rows; i += tile_rows) {
-            const std::size_t height = smaller(tile_rows, rows - i), full = panel_width(height, tile_rows, few_rows);
+          for (std::size_t height, i = 0; i < rows; i += height) {
+            const std::size_t left = rows - i, whole = smaller(together_a, left / tile_rows) * tile_rows;
+            height = whole != 0 && !unpacked_a ? whole : smaller(tile_rows, left);
+            const std::size_t full = panel_rows(height, tile_rows);
             if (!unpacked_a || height != full)
               pack(packed_a + i * depth, full, block_a + i * stride_ai, stride_ai, stride_ap, height, depth);
           }
@@ -129,7 +134,7 @@ template <class T> struct gemm_kernels {
             }
             if (last && g.bias != nullptr) update.bias = g.bias + j0 + j;
             for (std::size_t i = 0; i < rows; i += tile_rows) {
-              const std::size_t height = smaller(tile_rows, rows - i), full = panel_width(height, tile_rows, few_rows);
+              const std::size_t height = smaller(tile_rows, rows - i), full = panel_rows(height, tile_rows);
               panel_view<T> a{packed_a + i * depth, full};
               if (unpacked_a && height == full) a = {block_a + i * stride_ai, stride_ap, stride_ai};
               multiply_tile(depth, a, b, g.c + (i0 + i) * g.ldc + j0 + j, g.ldc, update, height, width);
@@ -141,6 +146,10 @@ template <class T> struct gemm_kernels {
   }
 
  private:
+  auto tile_for(std::size_t rows, std::size_t columns) const {
+    return tiles[rows > 4 ? 2 : rows > 2 ? 1 : 0][columns > lanes ? 1 : 0];
+  }
+
   /// Packs `columns` columns of B into contiguous panels.
   void pack_columns(T* target, const T* source, std::size_t stride_j, std::size_t stride_p, std::size_t columns,
                     std::size_t depth) const {
@@ -170,7 +179,7 @@ template <class T> struct gemm_kernels {
       copy_rows(bias, width, update.bias, 0, 1, columns);
       edge_update.bias = bias;
     }
-    tiles[rows > few_rows][columns > lanes](depth, a.data, a.across, a.step, b.data, b.step, edge, width, edge_update);
+    tile_for(rows, columns)(depth, a.data, a.across, a.step, b.data, b.step, edge, width, edge_update);
     copy_rows(c, ldc, edge, width, rows, columns);
   }
 };

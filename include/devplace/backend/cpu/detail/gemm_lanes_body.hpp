@@ -3,52 +3,62 @@
 
 // Included by instruction_sets.hpp only: transposition and horizontal sums for the matrix engine.
 
-/// Transposes an L x L block: target[p * target_stride + i] = source[i * source_stride + p].
+/// Transposes an L x L block: target[p * target_stride + i] = source[i * source_stride + p]. Each vector is loaded as
+/// two parts of 16 bytes from different rows, so that all shuffles stay within 16 bytes, where they take one cycle.
 template <class T, std::size_t L>
-DEVPLACE_TARGET inline void transpose(T* target, std::size_t target_stride, const T* source,
-                                      std::size_t source_stride) {
+[[gnu::always_inline]] DEVPLACE_TARGET inline void transpose(T* target, std::size_t target_stride, const T* source,
+                                                             std::size_t source_stride) {
+  constexpr std::size_t unit = 16 / sizeof(T);
   if constexpr (L < 4) {
     for (std::size_t i = 0; i < L; ++i)
       for (std::size_t p = 0; p < L; ++p) target[p * target_stride + i] = source[i * source_stride + p];
   } else {
     using vector = typename vector_of<T, L * sizeof(T)>::type;
-    using loaded = typename vector_of<T, L * sizeof(T)>::unaligned;
-    vector r[L], pairs[L];
+    using loaded = typename vector_of<T, 16>::unaligned;
+    using stored = typename vector_of<T, L * sizeof(T)>::unaligned;
     DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < L; ++i) r[i] = *reinterpret_cast<const loaded*>(source + i * source_stride);
-    DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < L; i += 2) {
-      if constexpr (L == 4) {
-        pairs[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 4, 1, 5);
-        pairs[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 6, 3, 7);
-      } else {
-        pairs[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
-        pairs[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
-      }
-    }
-    DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < L; i += 4) {
+    for (std::size_t p = 0; p < L; p += unit) {
+      vector r[unit], columns[unit];
       DEVPLACE_UNROLL
-      for (std::size_t p = 0; p < 2; ++p) {
-        if constexpr (L == 4) {
-          r[2 * p] = __builtin_shufflevector(pairs[p], pairs[p + 2], 0, 1, 4, 5);
-          r[2 * p + 1] = __builtin_shufflevector(pairs[p], pairs[p + 2], 2, 3, 6, 7);
-        } else {
-          r[i + 2 * p] = __builtin_shufflevector(pairs[i + p], pairs[i + p + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-          r[i + 2 * p + 1] = __builtin_shufflevector(pairs[i + p], pairs[i + p + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+      for (std::size_t i = 0; i < unit; ++i) {
+        const T* const row = source + i * source_stride + p;
+        const loaded& first = *reinterpret_cast<const loaded*>(row);
+        const loaded& second = *reinterpret_cast<const loaded*>(row + (L - unit) * source_stride);
+        if constexpr (L == unit)
+          r[i] = first;
+        else if constexpr (L == 8)
+          r[i] = __builtin_shufflevector(first, second, 0, 1, 2, 3, 4, 5, 6, 7);
+        else
+          r[i] = __builtin_shufflevector(first, second, 0, 1, 2, 3);
+      }
+      if constexpr (unit == 2) {
+        columns[0] = __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6);
+        columns[1] = __builtin_shufflevector(r[0], r[1], 1, 5, 3, 7);
+      } else {
+        vector pairs[unit];
+        DEVPLACE_UNROLL
+        for (std::size_t i = 0; i < unit; i += 2) {
+          if constexpr (L == 4) {
+            pairs[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 4, 1, 5);
+            pairs[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 6, 3, 7);
+          } else {
+            pairs[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+            pairs[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+          }
+        }
+        DEVPLACE_UNROLL
+        for (std::size_t k = 0; k < 2; ++k) {
+          if constexpr (L == 4) {
+            columns[2 * k] = __builtin_shufflevector(pairs[k], pairs[k + 2], 0, 1, 4, 5);
+            columns[2 * k + 1] = __builtin_shufflevector(pairs[k], pairs[k + 2], 2, 3, 6, 7);
+          } else {
+            columns[2 * k] = __builtin_shufflevector(pairs[k], pairs[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            columns[2 * k + 1] = __builtin_shufflevector(pairs[k], pairs[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+          }
         }
       }
-    }
-    DEVPLACE_UNROLL
-    for (std::size_t p = 0; p < 4; ++p) {
-      loaded* const first = reinterpret_cast<loaded*>(target + p * target_stride);
-      if constexpr (L == 4) {
-        *first = r[p];
-      } else {
-        *first = __builtin_shufflevector(r[p], r[p + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-        *reinterpret_cast<loaded*>(target + (p + 4) * target_stride) =
-            __builtin_shufflevector(r[p], r[p + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-      }
+      DEVPLACE_UNROLL
+      for (std::size_t k = 0; k < unit; ++k) *reinterpret_cast<stored*>(target + (p + k) * target_stride) = columns[k];
     }
   }
 }

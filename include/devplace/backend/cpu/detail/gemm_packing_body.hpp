@@ -34,38 +34,57 @@ template <class T>
   }
 }
 
+/// Packs whole panels of elements that are adjacent across each panel, as pieces that may overlap.
+template <class T, std::size_t Piece>
+[[gnu::noinline]] DEVPLACE_TARGET inline void pack_contiguous(T* __restrict target, std::size_t width,
+                                                              const T* __restrict source, std::size_t stride_p,
+                                                              std::size_t count, std::size_t depth) {
+  if constexpr (Piece > 2) {
+    if (width < Piece) return pack_contiguous<T, Piece / 2>(target, width, source, stride_p, count, depth);
+  }
+  constexpr std::size_t ahead = 8;
+  const std::size_t second = width - Piece;
+  for (std::size_t p = 0; p < depth; ++p, target += width, source += stride_p) {
+    for (std::size_t i = 0; i < count; i += width) {
+      __builtin_prefetch(source + ahead * stride_p + i);
+      std::memcpy(target + i * depth, source + i, Piece * sizeof(T));
+      std::memcpy(target + i * depth + second, source + i + second, Piece * sizeof(T));
+    }
+  }
+}
+
+/// Packs `count` contiguous rows in blocks of L x L, the last of which may overlap the block before.
+template <class T, std::size_t L>
+DEVPLACE_TARGET inline void pack_transposed(T* __restrict target, std::size_t width, const T* __restrict source,
+                                            std::size_t stride_i, std::size_t count, std::size_t depth) {
+  for (std::size_t begin = 0; begin < count; begin += L) {
+    const std::size_t i = smaller(begin, count - L);
+    for (std::size_t p = 0; p < depth; p += L)
+      transpose<T, L>(target + p * width + i, width, source + i * stride_i + p, stride_i);
+  }
+}
+
 /// Copies `count` rows (or columns) of a matrix into a panel [depth][width]. Element (i, p) of the matrix is
-/// source[i * stride_i + p * stride_p], and one of the strides is 1. The rest of the panel is filled with zeros. If
-/// stride_i is 1 and `width` that of two vectors, `count` may be that of several panels, which are packed row by row:
-/// within a single panel, every row may lie on another page.
+/// source[i * stride_i + p * stride_p], and one of the strides is 1. The rest of the panel is filled with zeros.
+/// `count` may be that of several whole panels. If stride_i is 1, these are packed row by row: within a single panel,
+/// every row may lie on another page.
 template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void pack(T* __restrict target, std::size_t width, const T* __restrict source,
                                                    std::size_t stride_i, std::size_t stride_p, std::size_t count,
                                                    std::size_t depth) {
   constexpr std::size_t lanes = pack_bytes / sizeof(T);
-  constexpr std::size_t tile_columns = 2 * vector_bytes / sizeof(T);
-  if (stride_i == 1 && count >= width) {
-    if (width != tile_columns)
-      return copy_rows<T, vector_bytes / sizeof(T)>(target, width, source, stride_p, depth, width);
-    for (std::size_t p = 0; p < depth; ++p) {
-      for (std::size_t i = 0; i < count; i += tile_columns)
-        std::memcpy(target + i * depth + p * tile_columns, source + p * stride_p + i, tile_columns * sizeof(T));
-    }
-    return;
+  if (stride_i == 1 && count >= width)
+    return pack_contiguous<T, vector_bytes / sizeof(T)>(target, width, source, stride_p, count, depth);
+  std::size_t packed = 0;
+  if (stride_p == 1 && count >= 4) {
+    const std::size_t whole_depth = depth / lanes * lanes;
+    if (lanes <= 4 || count >= lanes)
+      pack_transposed<T, lanes>(target, width, source, stride_i, count, whole_depth);
+    else
+      pack_transposed<T, 4>(target, width, source, stride_i, count, whole_depth);
+    if (whole_depth != depth)
+      pack_rest(target + whole_depth * width, width, source + whole_depth, stride_i, 1, 0, count, depth - whole_depth);
+    packed = count;
   }
-  const std::size_t whole_depth = depth / lanes * lanes;
-  std::size_t i = 0;
-  if (stride_p == 1) {
-    for (; i + lanes <= count; i += lanes)
-      for (std::size_t p = 0; p < whole_depth; p += lanes)
-        transpose<T, lanes>(target + p * width + i, width, source + i * stride_i + p, stride_i);
-    if constexpr (lanes == 8) {
-      for (; i + 4 <= count; i += 4)
-        for (std::size_t p = 0; p < whole_depth; p += 4)
-          transpose<T, 4>(target + p * width + i, width, source + i * stride_i + p, stride_i);
-    }
-    if (i != 0 && whole_depth != depth)
-      pack_rest(target + whole_depth * width, width, source + whole_depth, stride_i, 1, 0, i, depth - whole_depth);
-  }
-  if (i != width) pack_rest(target, width, source, stride_i, stride_p, i, count, depth);
+  if (packed != width) pack_rest(target, width, source, stride_i, stride_p, packed, count, depth);
 }

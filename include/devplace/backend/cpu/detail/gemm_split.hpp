@@ -15,9 +15,13 @@ struct gemm_split {
   std::size_t rows = 1, columns = 1;
 };
 
-/// Products with fewer multiplications per thread (about five microseconds) run on one thread. Forking costs less than
-/// a microsecond on idle cores, but up to a scheduler's time slice on cores that other programs keep busy.
+/// Convolutions and products of a CBLAS with fewer multiplications per thread (about five microseconds) run on one
+/// thread. Forking costs less than a microsecond on idle cores, but up to a scheduler's time slice on cores that other
+/// programs keep busy.
 inline constexpr std::size_t gemm_least_work = 256 * 1024;
+
+/// This limit for the built-in engine, which is faster: a thread has at least about two microseconds of work.
+template <class T> inline constexpr std::size_t builtin_least_work = 512 * 1024 / sizeof(T);
 
 /// Returns the grid of at most `members` threads for an m x n x k product in tiles of tile_rows x tile_columns. Each
 /// thread packs its own rows of A and columns of B; the best grid minimises the slowest thread's multiplications and
@@ -27,9 +31,9 @@ inline constexpr std::size_t gemm_least_work = 256 * 1024;
 /// update.
 inline gemm_split split_product(std::size_t m, std::size_t n, std::size_t k, std::size_t tile_rows,
                                 std::size_t tile_columns, std::size_t members, std::size_t vector_work,
-                                bool awake = false) {
+                                bool awake = false, std::size_t least_work = gemm_least_work) {
   const std::size_t accesses = awake ? 2 * (m * k + k * n + m * n) : 0;
-  const std::size_t affordable = (m * n * k + accesses) / gemm_least_work;
+  const std::size_t affordable = (m * n * k + accesses) / least_work;
   if (members > affordable) members = affordable;
   if (members <= 1) return {};
   const std::size_t tiles_m = divided_up(m, tile_rows), tiles_n = divided_up(n, tile_columns);

@@ -55,7 +55,9 @@ struct code {
   template <class T> static constexpr gemm_kernels<T> gemm() {
     return {pack<T>,
             copy_rows<T, vector_bytes / sizeof(T)>,
-            {{tile<T, few_rows, 1>, tile<T, few_rows, 2>}, {tile<T, tile_rows, 1>, tile<T, tile_rows, 2>}},
+            {{tile<T, 2, 1>, tile<T, 2, 2>},
+             {tile<T, 4, 1>, tile<T, 4, 2>},
+             {tile<T, tile_rows, 1>, tile<T, tile_rows, 2>}},
             dot_range<T>,
             tile_rows,
             vector_bytes / sizeof(T)};
