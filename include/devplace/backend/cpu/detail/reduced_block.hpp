@@ -24,10 +24,13 @@ inline constexpr bool adds_floats<element_source<float>, Reducer> = requires { R
 /// memory. In inline assembly, because g++ would read 8 floats at a time; extracting the upper 4 takes 50% longer.
 [[gnu::target("avx2")]] inline void add_float_groups(double* sums, const float* x, std::size_t groups) {
   using doubles = vector_of<double, 32>;
+  constexpr std::size_t ahead = 4096;  // farther than processors prefetch, which gains a third for arrays in memory
   typename doubles::type lanes[8];
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < 8; ++i) lanes[i] = *reinterpret_cast<const doubles::unaligned*>(sums + 4 * i);
   for (; groups != 0; --groups, x += 32) {
+    __builtin_prefetch(x + ahead);
+    __builtin_prefetch(x + ahead + 16);
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < 8; ++i) {
       const auto& part = *reinterpret_cast<const vector_of<float, 16>::unaligned*>(x + 4 * i);
