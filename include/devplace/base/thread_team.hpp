@@ -148,8 +148,7 @@ class [[nodiscard]] thread_team_scope {
   template <thread_team Team>
   explicit thread_team_scope(const Team&&) = delete;  // a temporary team would end before the scope
 
-  thread_team_scope(const thread_team_scope&) = delete;
-  thread_team_scope& operator=(const thread_team_scope&) = delete;
+  thread_team_scope& operator=(thread_team_scope&&) = delete;
   /// Restores the previous team.
   ~thread_team_scope() { detail::chosen_team = previous_; }
 
@@ -172,8 +171,7 @@ class [[nodiscard]] team_region {
   ~team_region() {
     if (team_.keep_awake != nullptr) team_.keep_awake(team_.team, false);
   }
-  team_region(const team_region&) = delete;
-  team_region& operator=(const team_region&) = delete;
+  team_region& operator=(team_region&&) = delete;
 
  private:
   detail::team_reference team_;

@@ -61,8 +61,7 @@ class output_file {
     }
   }
 
-  output_file(const output_file&) = delete;
-  output_file& operator=(const output_file&) = delete;
+  output_file& operator=(output_file&&) = delete;
 
   ~output_file() {
     if (file_) discard();

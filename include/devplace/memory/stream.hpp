@@ -146,8 +146,7 @@ class current_stream_change {
   current_stream_change(cpu_backend, int, void*) {}
   current_stream_change(any_device, int ordinal, void* stream)
       : slot_(&current_stream(ordinal)), previous_(std::exchange(*slot_, stream)) {}
-  current_stream_change(const current_stream_change&) = delete;
-  current_stream_change& operator=(const current_stream_change&) = delete;
+  current_stream_change& operator=(current_stream_change&&) = delete;
   ~current_stream_change() {
     if (slot_ != nullptr) *slot_ = previous_;
   }

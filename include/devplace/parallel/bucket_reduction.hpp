@@ -42,8 +42,7 @@ template <class Net, class Policy, class Communicator, class S> class bucket_red
   bucket_reduction(Communicator& communicator, const runtime::model_state<S>& state, const bucket_shares* shares,
                    bool active)
       : communicator_(communicator), state_(state), shares_(shares), active_(active), open_(active) {}
-  bucket_reduction(const bucket_reduction&) = delete;
-  bucket_reduction& operator=(const bucket_reduction&) = delete;
+  bucket_reduction& operator=(bucket_reduction&&) = delete;
   ~bucket_reduction() {
     if (open_) communicator_.abandon();
   }

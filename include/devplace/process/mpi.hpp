@@ -82,8 +82,7 @@ class mpi_runtime {
     check_mpi("MPI_Init_thread", MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level));
     initialised_in_ = devplace::detail::fork_count();
   }
-  mpi_runtime(const mpi_runtime&) = delete;
-  mpi_runtime& operator=(const mpi_runtime&) = delete;
+  mpi_runtime& operator=(mpi_runtime&&) = delete;
   /// Finalizes MPI, except after an exception: MPI_Finalize waits for all processes, and would deadlock if only this
   /// process has failed. If this process ends without MPI_Finalize, the launcher ends the others. Does nothing in a
   /// child of fork().

@@ -47,8 +47,7 @@ class transport {
 
   /// Makes the transport of a process with these ranks.
   explicit transport(const process_ranks& ranks) : ranks_(ranks) {}
-  transport(const transport&) = delete;
-  transport& operator=(const transport&) = delete;
+  transport& operator=(transport&&) = delete;
   virtual ~transport() = default;
 
   /// This process's ranks.
@@ -137,8 +136,7 @@ class announced_call {
   explicit announced_call(transport& group_transport) noexcept : monitor_(group_transport.monitor()) {
     if (monitor_ != nullptr) monitor_->resume();
   }
-  announced_call(const announced_call&) = delete;
-  announced_call& operator=(const announced_call&) = delete;
+  announced_call& operator=(announced_call&&) = delete;
   ~announced_call() {
     if (monitor_ != nullptr) monitor_->leave();
   }

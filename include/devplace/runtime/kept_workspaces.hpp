@@ -29,8 +29,7 @@ class kept_workspaces {
   template <class Backend> class lease {
    public:
     lease(kept_workspaces& owner, int ordinal) : owner_(owner), held_(owner.take(ordinal, stream_of(ordinal))) {}
-    lease(const lease&) = delete;
-    lease& operator=(const lease&) = delete;
+    lease& operator=(lease&&) = delete;
     ~lease() { owner_.give(held_); }
 
     /// Returns memory of at least `bytes`; a smaller block is freed first.

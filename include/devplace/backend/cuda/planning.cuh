@@ -10,8 +10,7 @@ namespace devplace {
 template <> struct implementation<backend::cuda, op::planning> {
   struct scope {
     scope() { detail::only_plans() = true; }
-    scope(const scope&) = delete;
-    scope& operator=(const scope&) = delete;
+    scope& operator=(scope&&) = delete;
     ~scope() { detail::only_plans() = false; }
   };
 };

@@ -223,8 +223,7 @@ class cuda_repeated_launches::scope {
     launches_->counts_ = {};
     collecting_launches() = launches_;
   }
-  scope(const scope&) = delete;
-  scope& operator=(const scope&) = delete;
+  scope& operator=(scope&&) = delete;
   /// After an exception, also launches what the program has enqueued before.
   ~scope() {
     if (launches_ == nullptr) return;
@@ -252,8 +251,7 @@ class cuda_repeated_launches::scope {
 class cuda_repeated_launches::ahead {
  public:
   ahead() : collector_(std::exchange(collecting_launches(), nullptr)) {}
-  ahead(const ahead&) = delete;
-  ahead& operator=(const ahead&) = delete;
+  ahead& operator=(ahead&&) = delete;
   ~ahead() { collecting_launches() = collector_; }
 
  private:

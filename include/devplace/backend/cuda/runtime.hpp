@@ -115,8 +115,7 @@ class quiet_cuda_device_guard {
     if (changed_) code_ = cudaSetDevice(visible);
     ignore_cuda(code_);
   }
-  quiet_cuda_device_guard(const quiet_cuda_device_guard&) = delete;
-  quiet_cuda_device_guard& operator=(const quiet_cuda_device_guard&) = delete;
+  quiet_cuda_device_guard& operator=(quiet_cuda_device_guard&&) = delete;
   ~quiet_cuda_device_guard() {
     if (changed_ && has_cuda_context(previous_)) ignore_cuda(cudaSetDevice(previous_));
   }

@@ -38,8 +38,7 @@ cudaError_t poll_cuda(const Query& query, std::int64_t end, const Meanwhile& mea
 class watched_wait {
  public:
   explicit watched_wait(int ordinal) : ordinal_(ordinal) {}
-  watched_wait(const watched_wait&) = delete;
-  watched_wait& operator=(const watched_wait&) = delete;
+  watched_wait& operator=(watched_wait&&) = delete;
   ~watched_wait() { device_watches::of_process().end_wait(); }
 
   void operator()() const {

@@ -31,8 +31,7 @@ namespace devplace::detail {
 class copy_lane {
  public:
   copy_lane() = default;
-  copy_lane(const copy_lane&) = delete;
-  copy_lane& operator=(const copy_lane&) = delete;
+  copy_lane& operator=(copy_lane&&) = delete;
   /// Waits for the copies, since the slots are freed next.
   ~copy_lane() {
     for (std::size_t slot = 0; slot < copied_.size(); ++slot) wait_for(slot);

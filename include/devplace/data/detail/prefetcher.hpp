@@ -32,8 +32,7 @@ class prefetcher {
       : prefetcher(make, object, workers, slots) {
     require_workers();  // if it throws, the destructor joins the started threads
   }
-  prefetcher(const prefetcher&) = delete;
-  prefetcher& operator=(const prefetcher&) = delete;
+  prefetcher& operator=(prefetcher&&) = delete;
   ~prefetcher() {
     forget_workers_of_parent();
     {

@@ -21,8 +21,7 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// source.
 class inflate_reader : public byte_source {
  public:
-  inflate_reader(const inflate_reader&) = delete;
-  inflate_reader& operator=(const inflate_reader&) = delete;
+  inflate_reader& operator=(inflate_reader&&) = delete;
 
  protected:
   /// `compressed` and the texts, which appear in messages, must outlive the reader. `window` is inflateInit2's

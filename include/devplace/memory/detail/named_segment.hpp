@@ -111,8 +111,7 @@ class named_segment {
   /// Opens no file yet.
   named_segment(const segment_error_texts& texts, std::string_view name)
       : texts_(texts), name_(name), path_(segment_path(name, texts.caller)) {}
-  named_segment(const named_segment&) = delete;
-  named_segment& operator=(const named_segment&) = delete;
+  named_segment& operator=(named_segment&&) = delete;
   /// Releases the lock before it tests for other locks, because forked processes share the lock.
   ~named_segment() {
     if (data_ != nullptr) ::munmap(data_, bytes_);

@@ -142,8 +142,7 @@ class nccl_clique : public participants {
       return ncclCommInitRankConfig(&communicators_[k], size(), id, rank(k), &config);
     });
   }
-  nccl_clique(const nccl_clique&) = delete;
-  nccl_clique& operator=(const nccl_clique&) = delete;
+  nccl_clique& operator=(nccl_clique&&) = delete;
   virtual ~nccl_clique() = default;
 
   int rank(std::size_t k) const { return first_rank() + static_cast<int>(k); }
@@ -217,8 +216,7 @@ class nccl_clique : public participants {
   class waiting_scope {
    public:
     explicit waiting_scope(nccl_clique& clique) noexcept : clique_(clique) { clique_.begin_waiting(); }
-    waiting_scope(const waiting_scope&) = delete;
-    waiting_scope& operator=(const waiting_scope&) = delete;
+    waiting_scope& operator=(waiting_scope&&) = delete;
     ~waiting_scope() { clique_.end_waiting(); }
 
    private:

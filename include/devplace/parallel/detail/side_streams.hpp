@@ -94,8 +94,7 @@ template <class Backend> class side_streams {
         if (l.stream != nullptr)
           l.replaced = std::exchange(devplace::detail::current_stream(l.ordinal), l.stream.get());
     }
-    as_current(const as_current&) = delete;
-    as_current& operator=(const as_current&) = delete;
+    as_current& operator=(as_current&&) = delete;
     ~as_current() {
       streams_.running_ = false;
       for (lane& l : streams_.lanes_)

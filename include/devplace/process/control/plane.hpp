@@ -54,8 +54,7 @@ class control_plane final : public group_monitor {
   control_plane(const job_member& member, control_listener listener, const process_options& options = {})
       : control_plane(member, listener.endpoint(), &listener, options) {}
 
-  control_plane(const control_plane&) = delete;
-  control_plane& operator=(const control_plane&) = delete;
+  control_plane& operator=(control_plane&&) = delete;
   ~control_plane() override {
     if (::getpid() != process_) {  // a child of fork() does not have the thread
       static_cast<void>(thread_.release());

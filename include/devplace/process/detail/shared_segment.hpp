@@ -41,8 +41,7 @@ class shared_segment {
   };
 
   shared_segment() = default;
-  shared_segment(const shared_segment&) = delete;
-  shared_segment& operator=(const shared_segment&) = delete;
+  shared_segment& operator=(shared_segment&&) = delete;
   ~shared_segment() {
     if (data_ != nullptr) ::munmap(data_, bytes_);
   }

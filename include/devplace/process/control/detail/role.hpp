@@ -37,8 +37,7 @@ class control_role {
     if (!wake_) throw communication_error({"the system gives no eventfd: ", std::strerror(errno), "."});
     wake_.close_in_children();
   }
-  control_role(const control_role&) = delete;
-  control_role& operator=(const control_role&) = delete;
+  control_role& operator=(control_role&&) = delete;
   virtual ~control_role() = default;
 
   published_calls calls;
