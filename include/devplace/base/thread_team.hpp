@@ -48,7 +48,6 @@ static_assert(thread_team<builtin_thread_team> && thread_team<serial_team>);
 
 namespace detail {
 
-/// A type-erased reference to a team.
 struct team_reference {
   void* team = nullptr;
   int (*size)(void*) = nullptr;
@@ -97,7 +96,6 @@ struct process_team_owner {
   ~process_team_owner() { team.stop(); }
 };
 
-/// The process's team, started at first use.
 inline builtin_thread_team& process_team() {
   static undestroyed<builtin_thread_team> team(
       default_thread_count(std::getenv("OMP_NUM_THREADS"), usable_processors()));

@@ -51,7 +51,6 @@ template <class Backend> void follow_event(int ordinal, const event_handle& e) {
 /// Waits for all work of a device; returns and clears a failure that was not reported yet.
 template <class Backend> device_failure drain(int ordinal) { return events_of<Backend>().drain(ordinal); }
 
-/// Number of failures of a device so far.
 template <class Backend> std::uint64_t failure_count(int ordinal) { return events_of<Backend>().failures(ordinal); }
 
 }  // namespace detail

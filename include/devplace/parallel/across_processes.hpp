@@ -138,7 +138,6 @@ template <class Backend, summation Order> class across_processes : public detail
     }
   }
 
-  /// Calls `f(first, last)` for each window of a blocking collective.
   template <class T, class F> void in_windows(const collective_call& call, const F& f) {
     complete([&] {
       work_.host.claim();

@@ -210,7 +210,6 @@ template <class Backend> class mpi_collectives : public detail::participants {
     return counts.divide(begins, index(local_count()), first, last, index(process()));
   }
 
-  /// Reduces over this process's places into the first buffer.
   template <class T> void reduce_here(std::span<T* const> buffers, std::size_t count, reduction op) {
     if (local_count() > 1) local_.reduce(buffers, count, op == reduction::mean ? reduction::sum : op, 0);
   }

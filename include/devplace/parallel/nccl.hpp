@@ -157,7 +157,6 @@ template <class Backend> class nccl_communicator : public detail::participants {
             });
   }
 
-  /// Calls NCCL by `enqueue(k, communicator, stream)` for each place of this process.
   template <class F>
   void execute(execution mode, std::size_t elements, const char* nccl_call, const collective_call& call,
                const F& enqueue) {

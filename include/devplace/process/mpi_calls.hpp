@@ -41,7 +41,6 @@ inline void check_mpi(const char* call, int code) {
   if (code != MPI_SUCCESS) throw_mpi_error(call, code);
 }
 
-/// Whether MPI_Init, and whether MPI_Finalize, has been called.
 inline bool mpi_initialised() noexcept {
   int answer = 0;
   return MPI_Initialized(&answer) == MPI_SUCCESS && answer != 0;
@@ -121,7 +120,6 @@ class mpi_communicator {
   MPI_Comm communicator_ = MPI_COMM_NULL;
 };
 
-/// The ranks of a communicator's processes.
 struct mpi_position {
   process_ranks ranks;
   bool oversubscribed;  ///< whether this host has more processes than processors for them

@@ -251,7 +251,6 @@ class shared_memory_transport final : public transport {
     begins_ = begins;
   }
 
-  /// Takes the summands of process q, or copies its part.
   void receive_from(std::size_t q) {
     if (call_.kind == detail::shared_call::collect || call_.kind == detail::shared_call::everywhere)
       for (std::size_t b = 0; b != call_.buffers; ++b)

@@ -115,7 +115,6 @@ class array_layout {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// A view's elements, copied to host memory.
 template <class View> auto elements_of(const View& x) {
   using value_type = typename View::value_type;
   std::vector<value_type> elements(x.size());
@@ -125,7 +124,6 @@ template <class View> auto elements_of(const View& x) {
   return elements;
 }
 
-/// Formats elements in host memory as numpy does.
 template <class T> std::string printed(const std::vector<T>& elements, std::span<const std::size_t> extents) {
   if (extents.empty()) return format_number(elements[0]);
   if (elements.empty()) return "[]";

@@ -26,7 +26,6 @@ struct attention_key {
   bool gradient;
   float scale;  ///< factor of scores
 
-  /// Returns all members, for comparison.
   std::array<std::uint64_t, 6> numbers() const {
     return {shape.samples,
             shape.length,
@@ -75,7 +74,6 @@ class attention_graph {
   };
 
  public:
-  /// Appends the descriptors to `to`.
   attention_graph(std::vector<cudnn_descriptor>& to, const attention_key& key, const cudnn_caller& caller)
       : parts_(to),
         caller_(caller),
@@ -94,7 +92,6 @@ class attention_graph {
   }
 
   /// Describes attention (or its gradient). Returns false if cuDNN lacks an operation.
-  ///@{
   bool describe() {
     const handle results = tensor(name::results, results_), log_sums = tensor(name::log_sums, rows_, CUDNN_DATA_FLOAT);
     const handle scores = masked(scaled_scores(tensor(name::queries, queries_), tensor(name::keys, keys_)));
@@ -127,7 +124,6 @@ class attention_graph {
     multiply(tensor(name::dqueries, queries_), dscores, reshape(k, queries_));
     return !unsupported_;
   }
-  ///@}
 
   std::span<const handle> operations() const { return operations_; }
   /// Returns the numbers of the tensors in memory.
@@ -194,7 +190,6 @@ class attention_graph {
     return y;
   }
 
-  /// Adds sums or maxima over the last axis.
   handle reduce(cudnnReduceTensorOp_t op, handle x) {
     const handle y = between(rows_, CUDNN_DATA_FLOAT);
     if (unsupported_) return y;

@@ -43,8 +43,7 @@ struct cudnn_cache {
   std::optional<bool> attends;  ///< result of has_attention(), once called
   std::uint64_t uses = 0;
 
-  /// Returns the plan of `key`, made by make_cudnn_plan() at its first use. Replaces the least recently used plan if
-  /// there are too many. Does not allocate if the plan exists.
+  /// Returns the plan of `key`, made by make_cudnn_plan() (see find_or_make).
   template <class Key> cudnn_plan& plan_of(const Key& key, int ordinal) {
     plans_by<Key>& known = std::get<plans_by<Key>>(plans);
     auto found = known.find(key);
@@ -71,7 +70,6 @@ inline std::byte* workspace_of(int ordinal, const cuda_scope& device, const cudn
   return static_cast<std::byte*>(cudnn_workspace(ordinal, device, plan.before + plan.workspace));
 }
 
-/// An execution of the plan of `key`.
 template <class Key> struct cudnn_call {
   Key key;
   std::uint64_t plan_number;  ///< unequal to that of a captured call whose plan has been destroyed and made again

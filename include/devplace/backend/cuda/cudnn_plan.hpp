@@ -63,8 +63,7 @@ struct cudnn_plan {
   std::map<cudnn_addresses, kept_pack> packs_;
 };
 
-/// Appends the descriptors of a convolution's tensors, then of its windows, then of the operation. Returns false if
-/// cuDNN has no such operation. Needs no device.
+/// Appends descriptors of a convolution's tensors, windows and operation; false if cuDNN has none. Needs no device.
 inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const convolution_key& key,
                                  const cudnn_caller& caller) {
   const convolution_shape& s = key.shape;
@@ -176,7 +175,6 @@ inline bool keeps_promises(std::span<const cudnnBackendNumericalNote_t> notes, b
   });
 }
 
-/// Reads the notes of a configuration's engine, and checks them.
 inline bool keeps_promises(const cudnn_descriptor& configuration, bool tensor_cores, const cudnn_caller& caller) {
   const cudnn_descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR, caller);
   std::array<cudnnBackendDescriptor_t, 1> result{engine.get()};
@@ -200,7 +198,6 @@ inline std::vector<cudnn_descriptor> heuristic_results(const cudnn_descriptor& h
   return configurations;
 }
 
-/// Returns the engine configurations that cuDNN offers for a graph; none if it does not support the graph.
 inline std::vector<cudnn_descriptor> engine_configurations(const cudnn_descriptor& graph, cudnnBackendHeurMode_t mode,
                                                            const cudnn_caller& caller) {
   cudnn_descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, caller);

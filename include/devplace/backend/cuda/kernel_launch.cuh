@@ -28,14 +28,12 @@ __global__ void __launch_bounds__(Kernel::threads, least_blocks<Kernel>()) simt_
   kernel(thread);
 }
 
-/// The arguments of a launch.
 template <class Kernel> struct kernel_call {
   const void* function;
   unsigned blocks, threads;
   alignas(16) Kernel kernel;
 };
 
-/// Launches any kernel_call.
 inline void launch_kernel(const void* arguments, int ordinal, cudaStream_t stream) {
   struct first_members {
     const void* function;
@@ -51,8 +49,7 @@ inline void launch_kernel(const void* arguments, int ordinal, cudaStream_t strea
   check_cuda(cudaLaunchKernelExC(&configuration, call.function, kernel), "cudaLaunchKernelEx", ordinal);
 }
 
-/// Launches kernels on the current stream of the place `ordinal`, with at most 2^20 blocks of Kernel::threads: kernels
-/// loop over their work with the grid size as stride.
+/// Launches kernels on the current stream of the place, with at most 2^20 blocks: kernels loop with the grid as stride.
 struct kernel_launch {
   int ordinal;
 

@@ -73,7 +73,6 @@ void multiply_vector(int ordinal, const gemm_arguments<T, C>& g, const Launch& l
     launch_rows(row_products_kernel<T, 32, result_type>{count, g.k, matrix, ld, vector, stride, result});
 }
 
-/// Computes a product that cuBLASLt does not compute.
 template <class T, class C, class Launch>
 void multiply_without_library(int ordinal, const gemm_arguments<T, C>& g, const Launch& launch) {
   if (g.k == 0 || g.alpha == 0) return finish_product(g, g.beta, launch);

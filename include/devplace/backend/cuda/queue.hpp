@@ -62,7 +62,6 @@ struct cuda_queue_slot {
   }
 };
 
-/// Reports failed devices at exit.
 struct cuda_exit_report {
   unsigned made_in = fork_count();
   ~cuda_exit_report();
@@ -97,7 +96,6 @@ class cuda_scope {
         stream_(current_stream(ordinal) == nullptr ? queue_.stream
                                                    : static_cast<cudaStream_t>(current_stream(ordinal))) {}
 
-  /// Returns the device's number among CUDA's visible devices.
   int visible() const { return device_.visible(); }
   /// Returns the stream for a call of CUDA, after all work that this thread has enqueued.
   cudaStream_t stream() const {
@@ -125,7 +123,6 @@ class cuda_scope {
 
   void wait() const { wait_for_cuda_stream(stream(), ordinal_); }
 
-  /// Waits for the work enqueued so far on all streams of the place.
   void wait_for_all_streams() const {
     launch_collected();
     wait_for_cuda_stream(queue_.stream, ordinal_);
@@ -163,8 +160,7 @@ inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
   if (reached != nullptr) ignore_cuda(cudaEventDestroy(reached));
 }
 
-/// Waits for a stream at exit until the clock reaches `end`. Marks a device that is still busy as lost only if the
-/// program has set a device_timeout().
+/// Waits for a stream at exit until `end`. Marks a device that is still busy as lost only if a device_timeout() is set.
 inline void check_stream_at_exit(cudaStream_t stream, int ordinal, std::int64_t end) {
   if (cuda_device_lost(ordinal)) return;
   const cudaError_t code = poll_cuda([stream] { return cudaStreamQuery(stream); }, end);

@@ -168,8 +168,7 @@ class cuda_repeated_launches {
     s.captured = false;
   }
 
-  /// Captures calls in a stream of its own, because other threads may use the place's streams. Returns null if CUDA
-  /// cannot capture a call; nothing was enqueued then.
+  /// Captures calls in an own stream: other threads may use the place's. Null, with nothing enqueued, if CUDA cannot.
   cudaGraphExec_t capture(const call_sequence& calls) const {
     cudaStream_t own = nullptr;
     if (const cudaError_t code = cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking); code != cudaSuccess)
@@ -234,7 +233,6 @@ class cuda_repeated_launches::scope {
     }
   }
 
-  /// Launches the calls collected so far.
   void finish() {
     if (launches_ == nullptr) return;
     if (launches_->pending_.size() != 0) launches_->launch();
@@ -246,8 +244,7 @@ class cuda_repeated_launches::scope {
   cuda_repeated_launches* launches_ = nullptr;  ///< null if each call launches at once
 };
 
-/// While an object exists, this thread's launches precede the collected ones: for changes that only the end of the
-/// sequence reads.
+/// While it exists, this thread's launches precede the collected ones: for changes that the sequence's end reads.
 class cuda_repeated_launches::ahead {
  public:
   ahead() : collector_(std::exchange(collecting_launches(), nullptr)) {}

@@ -46,8 +46,7 @@ template <class Backend> class side_streams {
     const as_current scope(*this);
     f();
   }
-  /// Orders the side streams after the oldest claimed marks that no run() has used. Then calls `f()` while the side
-  /// streams are the current streams.
+  /// Orders the side streams after the oldest claimed marks that no run() has used. Then calls `f()` as enqueue() does.
   template <class F> void run(const F& f) {
     const as_current scope(*this);
     for (const lane& l : lanes_)
@@ -56,7 +55,6 @@ template <class Backend> class side_streams {
     f();
   }
 
-  /// Whether a call of run() or enqueue() is being executed.
   bool running() const { return running_; }
 
   /// Orders later work of the current streams after the work of the side streams, and discards all marks.

@@ -52,8 +52,7 @@ inline std::optional<launched> read_by_hand_inside(const launch_variables& varia
            launcher_name(outer.started_by), "."}));
 }
 
-/// Returns the innermost launcher. Looks for torchrun first, which overwrites all its variables; then for mpirun, which
-/// starts its helpers by srun; then for srun.
+/// The innermost launcher: torchrun, which overwrites all its variables; mpirun, which starts helpers by srun; or srun.
 inline launched find_launcher(const launch_variables& variables) {
   if (auto torchrun = read_torchrun(variables)) return *torchrun;
   const auto slurm = read_slurm(variables);

@@ -46,7 +46,6 @@ class shared_segment {
     if (data_ != nullptr) ::munmap(data_, bytes_);
   }
 
-  /// Creates a segment of zeros.
   void create(std::size_t bytes) {
     bytes_ = bytes;
     descriptor_ = file_descriptor(::memfd_create("devplace", MFD_CLOEXEC));
@@ -54,7 +53,6 @@ class shared_segment {
     if (::ftruncate(descriptor_.get(), static_cast<::off_t>(bytes)) != 0) return fail(failure::allocate);
     map();
   }
-  /// Opens the segment that another process has created.
   void open(const address& segment) {
     bytes_ = static_cast<std::size_t>(segment.bytes);
     const std::string path = devplace::detail::joined({"/proc/", segment.process, "/fd/", segment.descriptor});
@@ -74,8 +72,7 @@ class shared_segment {
     if (descriptor_) static_cast<void>(::fstat(descriptor_.get(), &own));
     return {::getpid(), descriptor_.get(), own.st_dev, own.st_ino, bytes_};
   }
-  /// Allocates the memory of a range in advance, because a first write without free memory would end the process by
-  /// SIGBUS.
+  /// Allocates the memory of a range in advance: a first write without free memory would end the process by SIGBUS.
   void reserve(std::size_t first, std::size_t bytes) {
     if (failed_.step != failure::none || bytes == 0) return;
     int result = 0;
@@ -87,7 +84,6 @@ class shared_segment {
   /// Closes the descriptor when all processes have opened the segment, so that no further process can open it.
   void close() noexcept { descriptor_ = {}; }
 
-  /// The first step that failed.
   const failure& failed() const noexcept { return failed_; }
   /// The page-aligned memory; null after a failure.
   std::byte* data() const noexcept { return data_; }

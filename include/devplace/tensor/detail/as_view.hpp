@@ -36,7 +36,6 @@ inline constexpr bool not_printed<tensor<T, E, W>(Parameters...)> = is_tensor<te
 
 }  // namespace detail
 
-/// A tensor or a view.
 template <class X>
 concept tensor_like = detail::is_tensor<std::remove_cvref_t<X>> || detail::is_view<std::remove_cvref_t<X>>;
 

@@ -11,7 +11,7 @@
 #include <devplace/ops/detail/exponential.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Attention on GPUs; its gradient is in attention_gradient.hpp. A block handles 32 rows, 4 per warp. Rows are queries,
+// Attention on GPUs and its gradient. A block handles 32 rows, 4 per warp. Rows are queries,
 // or keys in the kernel for the gradients of keys and values. The block visits the other positions of the sequence 32
 // at a time. Each lane computes the scores of one position with the rows of the warp. Then each lane accumulates
 // columns lane, lane + 32, ... of the rows' results, using the scores of all lanes.
@@ -22,8 +22,7 @@
 
 namespace devplace::detail {
 
-/// One thread's part of a tile of 32 rows and 32 other positions of a sequence, for heads of up to 32 * Columns
-/// elements.
+/// One thread's part of a tile of 32 rows and 32 other positions, for heads of up to 32 * Columns elements.
 template <class T, unsigned Columns, class Thread> class attention_tile {
  public:
   static constexpr unsigned size = 32;

@@ -89,7 +89,6 @@ class control_call_checker {
                                      ": all processes of a group must make the same number of collective calls."});
   }
 
-  /// Describes a call that takes longer than op_timeout.
   std::string timed_out(const watched_processes& all) const {
     if (options_.op_timeout == 0) return {};
     for (const watched_process& one : all) {

@@ -164,7 +164,6 @@ class control_hub final : public control_role {
     return !self().left || std::any_of(processes_.begin(), processes_.end(), is_awaited);
   }
 
-  /// Handles the messages of process `r` and the end of its connection.
   void receive(std::size_t r, double now) {
     const auto status = links_[r].read(gather_limit(), [&](control_message type, const std::vector<std::byte>& body) {
       processes_[r].last_message = now;
@@ -197,7 +196,6 @@ class control_hub final : public control_role {
     return true;
   }
 
-  /// Answers exchanges to which every member has contributed.
   void serve_exchanges(double now) {
     std::vector<std::byte> own;
     if (take_contribution(own)) static_cast<void>(exchanges_.take(0, own, processes_.size()));

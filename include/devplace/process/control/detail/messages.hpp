@@ -40,8 +40,7 @@ struct control_header {
   static constexpr std::uint16_t current_protocol = 3;
 };
 
-/// A hash of a job's token. Over a network the token proves that a process belongs to the job, so no error message
-/// contains it.
+/// A hash of a job's token, which over a network proves that a process belongs to the job. No message contains it.
 struct control_token {
   std::uint64_t halves[2];
 
@@ -98,7 +97,6 @@ struct control_call {
   }
 };
 
-/// The collective calls of a process so far.
 struct control_state {
   static constexpr std::size_t remembered = 8;
 
@@ -135,7 +133,6 @@ struct control_gather {
 inline constexpr std::size_t control_gather_limit = std::size_t{1} << 16;
 inline constexpr std::size_t control_text_limit = 4096;
 
-/// Reads a struct from the body of a received message.
 template <class T> T control_read(const std::byte* body) noexcept {
   static_assert(std::is_trivially_copyable_v<T>);
   T result;

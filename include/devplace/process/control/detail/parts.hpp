@@ -42,7 +42,6 @@ struct part_calls {
   bool is_new = true;
 };
 
-/// The parts of the group to which this process belongs.
 class own_parts {
  public:
   std::shared_ptr<part_calls> open(std::uint64_t part, std::size_t members) {
@@ -118,7 +117,6 @@ class watched_parts {
     return {};
   }
 
-  /// Sets other_call of each process that waits in a call of a part.
   void note_waiting_members(watched_processes& all) const {
     for (const auto& [number, part] : parts_)
       for (const watched_process& one : part.processes)

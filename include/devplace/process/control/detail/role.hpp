@@ -92,7 +92,6 @@ class control_role {
     wake();
   }
 
-  /// The loop of the watching thread.
   void run() {
     double last = devplace::detail::monotonic_seconds(), next_heartbeat = last;
     std::vector<::pollfd> polled;
@@ -150,7 +149,6 @@ class control_role {
     to = std::move(contribution_);
     return true;
   }
-  /// Passes the result of an exchange to the communicating thread.
   void answer(const std::byte* result, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     result_.assign(result, result + bytes);
