@@ -8,8 +8,8 @@
 #include <devplace/config.hpp>
 #include <devplace/memory/stream.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/device_failure.hpp>
 #include <devplace/place/place.hpp>
+#include <devplace/place/replica_error.hpp>
 
 namespace devplace {
 

@@ -14,6 +14,14 @@
 
 namespace devplace::detail {
 
+/// A failure of device `ordinal` that was not thrown yet. It propagates to every device that uses the device's results.
+struct device_failure {
+  std::exception_ptr what;
+  int ordinal = 0;
+
+  explicit operator bool() const { return what != nullptr; }
+};
+
 /// Adds the replica to a message. Removes devplace's prefix, which the exception's constructor adds again.
 inline std::string message_of_replica(std::string_view message, std::size_t index, std::size_t count,
                                       std::string_view place_name) {

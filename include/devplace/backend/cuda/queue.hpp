@@ -16,7 +16,7 @@
 #include <devplace/backend/cuda/wait.hpp>
 #include <devplace/base/fork_count.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
-#include <devplace/memory/detail/failure_at_exit.hpp>
+#include <devplace/memory/detail/device_timeout.hpp>
 #include <devplace/memory/statistics.hpp>
 #include <devplace/place/place.hpp>
 

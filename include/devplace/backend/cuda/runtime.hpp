@@ -10,7 +10,6 @@
 #include <devplace/backend/cuda/check.hpp>
 #include <devplace/backend/cuda/lost_device.hpp>
 #include <devplace/base/error.hpp>
-#include <devplace/place/detail/device_numbering.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/place.hpp>
 

@@ -11,7 +11,6 @@
 #include <devplace/backend/cuda/check.hpp>
 #include <devplace/base/clock.hpp>
 #include <devplace/memory/detail/device_timeout.hpp>
-#include <devplace/memory/detail/device_watch.hpp>
 
 namespace devplace::detail {
 

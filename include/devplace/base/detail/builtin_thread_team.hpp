@@ -17,7 +17,6 @@
 #include <devplace/base/clock.hpp>
 #include <devplace/base/detail/processor_count.hpp>
 #include <devplace/base/detail/team_task.hpp>
-#include <devplace/base/detail/thread_processor.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/base/fork_count.hpp>
 #include <devplace/base/spin_wait.hpp>

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/memory/detail/device_watch.hpp>
+#include <devplace/memory/detail/device_timeout.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/stream.hpp>
 #include <devplace/parallel/detail/check_collective.hpp>

@@ -8,7 +8,7 @@
 #include <string>
 
 #include <devplace/base/error.hpp>
-#include <devplace/base/whole_number.hpp>
+#include <devplace/base/parse_number.hpp>
 
 namespace devplace::parallel::detail {
 

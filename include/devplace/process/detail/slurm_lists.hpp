@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <devplace/base/whole_number.hpp>
+#include <devplace/base/parse_number.hpp>
 
 namespace devplace::parallel::detail {
 
