@@ -30,7 +30,6 @@ class byte_source {
     bool exact;  ///< whether exactly `count` bytes follow
   };
 
-  byte_source() = default;
   byte_source& operator=(byte_source&&) = delete;
 
   /// Reads the next `bytes` bytes, fewer only at the end; returns their number. Throws file_error.

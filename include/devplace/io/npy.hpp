@@ -70,9 +70,8 @@ template <tensor_like Source> void write_npy(const std::string& path, const Sour
   static_assert(host_accessible<typename Source::placement_type>,
                 "devplace: write_npy: the tensor is not where the host can read it; write to<on<cpu>>(x) instead.");
   if constexpr (host_accessible<typename Source::placement_type>) {
-    std::vector<std::size_t> extents(Source::rank);
-    for (std::size_t axis = 0; axis < extents.size(); ++axis) extents[axis] = source.extent(axis);
-    const std::string header = detail::npy_header(*detail::npy_type_of<value_type>(), extents);
+    const std::string header =
+        detail::npy_header(*detail::npy_type_of<value_type>(), detail::sizes_of(source.extents()));
     detail::output_file file(path, "write_npy");
     file.write(header.data(), header.size());
     file.write(detail::as_view(source).data(), source.size() * sizeof(value_type));

@@ -108,7 +108,11 @@ template <std::size_t... E> class extents {
           set(axis, values[axis]);
         }
       }
-      require_addressable();
+      if constexpr (dynamic_count > 0) {
+        std::size_t all[rank];
+        for (std::size_t axis = 0; axis != rank; ++axis) all[axis] = extent(axis);
+        if (!detail::addressable(all)) detail::throw_too_many_elements(all);
+      }
     }
   }
 
@@ -174,14 +178,6 @@ template <std::size_t... E> class extents {
       std::size_t index = 0;
       for (std::size_t before = 0; before < axis; ++before) index += statics[before] == dyn ? 1u : 0u;
       dynamic_.values[index] = value;
-    }
-  }
-
-  constexpr void require_addressable() const {
-    if constexpr (dynamic_count > 0) {
-      std::size_t sizes[rank];
-      for (std::size_t axis = 0; axis != rank; ++axis) sizes[axis] = extent(axis);
-      if (!detail::addressable(sizes)) detail::throw_too_many_elements(sizes);
     }
   }
 

@@ -146,11 +146,6 @@ inline std::string printed_slice(std::size_t axis, std::size_t begin, std::size_
   return text.append(std::to_string(begin)).append(":").append(std::to_string(end)).append("]");
 }
 
-/// The line between the head line and the summands of the places.
-inline std::string printed_note(reduction op) {
-  constexpr const char* names[] = {"sum", "mean", "maximum", "minimum"};
-  return std::string("summands: the value is their ") + names[static_cast<std::size_t>(op)];
-}
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
@@ -182,7 +177,8 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
     if (equal) return out << "\nthe same on every place\n" << detail::printed(parts[0], detail::sizes_of(x.extents()));
     out << "\nthe copies differ";
   } else if constexpr (kind::is_summands) {
-    out << '\n' << detail::printed_note(kind::op);
+    constexpr const char* names[] = {"sum", "mean", "maximum", "minimum"};
+    out << "\nsummands: the value is their " << names[static_cast<std::size_t>(kind::op)];
   }
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = x.only_on(k);

@@ -15,16 +15,14 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
-#include <devplace/data/detail/batch_share.hpp>
 #include <devplace/data/detail/batch_source.hpp>
-#include <devplace/data/detail/feature_scale.hpp>
 #include <devplace/data/detail/prefetcher.hpp>
 #include <devplace/data/detail/sample_transform.hpp>
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/loader_options.hpp>
 #include <devplace/data/sampler.hpp>
+#include <devplace/tensor/detail/distributed_access.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
-#include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/tensor.hpp>
 

@@ -11,7 +11,7 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
-#include <devplace/data/detail/batch_share.hpp>
+#include <devplace/data/detail/batch_source.hpp>
 #include <devplace/data/detail/sample_transform.hpp>
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/memory/block.hpp>
@@ -20,7 +20,7 @@
 #include <devplace/ops/scale_bytes.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/detail/leading_extent.hpp>
+#include <devplace/tensor/detail/distributed_access.hpp>
 #include <devplace/tensor/distributed.hpp>
 
 namespace devplace::detail {
@@ -30,7 +30,6 @@ namespace devplace::detail {
 /// the threads that fill the slots.
 class copy_lane {
  public:
-  copy_lane() = default;
   copy_lane& operator=(copy_lane&&) = delete;
   /// Waits for the copies, since the slots are freed next.
   ~copy_lane() {

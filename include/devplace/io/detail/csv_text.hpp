@@ -177,12 +177,7 @@ class csv_text {
   }
 
   std::string names() const {
-    constexpr std::size_t most = 8;
-    std::string text;
-    for (std::size_t k = 0; k < names_.size() && k < most; ++k)
-      text += (k == 0 ? "" : ", ") + in_quotes(printable(names_[k]));
-    if (names_.size() > most) text += joined({" and ", names_.size() - most, " more"});
-    return text;
+    return listed(names_.size(), [this](std::size_t k) { return in_quotes(printable(names_[k])); });
   }
 
   static bool is_missing(std::string_view text) {

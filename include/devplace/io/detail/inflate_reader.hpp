@@ -19,9 +19,6 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Base of the readers of gzip files and members of zip files: a zlib stream that reads compressed bytes from a source.
 class inflate_reader : public byte_source {
- public:
-  inflate_reader& operator=(inflate_reader&&) = delete;
-
  protected:
   /// `compressed` and the texts, which appear in messages, must outlive the reader. `window` is inflateInit2's
   /// argument; `remedy` is the advice when memory is exhausted.

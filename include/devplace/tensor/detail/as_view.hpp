@@ -10,7 +10,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/device_pointer.hpp>
 #include <devplace/tensor/detail/any_tensor.hpp>
-#include <devplace/tensor/detail/view_traits.hpp>
+#include <devplace/tensor/detail/element_range.hpp>
 
 namespace devplace {
 
