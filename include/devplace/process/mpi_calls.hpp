@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <devplace/base/error.hpp>
-#include <devplace/process/detail/own_processors.hpp>
+#include <devplace/base/host.hpp>
 #include <devplace/process/transport.hpp>
 
 // Uses only the C interface: MPI's C++ interface was removed from the standard and needs another library.
@@ -137,7 +137,7 @@ inline mpi_position find_mpi_position(MPI_Comm communicator) {
   const mpi_communicator on_host(of_host);
   check_mpi("MPI_Comm_rank", MPI_Comm_rank(on_host.get(), &ranks.local_rank));
   check_mpi("MPI_Comm_size", MPI_Comm_size(on_host.get(), &ranks.local_size));
-  ::cpu_set_t processors = own_processors();
+  ::cpu_set_t processors = devplace::detail::own_processors();
   check_mpi("MPI_Allreduce",
             MPI_Allreduce(MPI_IN_PLACE, &processors, sizeof processors, MPI_BYTE, MPI_BOR, on_host.get()));
   position.oversubscribed = ranks.local_size > CPU_COUNT(&processors);

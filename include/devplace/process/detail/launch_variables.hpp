@@ -12,6 +12,8 @@
 
 namespace devplace::parallel::detail {
 
+using devplace::detail::joined;
+
 /// Looks up environment variables: by std::getenv, or in a test's table.
 class launch_variables {
  public:
@@ -59,10 +61,8 @@ struct position {
   int rank = 0;
   int size = 1;
 
-  std::string names() const { return devplace::detail::joined({rank_variable, ", ", size_variable}); }
-  std::string text() const {
-    return devplace::detail::joined({rank_variable, "=", rank, " and ", size_variable, "=", size});
-  }
+  std::string names() const { return joined({rank_variable, ", ", size_variable}); }
+  std::string text() const { return joined({rank_variable, "=", rank, " and ", size_variable, "=", size}); }
 };
 
 /// The position of two variables; nothing if both are unset. Throws unless rank < size; `fix` ends the message.

@@ -15,7 +15,6 @@
 #include <devplace/base/hash.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/process/detail/mpi_messages.hpp>
-#include <devplace/process/detail/part_members.hpp>
 #include <devplace/process/mpi_calls.hpp>
 #include <devplace/process/transport.hpp>
 

@@ -9,13 +9,18 @@
 #include <string_view>
 #include <type_traits>
 
+#include <devplace/base/clock.hpp>
 #include <devplace/base/hash.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/version.hpp>
 
 namespace devplace::parallel::detail {
 
-// The messages of the control connection: fixed structs in the byte order of the sender. A process of another byte
-// order is refused, because its magic number differs.
+using devplace::detail::hash_of;
+using devplace::detail::joined;
+using devplace::detail::monotonic_seconds;
+
+// The messages of the control connection: structs in the sender's byte order. Another order has another magic number.
 
 enum class control_message : std::uint16_t {
   hello,
@@ -44,8 +49,7 @@ struct control_header {
 struct control_token {
   std::uint64_t halves[2];
 
-  explicit control_token(std::string_view text) noexcept
-      : halves{devplace::detail::hash_of(text), devplace::detail::hash_of(1, text)} {}
+  explicit control_token(std::string_view text) noexcept : halves{hash_of(text), hash_of(1, text)} {}
   control_token() = default;
   /// Compares in constant time, so that the time does not reveal how much of a guess is right.
   bool operator==(const control_token& other) const noexcept {
