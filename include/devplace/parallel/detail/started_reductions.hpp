@@ -13,8 +13,8 @@
 
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/detail/check_collective.hpp>
-#include <devplace/parallel/detail/combine_in_order.hpp>
-#include <devplace/parallel/detail/host_buffers.hpp>
+#include <devplace/parallel/detail/reduce_in_rank_order.hpp>
+#include <devplace/parallel/detail/side_streams.hpp>
 #include <devplace/parallel/share.hpp>
 #include <devplace/process/combine.hpp>
 #include <devplace/process/transport.hpp>
