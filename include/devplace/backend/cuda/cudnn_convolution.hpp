@@ -7,7 +7,7 @@
 
 #include <devplace/backend/cuda/cudnn_cache.hpp>
 #include <devplace/backend/cuda/kernels/convolution.hpp>
-#include <devplace/backend/cuda/kernels/for_each.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/kernels/wide_convolution.hpp>
 #include <devplace/backend/cuda/unfolded_convolution.hpp>
 

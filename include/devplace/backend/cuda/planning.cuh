@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/backend/cuda/planning.hpp>
+#include <devplace/backend/cuda/queue.hpp>
 #include <devplace/ops/planning.hpp>
 
 namespace devplace {

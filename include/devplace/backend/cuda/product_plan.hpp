@@ -107,12 +107,6 @@ inline void set_product_vector(product_plan& plan, const void* vector, int ordin
   plan.vector = vector;
 }
 
-/// Returns the compute type: the elements' type, float for bf16 and half, and TF32 only if requested.
-inline cublasComputeType_t compute_type(const product_key& key) {
-  if (key.operand == dtype_of<double>) return CUBLAS_COMPUTE_64F;
-  return key.math == product_math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-}
-
 /// Returns whether an algorithm, according to its flags, reads its operands in the requested precision.
 inline bool keeps_precision(const cublasLtMatmulAlgo_t& algorithm, const product_key& key) {
   std::uint64_t flags = 0;
@@ -201,8 +195,10 @@ inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key
                                       int ordinal) {
   product_plan plan;
   cublasLtMatmulDesc_t operation = nullptr;
-  check_cublaslt(cublasLtMatmulDescCreate(&operation, compute_type(key),
-                                          key.operand == dtype_of<double> ? CUDA_R_64F : CUDA_R_32F),
+  const bool in_double = key.operand == dtype_of<double>;
+  const auto in_float = key.math == product_math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  check_cublaslt(cublasLtMatmulDescCreate(&operation, in_double ? CUBLAS_COMPUTE_64F : in_float,
+                                          in_double ? CUDA_R_64F : CUDA_R_32F),
                  "cublasLtMatmulDescCreate", ordinal, key);
   plan.operation.reset(operation);
   const auto transposition = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };

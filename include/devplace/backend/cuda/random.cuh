@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
-#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/random_body.hpp>

@@ -5,7 +5,6 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/backend/cuda/last_launch.hpp>
+#include <devplace/backend/cuda/check.hpp>
 #include <devplace/backend/cuda/runtime.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/ops/step_launches.hpp>
@@ -25,10 +24,7 @@ namespace devplace::detail {
 
 /// Returns the mutex of a place's sequences. A thread holds the mutex while it enqueues several launches that share a
 /// stream's workspace, so that no other thread enqueues launches between them. Also guards the libraries' plans.
-inline std::recursive_mutex& sequence_mutex_of(int ordinal) {
-  static auto& mutexes = *new std::array<std::recursive_mutex, counted_ordinals>;
-  return mutexes[static_cast<std::size_t>(ordinal)];
-}
+inline std::recursive_mutex& sequence_mutex_of(int ordinal) { return of_place<std::recursive_mutex>(ordinal); }
 
 /// Sets the padding of a call's arguments to zeros. Compilers without the function leave it; arguments with padding
 /// then seldom equal those of an earlier step, and their calls are made one by one.

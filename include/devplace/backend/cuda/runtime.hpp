@@ -8,7 +8,6 @@
 #include <string>
 
 #include <devplace/backend/cuda/check.hpp>
-#include <devplace/backend/cuda/lost_device.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/place.hpp>

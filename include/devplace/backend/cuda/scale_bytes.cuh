@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
-#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/byte_scale.hpp>

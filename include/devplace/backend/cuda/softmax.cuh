@@ -4,7 +4,6 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cuda/kernels/row_maximum.hpp>
 #include <devplace/backend/cuda/kernels/rows_kernel.hpp>
 #include <devplace/ops/softmax.hpp>
 

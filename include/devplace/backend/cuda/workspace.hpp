@@ -4,7 +4,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <array>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -40,8 +39,7 @@ template <class Use> void* cuda_workspace(int ordinal, const cuda_scope& scope) 
     std::mutex mutex;
     std::map<cudaStream_t, memory_block> blocks;
   };
-  static auto& places = *new std::array<place_workspaces, counted_ordinals>;
-  place_workspaces& own = places[static_cast<std::size_t>(ordinal)];
+  auto& own = of_place<place_workspaces>(ordinal);
   const std::lock_guard lock(own.mutex);
   const auto found = own.blocks.find(scope.stream_id());
   if (found != own.blocks.end()) return found->second.data();

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include <devplace/backend/cuda/kernels/attention.hpp>
-#include <devplace/backend/cuda/pack.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/ops/detail/attention_arguments.hpp>
 #include <devplace/ops/detail/exponential.hpp>
 

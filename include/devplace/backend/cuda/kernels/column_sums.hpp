@@ -7,7 +7,7 @@
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/kernels/reduction_layout.hpp>
-#include <devplace/backend/cuda/pack.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>

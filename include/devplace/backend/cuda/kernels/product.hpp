@@ -6,7 +6,7 @@
 
 #include <devplace/backend/cuda/kernels/column_sums.hpp>
 #include <devplace/backend/cuda/kernels/groups.hpp>
-#include <devplace/backend/cuda/pack.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 

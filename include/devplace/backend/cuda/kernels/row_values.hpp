@@ -6,7 +6,6 @@
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/kernels/wide.hpp>
-#include <devplace/backend/cuda/pack.hpp>
 
 namespace devplace::detail {
 

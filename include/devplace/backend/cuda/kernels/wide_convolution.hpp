@@ -7,7 +7,6 @@
 
 #include <devplace/backend/cuda/kernels/convolution.hpp>
 #include <devplace/backend/cuda/kernels/wide.hpp>
-#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/quotient.hpp>
 #include <devplace/tensor/dtype.hpp>
