@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/base/whole_number.hpp>
+#include <devplace/base/parse_number.hpp>
 
 #include "support/catch.hpp"
 

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include <devplace/io/detail/zip_directory.hpp>
 #include <devplace/io/detail/zip_member.hpp>
 #include <devplace/io/npy.hpp>
 

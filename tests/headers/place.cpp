@@ -27,10 +27,6 @@ template <> struct dp::implementation<dp::backend::cpu, doubled> {
 };
 inline void dispatch(float* x) { dp::detail::dispatch<doubled, dp::backend::cpu>(0, x); }
 
-#include <devplace/place/device_failure.hpp>
-
-inline bool has_failed(const dp::detail::device_failure& failure) { return static_cast<bool>(failure); }
-
 #include <devplace/place/device_info.hpp>
 
 inline void print_devices(std::ostream& out) {
@@ -68,6 +64,7 @@ inline void print_placement(std::ostream& out) {
 
 #include <devplace/place/replica_error.hpp>
 
+inline bool has_failed(const dp::detail::device_failure& failure) { return static_cast<bool>(failure); }
 inline void run(int ordinal) {
   dp::detail::on_behalf_of_replica<dp::backend::cpu>(0, 2, ordinal, [] {});
 }

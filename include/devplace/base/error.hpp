@@ -12,8 +12,7 @@ namespace devplace {
 
 /// Base class of all exceptions of devplace. The message consists of whole sentences. They name the operation, the
 /// placements and shapes, the fix and, if a call of another library failed, that call and the library's message.
-class error : public std::runtime_error {
- public:
+struct error : std::runtime_error {
   /// Adds the prefix `devplace: `.
   explicit error(const std::string& message) : std::runtime_error(detail::joined({"devplace: ", message})) {}
 
@@ -22,46 +21,39 @@ class error : public std::runtime_error {
 };
 
 /// Extents known only at run time do not match.
-class shape_error : public error {
- public:
+struct shape_error : error {
   using error::error;
 };
 
 /// An argument is outside the operation's domain (an index, a label, a probability, an option).
-class argument_error : public error {
- public:
+struct argument_error : error {
   using error::error;
 };
 
 /// A place is named in the program but does not exist on this machine, or the place's component cannot be used here.
-class placement_unavailable : public error {
- public:
+struct placement_unavailable : error {
   using error::error;
 };
 
 /// A place has not enough memory left for an allocation.
-class out_of_memory : public error {
- public:
+struct out_of_memory : error {
   using error::error;
 };
 
 /// A GPU has failed, because of a kernel or its hardware, and this process can no longer use it: every later use throws
 /// this exception too. Other devices remain usable.
-class device_lost : public error {
- public:
+struct device_lost : error {
   using error::error;
 };
 
 /// Processes of a group cannot be connected, or a process of the group ended, stopped, or made calls that differ from
 /// the other processes' calls. This process can no longer use the group.
-class communication_error : public error {
- public:
+struct communication_error : error {
   using error::error;
 };
 
 /// A file cannot be opened, is damaged, or has other contents than requested. Nothing was changed.
-class file_error : public error {
- public:
+struct file_error : error {
   using error::error;
 };
 

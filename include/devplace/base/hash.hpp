@@ -25,7 +25,6 @@ template <class T> void add_to_hash(std::uint64_t& hash, const T& value) {
   }
 }
 
-/// The hash of the values in their order.
 template <class... T> std::uint64_t hash_of(const T&... values) {
   std::uint64_t hash = hash_of_nothing;
   (add_to_hash(hash, values), ...);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <charconv>
+#include <concepts>
+#include <cstddef>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
@@ -19,13 +21,11 @@ class text_part {
   constexpr text_part(const char* text) : text_(text), value_(unknown_size) {}
   constexpr text_part(std::string_view text) : text_(text.data() == nullptr ? "" : text.data()), value_(text.size()) {}
   text_part(const std::string& text) : text_(text.data()), value_(text.size()) {}
-  constexpr text_part(unsigned long long number) : text_(nullptr), value_(number) {}
-  constexpr text_part(unsigned long number) : text_part(static_cast<unsigned long long>(number)) {}
-  constexpr text_part(unsigned number) : text_part(static_cast<unsigned long long>(number)) {}
-  constexpr text_part(long long number) : text_(signed_number), value_(static_cast<unsigned long long>(number)) {}
-  constexpr text_part(long number) : text_part(static_cast<long long>(number)) {}
+  template <std::integral Number>
+  constexpr text_part(Number number)
+      : text_(std::signed_integral<Number> ? signed_number : nullptr),
+        value_(static_cast<unsigned long long>(number)) {}
   text_part(char) = delete;  // would be written as a number
-  constexpr text_part(int number) : text_part(static_cast<long long>(number)) {}
 
   void append_to(std::string& text) const {
     char digits[std::numeric_limits<unsigned long long>::digits10 + 2];
@@ -53,5 +53,13 @@ DEVPLACE_COMPILABLE([[gnu::noinline]]) std::string joined(std::initializer_list<
   return text;
 }
 DEVPLACE_COMPILED(std::string joined(std::initializer_list<text_part>))
+
+/// Lists the texts `name(k)` for k < count, at most 8 of them: `a, b`, or `a, b, ... and 3 more`.
+template <class Name> std::string listed(std::size_t count, const Name& name) {
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (std::size_t k = 0; k < count && k < most; ++k) text = joined({text, k == 0 ? "" : ", ", name(k)});
+  return count > most ? joined({text, " and ", count - most, " more"}) : text;
+}
 
 }  // namespace devplace::detail

@@ -15,4 +15,10 @@ template <class Number> std::errc parse_number(std::string_view text, Number& nu
   return end == text.data() + text.size() ? code : std::errc::invalid_argument;
 }
 
+/// Parses all of `text` as a number from 0 to the largest int; returns -1 for other texts.
+inline int whole_number(std::string_view text) {
+  int value = -1;
+  return parse_number(text, value) == std::errc{} && value >= 0 ? value : -1;
+}
+
 }  // namespace devplace::detail

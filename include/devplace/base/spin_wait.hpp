@@ -30,8 +30,7 @@ inline bool yields_at_once() noexcept {
 /// may put two spinning threads on one core, where spinning delays both.
 class spin_wait {
  public:
-  /// `oversubscribed` means that there are more threads than processors: yields from the first step, since pauses would
-  /// delay the other threads.
+  /// `oversubscribed`: there are more threads than processors; yields from the first step, as pauses would delay them.
   explicit spin_wait(bool oversubscribed) noexcept : steps_(oversubscribed ? pauses : 0) {}
 
   void step() noexcept {

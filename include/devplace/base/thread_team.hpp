@@ -48,7 +48,6 @@ static_assert(thread_team<builtin_thread_team> && thread_team<serial_team>);
 
 namespace detail {
 
-/// A type-erased reference to a team.
 struct team_reference {
   void* team = nullptr;
   int (*size)(void*) = nullptr;
@@ -97,7 +96,6 @@ struct process_team_owner {
   ~process_team_owner() { team.stop(); }
 };
 
-/// The process's team, started at first use.
 inline builtin_thread_team& process_team() {
   static undestroyed<builtin_thread_team> team(
       default_thread_count(std::getenv("OMP_NUM_THREADS"), usable_processors()));
@@ -148,8 +146,7 @@ class [[nodiscard]] thread_team_scope {
   template <thread_team Team>
   explicit thread_team_scope(const Team&&) = delete;  // a temporary team would end before the scope
 
-  thread_team_scope(const thread_team_scope&) = delete;
-  thread_team_scope& operator=(const thread_team_scope&) = delete;
+  thread_team_scope& operator=(thread_team_scope&&) = delete;
   /// Restores the previous team.
   ~thread_team_scope() { detail::chosen_team = previous_; }
 
@@ -172,8 +169,7 @@ class [[nodiscard]] team_region {
   ~team_region() {
     if (team_.keep_awake != nullptr) team_.keep_awake(team_.team, false);
   }
-  team_region(const team_region&) = delete;
-  team_region& operator=(const team_region&) = delete;
+  team_region& operator=(team_region&&) = delete;
 
  private:
   detail::team_reference team_;

@@ -18,7 +18,6 @@ inline std::string portable_type_text(std::string text) {
   return text;
 }
 
-/// The compiler's name of a type.
 template <class T> std::string type_text() {
   const std::string text = __PRETTY_FUNCTION__;
   const std::size_t begin = text.find("T = ") + 4;

@@ -7,7 +7,6 @@
 namespace devplace {
 namespace detail {
 
-/// Whether objects of class X cannot be printed.
 template <class X> inline constexpr bool not_printed = false;
 
 }  // namespace detail

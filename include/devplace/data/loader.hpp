@@ -139,8 +139,7 @@ template <placement Where, floating_element T, class Source> class loader<Where,
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the loader");
   }
-  loader(const loader&) = delete;
-  loader& operator=(const loader&) = delete;
+  loader& operator=(loader&&) = delete;
 
   /// The batches of one epoch, a single-pass range; its destructor discards unread batches.
   using epoch_range = detail::epoch_range<loader>;

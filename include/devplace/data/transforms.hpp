@@ -168,7 +168,6 @@ template <extents_like Extents, class... Step> class transforms {
   std::size_t width() const { return extents_.extent(Extents::rank - 1); }
   detail::image_size size() const { return {channels(), height(), width()}; }
 
-  /// The value of samples' pixels from outside.
   double fill() const {
     double last = 0;
     each_step([&](const auto& step, std::size_t) {

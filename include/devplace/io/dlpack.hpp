@@ -118,7 +118,6 @@ std::unique_ptr<Managed, dlpack::give_back> export_dlpack(X&& x, [[maybe_unused]
   }
 }
 
-/// The checked address, extents and strides of a tensor.
 template <class Extents> struct imported_dlpack {
   void* data;
   Extents extents;

@@ -30,9 +30,7 @@ class byte_source {
     bool exact;  ///< whether exactly `count` bytes follow
   };
 
-  byte_source() = default;
-  byte_source(const byte_source&) = delete;
-  byte_source& operator=(const byte_source&) = delete;
+  byte_source& operator=(byte_source&&) = delete;
 
   /// Reads the next `bytes` bytes, fewer only at the end; returns their number. Throws file_error.
   virtual std::size_t read(void* to, std::size_t bytes) = 0;

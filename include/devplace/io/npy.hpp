@@ -19,7 +19,6 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Reads the array of a whole .npy file. Throws file_error.
 template <element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_npy_from(byte_source& source, std::string_view operation, std::string_view name) {
   const npy_origin from{operation, name};
@@ -71,9 +70,8 @@ template <tensor_like Source> void write_npy(const std::string& path, const Sour
   static_assert(host_accessible<typename Source::placement_type>,
                 "devplace: write_npy: the tensor is not where the host can read it; write to<on<cpu>>(x) instead.");
   if constexpr (host_accessible<typename Source::placement_type>) {
-    std::vector<std::size_t> extents(Source::rank);
-    for (std::size_t axis = 0; axis < extents.size(); ++axis) extents[axis] = source.extent(axis);
-    const std::string header = detail::npy_header(*detail::npy_type_of<value_type>(), extents);
+    const std::string header =
+        detail::npy_header(*detail::npy_type_of<value_type>(), detail::sizes_of(source.extents()));
     detail::output_file file(path, "write_npy");
     file.write(header.data(), header.size());
     file.write(detail::as_view(source).data(), source.size() * sizeof(value_type));

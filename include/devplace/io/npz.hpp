@@ -11,7 +11,6 @@
 
 #include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
-#include <devplace/io/detail/zip_directory.hpp>
 #include <devplace/io/detail/zip_member.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
@@ -82,12 +81,9 @@ class npz_file {
   const detail::zip_entry& existing(std::string_view name) const {
     for (std::size_t k = 0; k != names_.size(); ++k)
       if (names_[k] == name) return entries_[k];
-    constexpr std::size_t most = 8;
-    std::string text;
-    for (std::size_t k = 0; k < names_.size() && k < most; ++k)
-      text += (k == 0 ? "; it has " : ", ") + detail::in_quotes(detail::printable(names_[k]));
-    if (names_.size() > most) text += detail::joined({" and ", names_.size() - most, " more"});
-    zip().fail({"has no array ", detail::in_quotes(name), text.empty() ? "; it has none" : text, "."});
+    const std::string names = detail::listed(
+        names_.size(), [this](std::size_t k) { return detail::in_quotes(detail::printable(names_[k])); });
+    zip().fail({"has no array ", detail::in_quotes(name), "; it has ", names.empty() ? "none" : names, "."});
   }
 
   std::string path_;

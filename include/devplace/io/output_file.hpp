@@ -29,8 +29,7 @@ inline bool synced_to_disk(int file) {
   return true;
 }
 
-/// Syncs a folder and the names in it; on failure errno has the reason. Skips a folder without read permission, which
-/// cannot be opened.
+/// Syncs a folder and its names; on failure errno has the reason. Skips a folder that cannot be opened for reading.
 inline bool folder_synced_to_disk(const char* path) {
   const file_descriptor folder(::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return !folder || synced_to_disk(folder.get());
@@ -61,8 +60,7 @@ class output_file {
     }
   }
 
-  output_file(const output_file&) = delete;
-  output_file& operator=(const output_file&) = delete;
+  output_file& operator=(output_file&&) = delete;
 
   ~output_file() {
     if (file_) discard();
@@ -102,7 +100,6 @@ class output_file {
     std::free(target);
   }
 
-  /// Creates and locks the unfinished file.
   void create(mode_t mode) {
     const std::size_t slash = path_.rfind('/');
     std::string name = path_.substr(slash + 1);  // npos + 1 is 0

@@ -96,13 +96,10 @@ class safetensors_file {
 
   const safetensors_entry& existing(std::string_view name) const {
     if (const safetensors_entry* const entry = find(name)) return *entry;
-    constexpr std::size_t most = 8;
-    std::string names;
-    for (std::size_t i = 0; i < by_name_.size() && i < most; ++i)
-      names += (i == 0 ? "; it has " : ", ") + detail::json_string(header_.tensors[i].name);
-    if (by_name_.size() > most) names += detail::joined({" and ", by_name_.size() - most, " more"});
+    const std::string names =
+        detail::listed(by_name_.size(), [this](std::size_t k) { return detail::json_string(header_.tensors[k].name); });
     detail::fail_safetensors(
-        path_, {"has no tensor ", detail::json_string(name), names.empty() ? "; it has none" : names, "."});
+        path_, {"has no tensor ", detail::json_string(name), "; it has ", names.empty() ? "none" : names, "."});
   }
 
   [[noreturn]] void fail_type(const safetensors_entry& entry, const detail::dtype& expected) const {

@@ -93,7 +93,6 @@ using data_pointer = std::conditional_t<place<Where> && !host_accessible<Where>,
 /// The address of a tensor's or view's elements, also in memory that the host cannot reach.
 template <class X> constexpr auto* raw_data(X&& x) { return std::to_address(x.data()); }
 
-/// Whether the ranges of n bytes at a and m bytes at b overlap.
 inline bool share_memory(const void* a, std::size_t n, const void* b, std::size_t m) {
   const auto x = reinterpret_cast<std::uintptr_t>(a), y = reinterpret_cast<std::uintptr_t>(b);
   return n != 0 && m != 0 && x < y + m && y < x + n;

@@ -8,8 +8,8 @@
 #include <devplace/config.hpp>
 #include <devplace/memory/stream.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/device_failure.hpp>
 #include <devplace/place/place.hpp>
+#include <devplace/place/replica_error.hpp>
 
 namespace devplace {
 
@@ -51,7 +51,6 @@ template <class Backend> void follow_event(int ordinal, const event_handle& e) {
 /// Waits for all work of a device; returns and clears a failure that was not reported yet.
 template <class Backend> device_failure drain(int ordinal) { return events_of<Backend>().drain(ordinal); }
 
-/// Number of failures of a device so far.
 template <class Backend> std::uint64_t failure_count(int ordinal) { return events_of<Backend>().failures(ordinal); }
 
 }  // namespace detail

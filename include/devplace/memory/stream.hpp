@@ -23,8 +23,7 @@ struct streams {};
 
 namespace detail {
 
-/// The deleter of a device_handle. Stores the release function, as memory_block does, so that the size is the same in
-/// every translation unit.
+/// The deleter of a device_handle. Stores the release function, so that its size is equal in every translation unit.
 template <class Op> struct device_release {
   int ordinal = 0;
   void (*function)(void* state, int ordinal) noexcept = nullptr;
@@ -146,8 +145,7 @@ class current_stream_change {
   current_stream_change(cpu_backend, int, void*) {}
   current_stream_change(any_device, int ordinal, void* stream)
       : slot_(&current_stream(ordinal)), previous_(std::exchange(*slot_, stream)) {}
-  current_stream_change(const current_stream_change&) = delete;
-  current_stream_change& operator=(const current_stream_change&) = delete;
+  current_stream_change& operator=(current_stream_change&&) = delete;
   ~current_stream_change() {
     if (slot_ != nullptr) *slot_ = previous_;
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <span>
@@ -17,13 +18,6 @@ struct replica_failure {
   std::size_t replica = 0;
 };
 
-/// Returns the index of the replica on device `ordinal`; `otherwise` if there is none.
-inline std::size_t replica_of(int ordinal, std::span<const int> ordinals, std::size_t otherwise) {
-  for (std::size_t k = 0; k < ordinals.size(); ++k)
-    if (ordinals[k] == ordinal) return k;
-  return otherwise;
-}
-
 /// Waits for all of these devices and clears their failures. Returns the first failure, in the order of the devices,
 /// that originated on the device that reports it. Without such a failure, returns the first reported failure. If that
 /// failure originated on another one of these devices, names that device's replica.
@@ -34,7 +28,9 @@ template <class Backend> replica_failure drain_replicas(std::span<const int> ord
     const device_failure found = drain<Backend>(ordinals[k]);
     if (!found || at_origin) continue;
     at_origin = found.ordinal == ordinals[k];
-    if (at_origin || !result.failure) result = {found, replica_of(found.ordinal, ordinals, k)};
+    const auto origin = std::find(ordinals.begin(), ordinals.end(), found.ordinal);
+    if (at_origin || !result.failure)
+      result = {found, origin == ordinals.end() ? k : static_cast<std::size_t>(origin - ordinals.begin())};
   }
   return result;
 }
@@ -46,7 +42,6 @@ template <class Backend> [[noreturn]] void throw_failure(const replica_failure& 
                       place_name(Backend{}, ordinals[failed.replica]));
 }
 
-/// Waits for all of these devices and throws a failure of one of them.
 template <class Backend> void wait_for_replicas(std::span<const int> ordinals) {
   const replica_failure failed = drain_replicas<Backend>(ordinals);
   if (failed.failure) throw_failure<Backend>(failed, ordinals);

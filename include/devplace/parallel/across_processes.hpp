@@ -48,8 +48,7 @@ template <class Backend, summation Order> class across_processes : public detail
     complete([&] { start_reduce(buffers, count, op, root); });
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
-    check(buffers.size());
-    check_root(root);
+    check(buffers.size(), root);
     in_windows<T>({"broadcast", count, sizeof(T)}, [&](std::size_t first, std::size_t last) {
       const bool here = is_here(root);
       const std::size_t from = here ? work_.parts.local_of(root) : 0;
@@ -66,8 +65,7 @@ template <class Backend, summation Order> class across_processes : public detail
     complete([&] { start_reduce_scatter(buffers, begins, op); });
   }
   template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
-    check(buffers.size());
-    check(begins);
+    check(buffers.size(), begins);
     in_windows<T>({"all_gather", begins.back(), sizeof(T)}, [&](std::size_t first, std::size_t last) {
       work_.parts.split_at(begins, first, last, sizeof(T));
       std::byte* const whole = work_.host.memory(buffers, 0, first);
@@ -89,14 +87,12 @@ template <class Backend, summation Order> class across_processes : public detail
     work_.template start<T>(buffers, {.operation = kind::all_reduce, .count = count, .op = op});
   }
   template <class T> void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
-    check_root(root);
-    check(buffers.size());
+    check(root, buffers.size());
     work_.template start<T>(buffers, {.operation = kind::reduce, .count = count, .op = op, .root = root});
   }
   template <class T>
   void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
-    check(begins);
-    check(buffers.size());
+    check(begins, buffers.size());
     work_.template start<T>(buffers,
                             {.operation = kind::reduce_scatter, .count = begins.back(), .op = op, .begins = begins});
   }
@@ -138,7 +134,6 @@ template <class Backend, summation Order> class across_processes : public detail
     }
   }
 
-  /// Calls `f(first, last)` for each window of a blocking collective.
   template <class T, class F> void in_windows(const collective_call& call, const F& f) {
     complete([&] {
       work_.host.claim();

@@ -37,13 +37,11 @@ template <class Net, class Policy, class Communicator, class S> class bucket_red
   using bucket_shares = parallel::bucket_shares<Net, T, Policy>;
 
  public:
-  /// Each participant gets the sums of its share, or of all gradients if `shares` is null. Nothing is reduced unless
-  /// `active`.
+  /// Each participant gets the sums of its share, or all sums if `shares` is null. Nothing is reduced unless `active`.
   bucket_reduction(Communicator& communicator, const runtime::model_state<S>& state, const bucket_shares* shares,
                    bool active)
       : communicator_(communicator), state_(state), shares_(shares), active_(active), open_(active) {}
-  bucket_reduction(const bucket_reduction&) = delete;
-  bucket_reduction& operator=(const bucket_reduction&) = delete;
+  bucket_reduction& operator=(bucket_reduction&&) = delete;
   ~bucket_reduction() {
     if (open_) communicator_.abandon();
   }
@@ -108,7 +106,6 @@ template <class Net, class Policy, class Communicator, class S> class bucket_red
     return rounds ? shares_->of_parameters(i) : shares_->of_gradients(i);
   }
 
-  /// Converts the reduced gradients back from the rounded elements.
   void take_rounded() {
     for (std::size_t k = 0; k != state_.replicas.size(); ++k) {
       T* const gradients = state_.replicas[k].gradient_data();

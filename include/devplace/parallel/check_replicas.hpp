@@ -5,11 +5,9 @@
 #include <bit>
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include <devplace/base/error.hpp>
@@ -18,6 +16,7 @@
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/place/place.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 
 namespace devplace::parallel::detail {
 
@@ -31,11 +30,10 @@ inline std::string index_text(std::size_t element, const nn::parameter_shape& sh
 
 /// Formats a number with all digits, and with its bits, because different NaNs print alike.
 template <class T> std::string value_text(T value) {
-  using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   char text[64];
   char* const end = std::to_chars(text, text + sizeof text, value).ptr;
   std::snprintf(end, static_cast<std::size_t>(text + sizeof text - end), " (0x%0*llx)", static_cast<int>(2 * sizeof(T)),
-                static_cast<unsigned long long>(std::bit_cast<bits>(value)));
+                static_cast<unsigned long long>(std::bit_cast<devplace::detail::bits_of<T>>(value)));
   return text;
 }
 

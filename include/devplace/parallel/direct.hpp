@@ -39,12 +39,11 @@ class direct : public detail::participants, public detail::streamed_collectives<
     reduce_parts(buffers, devices_.even_begins(count), op, everyone);
   }
   template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
-    check_root(root);
+    check(root);
     reduce_parts(buffers, devices_.even_begins(count), op, root);
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
-    check_root(root);
-    check(buffers.size());
+    check(root, buffers.size());
     devices_.mark(root);
     for (int rank = 0; rank != size(); ++rank) {
       devices_.follow(rank, root);
@@ -58,8 +57,7 @@ class direct : public detail::participants, public detail::streamed_collectives<
     reduce_parts(buffers, begins, op, owner);
   }
   template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
-    check(begins);
-    check(buffers.size());
+    check(begins, buffers.size());
     devices_.fence();
     for (int rank = 0; rank != size(); ++rank)
       for (int from = 0; from != size(); ++from)
@@ -103,8 +101,7 @@ class direct : public detail::participants, public detail::streamed_collectives<
     devices_.fence();
   }
 
-  /// Replaces reduce_parts() for devices that cannot access each other's memory: each device reduces its part into its
-  /// own buffer.
+  /// Replaces reduce_parts() for devices that are apart: each device reduces its part into its own buffer.
   template <class T>
   void reduce_copies(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int target) {
     reserve(begins, sizeof(T));

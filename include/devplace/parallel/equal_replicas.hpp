@@ -15,7 +15,6 @@
 
 namespace devplace::parallel::detail {
 
-/// Reads the bits of elements.
 template <class T> struct bits_source {
   const T* data;
   DEVPLACE_HD std::uint64_t operator()(std::size_t i) const {

@@ -51,13 +51,13 @@ template <class Backend> class hierarchical : public detail::participants {
     local_.broadcast(buffers, count, 0);
   }
   template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
-    check_root(root);
+    check(root);
     local_.reduce(buffers, count, op, 0);
     between_.reduce(buffers.first(1), count, op, process_of(root));
     if (is_here(root) && root % local_count() != 0) local_.broadcast(buffers, count, 0);
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
-    check_root(root);
+    check(root);
     if (is_here(root)) local_.broadcast(buffers, count, root % local_count());
     between_.broadcast(buffers.first(1), count, process_of(root));
     if (!is_here(root)) local_.broadcast(buffers, count, 0);

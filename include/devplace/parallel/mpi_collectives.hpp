@@ -74,8 +74,7 @@ template <class Backend> class mpi_collectives : public detail::participants {
     copy_to_others(buffers, 0, count);
   }
   template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
-    check<T>(buffers, op);
-    check_root(root);
+    check<T>(buffers, op, root);
     if (size() == 1) return;
     const announced_call call(*transport_, {"reduce", count, sizeof(T)});
     reduce_here(buffers, count, op);
@@ -89,8 +88,7 @@ template <class Backend> class mpi_collectives : public detail::participants {
     if (is_here(root)) copy_to_others(buffers, 0, count);
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
-    check(buffers.size());
-    check_root(root);
+    check(buffers.size(), root);
     if (size() == 1) return;
     const announced_call call(*transport_, {"broadcast", count, sizeof(T)});
     if (is_here(root) && local_count() > 1) local_.broadcast(buffers, count, root - first_rank());
@@ -103,8 +101,7 @@ template <class Backend> class mpi_collectives : public detail::participants {
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
-    check<T>(buffers, op);
-    check(begins);
+    check<T>(buffers, op, begins);
     if (size() == 1) return;
     const announced_call call(*transport_, {"reduce_scatter", begins.back(), sizeof(T)});
     reduce_here(buffers, begins.back(), op);
@@ -118,8 +115,7 @@ template <class Backend> class mpi_collectives : public detail::participants {
     copy_to_others(buffers, begins[index(first_rank())], begins[index(first_rank() + local_count())]);
   }
   template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
-    check(buffers.size());
-    check(begins);
+    check(buffers.size(), begins);
     if (size() == 1) return;
     const announced_call call(*transport_, {"all_gather", begins.back(), sizeof(T)});
     if (local_count() > 1) local_.all_gather(buffers, begins.subspan(index(first_rank()), index(local_count()) + 1));
@@ -155,8 +151,7 @@ template <class Backend> class mpi_collectives : public detail::participants {
     requires std::is_same_v<Backend, backend::cpu>
   void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     if (local_count() > 1) return reduce(buffers, count, op, root);
-    check<T>(buffers, op);
-    check_root(root);
+    check<T>(buffers, op, root);
     if (size() == 1) return;
     announce({"reduce", count, sizeof(T)});
     elements_.template in_windows<T>(0, count, [&](std::size_t first, std::size_t last) {
@@ -169,8 +164,7 @@ template <class Backend> class mpi_collectives : public detail::participants {
     requires std::is_same_v<Backend, backend::cpu>
   void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     if (local_count() > 1) return reduce_scatter(buffers, begins, op);
-    check<T>(buffers, op);
-    check(begins);
+    check<T>(buffers, op, begins);
     if (size() == 1) return;
     announce({"reduce_scatter", begins.back(), sizeof(T)});
     elements_.template in_windows<T>(begins.front(), begins.back(), [&](std::size_t first, std::size_t last) {
@@ -210,7 +204,6 @@ template <class Backend> class mpi_collectives : public detail::participants {
     return counts.divide(begins, index(local_count()), first, last, index(process()));
   }
 
-  /// Reduces over this process's places into the first buffer.
   template <class T> void reduce_here(std::span<T* const> buffers, std::size_t count, reduction op) {
     if (local_count() > 1) local_.reduce(buffers, count, op == reduction::mean ? reduction::sum : op, 0);
   }
@@ -234,9 +227,10 @@ template <class Backend> class mpi_collectives : public detail::participants {
   }
 
   using participants::check;
-  template <class T> void check(std::span<T* const> buffers, reduction op) const {
+  template <class T, class... X> void check(std::span<T* const> buffers, reduction op, const X&... arguments) const {
     check(buffers.size());
     detail::check_reduction<T>(op);
+    check(arguments...);
   }
 
   direct<Backend> local_;

@@ -65,8 +65,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
     reduce(buffers, count, op, root, at_once);
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
-    check(buffers.size());
-    check_root(root);
+    check(buffers.size(), root);
     execute(at_once, count, "ncclBroadcast", {"broadcast", count, sizeof(T)}, [&](std::size_t k, auto... to) {
       return ncclBroadcast(buffers[k], buffers[k], count, detail::nccl_type<T>(), root, to...);
     });
@@ -76,8 +75,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
     reduce_scatter(buffers, begins, op, at_once);
   }
   template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
-    check(buffers.size());
-    check(begins);
+    check(buffers.size(), begins);
     const std::size_t equal = equal_part(begins), all = begins.back() - begins.front();
     execute(at_once, all, equal != 0 ? "ncclAllGather" : "ncclBroadcast", {"all_gather", begins.back(), sizeof(T)},
             [&](std::size_t k, auto... to) {
@@ -128,8 +126,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
   }
   template <class T>
   void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root, execution mode) {
-    check(buffers.size());
-    check_root(root);
+    check(buffers.size(), root);
     const ncclRedOp_t operation = detail::nccl_operation<T>(op);
     if constexpr (half_precision_element<T>)
       sums_->reduce(buffers, count, root, mode);
@@ -140,8 +137,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, execution mode) {
-    check(buffers.size());
-    check(begins);
+    check(buffers.size(), begins);
     const ncclRedOp_t operation = detail::nccl_operation<T>(op);
     if constexpr (half_precision_element<T>) return sums_->reduce_scatter(buffers, begins, mode);
     const std::size_t equal = equal_part(begins), all = begins.back() - begins.front();
@@ -157,7 +153,6 @@ template <class Backend> class nccl_communicator : public detail::participants {
             });
   }
 
-  /// Calls NCCL by `enqueue(k, communicator, stream)` for each place of this process.
   template <class F>
   void execute(execution mode, std::size_t elements, const char* nccl_call, const collective_call& call,
                const F& enqueue) {

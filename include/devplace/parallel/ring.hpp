@@ -40,7 +40,7 @@ template <class Backend> class ring : public detail::participants, public detail
     gather_chunks(buffers, begins);
   }
   template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
-    check_root(root);
+    check(root);
     const auto begins = devices_.even_begins(count);
     reduce_chunks(buffers, begins, op);
     devices_.mark();
@@ -52,8 +52,7 @@ template <class Backend> class ring : public detail::participants, public detail
     for (int rank = 0; rank != size(); ++rank) devices_.follow(rank, root);
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
-    check_root(root);
-    check(buffers.size());
+    check(root, buffers.size());
     const auto begins = devices_.even_begins(count);
     const int n = size();
     devices_.mark();
@@ -89,8 +88,7 @@ template <class Backend> class ring : public detail::participants, public detail
 
   int modulo(int rank) const { return (rank % size() + size()) % size(); }
 
-  /// Runs n - 1 steps. In each step every rank calls `receive(step, rank, left)` to get a chunk from its left
-  /// neighbour.
+  /// Runs n - 1 steps, in each of which every rank calls `receive(step, rank, left)` for a chunk of its left neighbour.
   template <class Receive> void circulate(const Receive& receive) {
     devices_.mark();
     for (int step = 0; step != size() - 1; ++step) {

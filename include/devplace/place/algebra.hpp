@@ -12,8 +12,7 @@
 // reduction of one summand per place (place/kind.hpp).
 namespace devplace::detail {
 
-/// How an elementwise operation acts on summands. `pointwise` stands for all functions without an enumerator of their
-/// own.
+/// How an elementwise operation acts on summands. `pointwise` stands for all functions without an enumerator.
 enum class arithmetic : unsigned char { pointwise, additive, product, quotient, negation, larger, smaller };
 
 /// Kinds of reductions along axes. `position` stands for argmax and argmin. `sum_of_function`, `max_of_function` and
@@ -75,7 +74,6 @@ template <class X> constexpr mismatch why_not_with_whole(arithmetic op, X, bool 
   return X::is_linear && op == arithmetic::additive ? mismatch::counted_repeatedly : mismatch::nonlinear;
 }
 
-/// Why `op` rejects two operands on the same places.
 template <class A, class B> constexpr mismatch why_not_elementwise(arithmetic op, A a, B b) {
   if (B::is_whole) return why_not_with_whole(op, a, false);
   if (A::is_whole) return why_not_with_whole(op, b, true);
@@ -127,7 +125,6 @@ struct transposed_placement<Where> {
   using type = with_kind_t<Where, split_along<1 - kind_of<Where>::axis>>;
 };
 
-/// Why two matrices on the same places have no product.
 template <class A, class B> constexpr mismatch why_no_product(A a, B b) {
   if (A::is_summands && B::is_summands) return mismatch::partial_product;
   if (A::is_summands || B::is_summands)

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <devplace/base/error.hpp>
-#include <devplace/base/whole_number.hpp>
+#include <devplace/base/parse_number.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace {
@@ -167,8 +167,7 @@ class device_map {
     }
   }
 
-  /// Checks that the logical ordinals are 0 to n - 1, each once, and returns the visible devices in the order of the
-  /// logical ordinals.
+  /// Checks that the logical ordinals are 0 to n - 1, each once, and returns the visible devices in their order.
   static std::vector<int> in_order(const std::vector<device_map_entry>& entries, const std::string& origin) {
     if (entries.empty())
       throw argument_error(origin + ", which binds nothing. Bind cuda:0 to one visible device at least, as in 0:0.");
@@ -229,3 +228,48 @@ inline void set_device_map(const std::vector<device_map_entry>& map) { detail::d
 inline std::string device_map_description() { return detail::device_map::of_process().description(); }
 
 }  // namespace devplace
+
+namespace devplace::detail {
+
+/// The environment variables that number GPUs: CUDA_DEVICE_ORDER orders the machine's devices, CUDA_VISIBLE_DEVICES
+/// selects some. CUDA reads both at its first call.
+struct device_numbering {
+  bool order_given = false;
+  bool choice_given = false;
+  std::string order;   ///< CUDA_DEVICE_ORDER
+  std::string choice;  ///< CUDA_VISIBLE_DEVICES
+
+  static device_numbering of_environment() {
+    device_numbering found;
+    if (const char* order = std::getenv("CUDA_DEVICE_ORDER")) {
+      found.order_given = true;
+      found.order = order;
+    }
+    if (const char* choice = std::getenv("CUDA_VISIBLE_DEVICES")) {
+      found.choice_given = true;
+      found.choice = choice;
+    }
+    return found;
+  }
+
+  /// Whether either variable is set; numbers may then differ from nvidia-smi's.
+  bool given() const { return order_given || choice_given; }
+
+  /// `devices are numbered by CUDA_DEVICE_ORDER=PCI_BUS_ID among those of CUDA_VISIBLE_DEVICES="2,1"`.
+  std::string text() const {
+    std::string result = "devices are numbered by CUDA_DEVICE_ORDER=";
+    if (!order_given)
+      result += "FASTEST_FIRST, CUDA's default,";
+    else if (order == "FASTEST_FIRST" || order == "PCI_BUS_ID")
+      result += order;
+    else
+      result.append("\"").append(order).append("\", which is neither FASTEST_FIRST nor PCI_BUS_ID,");
+    if (choice_given)
+      result.append(" among those of CUDA_VISIBLE_DEVICES=\"").append(choice).append("\"");
+    else
+      result += " among all (CUDA_VISIBLE_DEVICES is not set)";
+    return result;
+  }
+};
+
+}  // namespace devplace::detail

@@ -14,6 +14,14 @@
 
 namespace devplace::detail {
 
+/// A failure of device `ordinal` that was not thrown yet. It propagates to every device that uses the device's results.
+struct device_failure {
+  std::exception_ptr what;
+  int ordinal = 0;
+
+  explicit operator bool() const { return what != nullptr; }
+};
+
 /// Adds the replica to a message. Removes devplace's prefix, which the exception's constructor adds again.
 inline std::string message_of_replica(std::string_view message, std::size_t index, std::size_t count,
                                       std::string_view place_name) {
@@ -22,8 +30,7 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
   return joined({"replica ", index, " of ", count, " (", place_name, "): ", message});
 }
 
-/// Throws an exception with the text `message`. The type of the exception is the first type of `Error...` that matches
-/// `e`, otherwise `error`.
+/// Throws an exception with the text `message`, of the first type of `Error...` that matches `e`, otherwise `error`.
 template <class... Error> [[noreturn]] void throw_as(const error& e, const std::string& message) {
   ((dynamic_cast<const Error*>(&e) != nullptr ? throw Error(message) : void()), ...);
   throw error(message);

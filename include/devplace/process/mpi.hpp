@@ -58,8 +58,7 @@ inline process_group mpi_group(const char* caller, MPI_Comm communicator, const 
   }));
 }
 
-/// The transport of a group that MPI connects; throws argument_error for other groups. The message names the engine
-/// `caller`.
+/// The transport of a group that MPI connects. Throws argument_error, naming the engine `caller`, for other groups.
 inline std::shared_ptr<mpi_transport> mpi_transport_of(const process_group& processes, const char* caller) {
   auto transport = std::dynamic_pointer_cast<mpi_transport>(processes.transport());
   if (transport == nullptr)
@@ -82,8 +81,7 @@ class mpi_runtime {
     check_mpi("MPI_Init_thread", MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level));
     initialised_in_ = devplace::detail::fork_count();
   }
-  mpi_runtime(const mpi_runtime&) = delete;
-  mpi_runtime& operator=(const mpi_runtime&) = delete;
+  mpi_runtime& operator=(mpi_runtime&&) = delete;
   /// Finalizes MPI, except after an exception: MPI_Finalize waits for all processes, and would deadlock if only this
   /// process has failed. If this process ends without MPI_Finalize, the launcher ends the others. Does nothing in a
   /// child of fork().

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <devplace/base/error.hpp>
-#include <devplace/process/detail/own_processors.hpp>
+#include <devplace/base/host.hpp>
 #include <devplace/process/transport.hpp>
 
 // Uses only the C interface: MPI's C++ interface was removed from the standard and needs another library.
@@ -41,7 +41,6 @@ inline void check_mpi(const char* call, int code) {
   if (code != MPI_SUCCESS) throw_mpi_error(call, code);
 }
 
-/// Whether MPI_Init, and whether MPI_Finalize, has been called.
 inline bool mpi_initialised() noexcept {
   int answer = 0;
   return MPI_Initialized(&answer) == MPI_SUCCESS && answer != 0;
@@ -121,7 +120,6 @@ class mpi_communicator {
   MPI_Comm communicator_ = MPI_COMM_NULL;
 };
 
-/// The ranks of a communicator's processes.
 struct mpi_position {
   process_ranks ranks;
   bool oversubscribed;  ///< whether this host has more processes than processors for them
@@ -139,7 +137,7 @@ inline mpi_position find_mpi_position(MPI_Comm communicator) {
   const mpi_communicator on_host(of_host);
   check_mpi("MPI_Comm_rank", MPI_Comm_rank(on_host.get(), &ranks.local_rank));
   check_mpi("MPI_Comm_size", MPI_Comm_size(on_host.get(), &ranks.local_size));
-  ::cpu_set_t processors = own_processors();
+  ::cpu_set_t processors = devplace::detail::own_processors();
   check_mpi("MPI_Allreduce",
             MPI_Allreduce(MPI_IN_PLACE, &processors, sizeof processors, MPI_BYTE, MPI_BOR, on_host.get()));
   position.oversubscribed = ranks.local_size > CPU_COUNT(&processors);

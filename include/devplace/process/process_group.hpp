@@ -206,8 +206,7 @@ class [[nodiscard]] process_scope {
   /// Opens the scope, which may outlive the variable `group`.
   explicit process_scope(const process_group& group)
       : outer_(std::exchange(parallel::detail::transport_of_scope(), group.transport())) {}
-  process_scope(const process_scope&) = delete;
-  process_scope& operator=(const process_scope&) = delete;
+  process_scope& operator=(process_scope&&) = delete;
   ~process_scope() { parallel::detail::transport_of_scope() = std::move(outer_); }
 
  private:

@@ -15,9 +15,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/hash.hpp>
-#include <devplace/process/detail/part_members.hpp>
 #include <devplace/process/detail/shared_arrival.hpp>
-#include <devplace/process/detail/shared_opening.hpp>
 #include <devplace/process/detail/shared_segment.hpp>
 #include <devplace/process/detail/shared_writer.hpp>
 #include <devplace/process/shared_layout.hpp>
@@ -70,9 +68,7 @@ class shared_memory_transport final : public transport {
     if (!inherited()) arrival(rank()).leave();
   }
 
-  std::string description() const override {
-    return devplace::detail::joined({size(), " processes, by shared memory"});
-  }
+  std::string description() const override { return detail::joined({size(), " processes, by shared memory"}); }
   std::size_t portion() const noexcept override { return portion_; }
 
   void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
@@ -214,13 +210,12 @@ class shared_memory_transport final : public transport {
     const detail::shared_call& other = peer.calls[number_ % 2];
     if (arrived && other == call_) return;
     if (monitor_ != nullptr) monitor_->explain();
-    const std::string own = devplace::detail::joined({"rank ", rank(), " ", call_.text()}),
-                      name = devplace::detail::joined({"rank ", q});
+    const std::string own = detail::joined({"rank ", rank(), " ", call_.text()}), name = detail::joined({"rank ", q});
     throw communication_error(
-        (!arrived ? devplace::detail::joined({name, " has left the group, or one of its calls has failed, while ", own})
-                  : devplace::detail::joined(
-                        {own, " while ", name, " ", other.text(),
-                         other.text() == call_.text() ? ", with other boundaries between their parts" : ""})) +
+        (!arrived
+             ? detail::joined({name, " has left the group, or one of its calls has failed, while ", own})
+             : detail::joined({own, " while ", name, " ", other.text(),
+                               other.text() == call_.text() ? ", with other boundaries between their parts" : ""})) +
         ". All processes of a group make the same calls in the same order.");
   }
 
@@ -251,7 +246,6 @@ class shared_memory_transport final : public transport {
     begins_ = begins;
   }
 
-  /// Takes the summands of process q, or copies its part.
   void receive_from(std::size_t q) {
     if (call_.kind == detail::shared_call::collect || call_.kind == detail::shared_call::everywhere)
       for (std::size_t b = 0; b != call_.buffers; ++b)

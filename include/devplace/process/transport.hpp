@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/fork_count.hpp>
@@ -47,8 +49,7 @@ class transport {
 
   /// Makes the transport of a process with these ranks.
   explicit transport(const process_ranks& ranks) : ranks_(ranks) {}
-  transport(const transport&) = delete;
-  transport& operator=(const transport&) = delete;
+  transport& operator=(transport&&) = delete;
   virtual ~transport() = default;
 
   /// This process's ranks.
@@ -137,8 +138,7 @@ class announced_call {
   explicit announced_call(transport& group_transport) noexcept : monitor_(group_transport.monitor()) {
     if (monitor_ != nullptr) monitor_->resume();
   }
-  announced_call(const announced_call&) = delete;
-  announced_call& operator=(const announced_call&) = delete;
+  announced_call& operator=(announced_call&&) = delete;
   ~announced_call() {
     if (monitor_ != nullptr) monitor_->leave();
   }
@@ -148,3 +148,23 @@ class announced_call {
 };
 
 }  // namespace devplace::parallel
+
+namespace devplace::parallel::detail {
+
+/// The rank of a process, and its arguments of split().
+struct split_request {
+  int color, key, rank;
+};
+
+/// The ranks of the processes with this `color`, in the order of their new ranks.
+inline std::vector<int> members_of_part(std::vector<split_request> requests, int color) {
+  std::erase_if(requests, [&](const split_request& other) { return other.color != color; });
+  std::sort(requests.begin(), requests.end(), [](const split_request& x, const split_request& y) {
+    return x.key != y.key ? x.key < y.key : x.rank < y.rank;
+  });
+  std::vector<int> ranks;
+  for (const split_request& one : requests) ranks.push_back(one.rank);
+  return ranks;
+}
+
+}  // namespace devplace::parallel::detail

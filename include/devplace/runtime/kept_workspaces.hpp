@@ -29,8 +29,7 @@ class kept_workspaces {
   template <class Backend> class lease {
    public:
     lease(kept_workspaces& owner, int ordinal) : owner_(owner), held_(owner.take(ordinal, stream_of(ordinal))) {}
-    lease(const lease&) = delete;
-    lease& operator=(const lease&) = delete;
+    lease& operator=(lease&&) = delete;
     ~lease() { owner_.give(held_); }
 
     /// Returns memory of at least `bytes`; a smaller block is freed first.
@@ -55,8 +54,7 @@ class kept_workspaces {
     std::list<workspace> held_;  // one element; a list, so that its return does not allocate
   };
 
-  /// Allocates a workspace of at least `bytes` for the current stream of a device, so that sequential calls there do
-  /// not allocate.
+  /// Allocates a workspace of at least `bytes` for a device's current stream, so that sequential calls do not allocate.
   template <class Backend> void prepare(int ordinal, std::size_t bytes) {
     lease<Backend>(*this, ordinal).at_least(bytes);
   }

@@ -19,8 +19,7 @@
 #include <devplace/runtime/working_copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 
-// Predictions run in tiles of rows: the workspace of a tile stays in the caches of a CPU and has a size that does not
-// depend on the batch.
+// Predictions run in tiles of rows: a tile's workspace stays in a CPU's caches and does not depend on the batch.
 
 namespace devplace::runtime {
 
@@ -42,8 +41,7 @@ template <class Net, class P> constexpr std::size_t packed_tile_bytes(std::size_
   return padded_bytes(rows * sample_size<typename layout::input_extents> * sizeof(typename layout::input_element));
 }
 
-/// Computes one replica's outputs `y` for its rows `x`. Views with strides are copied tile by tile; other views are
-/// read and written directly.
+/// Computes a replica's outputs `y` for its rows `x`. Views with strides are copied tile by tile.
 template <class Net, class P, class Backend, class Y, class X>
 void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_workspaces& memory, std::size_t tile,
                   const Y& y, const X& x) {
@@ -83,8 +81,7 @@ void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_
   }
 }
 
-/// Allocates the memory of one replica's predictions in tiles of `tile` rows, and makes the libraries' plans for a
-/// whole tile.
+/// Allocates the memory of a replica's predictions in tiles of `tile` rows, and makes the libraries' plans for a tile.
 template <class Net, class P, class Backend>
 void prepare_predictions(const typename engine<Net, P, Backend>::replica_type& r, kept_workspaces& memory,
                          std::size_t tile) {

@@ -77,8 +77,7 @@ class sole_use {
   template <class S> explicit sole_use(model_state<S>& state) : in_use_(state.in_use) {
     if (in_use_.exchange(true, std::memory_order_acquire)) throw_in_use();
   }
-  sole_use(const sole_use&) = delete;
-  sole_use& operator=(const sole_use&) = delete;
+  sole_use& operator=(sole_use&&) = delete;
   ~sole_use() { in_use_.store(false, std::memory_order_release); }
 
  private:

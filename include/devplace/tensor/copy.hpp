@@ -59,7 +59,6 @@ template <class To, class From> constexpr auto check_copy() {
   return !std::is_const_v<typename To::element_type>;
 }
 
-/// Whether both arguments of copy() are tensors or views on one place.
 template <class To, class From> constexpr auto check_ends_of_copy() {
   constexpr bool local = is_on_one_place<To> && is_on_one_place<From>, taken = local || rejected_before<To, From>;
   static_assert(taken,

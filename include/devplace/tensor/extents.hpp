@@ -108,7 +108,11 @@ template <std::size_t... E> class extents {
           set(axis, values[axis]);
         }
       }
-      require_addressable();
+      if constexpr (dynamic_count > 0) {
+        std::size_t all[rank];
+        for (std::size_t axis = 0; axis != rank; ++axis) all[axis] = extent(axis);
+        if (!detail::addressable(all)) detail::throw_too_many_elements(all);
+      }
     }
   }
 
@@ -177,14 +181,6 @@ template <std::size_t... E> class extents {
     }
   }
 
-  constexpr void require_addressable() const {
-    if constexpr (dynamic_count > 0) {
-      std::size_t sizes[rank];
-      for (std::size_t axis = 0; axis != rank; ++axis) sizes[axis] = extent(axis);
-      if (!detail::addressable(sizes)) detail::throw_too_many_elements(sizes);
-    }
-  }
-
   [[no_unique_address]] detail::dynamic_extents<dynamic_count> dynamic_{};
 };
 
@@ -220,14 +216,12 @@ struct with_axis<extents<E...>, Axis, Size, std::index_sequence<Axes...>> {
 /// The extents, with dyn for axis `Axis`: a batch of any size, or a part of a split axis.
 template <class Extents, std::size_t Axis = 0> using with_dynamic_axis = with_axis<Extents, Axis, dyn>;
 
-/// The sizes of all axes, static or not.
 template <std::size_t... E> constexpr std::array<std::size_t, sizeof...(E)> sizes_of(const extents<E...>& e) {
   std::array<std::size_t, sizeof...(E)> sizes{};
   for (std::size_t axis = 0; axis != sizeof...(E); ++axis) sizes[axis] = e.extent(axis);
   return sizes;
 }
 
-/// `1797x8x8`, for messages and printing.
 template <std::size_t... E> std::string to_string(const extents<E...>& e) { return sizes_text(sizes_of(e)); }
 
 /// Whether extents of two types can be equal; dynamic extents are compared at run time.

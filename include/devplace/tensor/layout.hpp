@@ -83,7 +83,6 @@ template <std::size_t Rank, std::size_t... Left> struct axes_without {
 };
 template <std::size_t Rank, std::size_t... Left> using axes_without_t = typename axes_without<Rank, Left...>::type;
 
-/// Whether all numbers differ.
 template <std::size_t... Axis> constexpr bool all_different() {
   const std::size_t list[] = {Axis..., 0};
   for (std::size_t a = 0; a != sizeof...(Axis); ++a)
@@ -92,7 +91,6 @@ template <std::size_t... Axis> constexpr bool all_different() {
   return true;
 }
 
-/// The extents of the axes in the sequence, in the sequence's order.
 template <std::size_t... E, std::size_t... Axis>
 constexpr auto extents_of_axes([[maybe_unused]] const extents<E...>& e, std::index_sequence<Axis...>) {
   using result = extents<extents<E...>::static_extent(Axis)...>;
@@ -129,7 +127,6 @@ constexpr element_span spanned(std::span<const std::size_t> extents, std::span<c
   return all;
 }
 
-/// Whether the elements are contiguous in row-major order.
 constexpr bool is_contiguous(std::span<const std::size_t> extents, std::span<const std::ptrdiff_t> strides) {
   std::size_t step = 1;
   bool contiguous = true;

@@ -115,7 +115,6 @@ class array_layout {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// A view's elements, copied to host memory.
 template <class View> auto elements_of(const View& x) {
   using value_type = typename View::value_type;
   std::vector<value_type> elements(x.size());
@@ -125,7 +124,6 @@ template <class View> auto elements_of(const View& x) {
   return elements;
 }
 
-/// Formats elements in host memory as numpy does.
 template <class T> std::string printed(const std::vector<T>& elements, std::span<const std::size_t> extents) {
   if (extents.empty()) return format_number(elements[0]);
   if (elements.empty()) return "[]";
@@ -148,11 +146,6 @@ inline std::string printed_slice(std::size_t axis, std::size_t begin, std::size_
   return text.append(std::to_string(begin)).append(":").append(std::to_string(end)).append("]");
 }
 
-/// The line between the head line and the summands of the places.
-inline std::string printed_note(reduction op) {
-  constexpr const char* names[] = {"sum", "mean", "maximum", "minimum"};
-  return std::string("summands: the value is their ") + names[static_cast<std::size_t>(op)];
-}
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
@@ -184,7 +177,8 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
     if (equal) return out << "\nthe same on every place\n" << detail::printed(parts[0], detail::sizes_of(x.extents()));
     out << "\nthe copies differ";
   } else if constexpr (kind::is_summands) {
-    out << '\n' << detail::printed_note(kind::op);
+    constexpr const char* names[] = {"sum", "mean", "maximum", "minimum"};
+    out << "\nsummands: the value is their " << names[static_cast<std::size_t>(kind::op)];
   }
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = x.only_on(k);

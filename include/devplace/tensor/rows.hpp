@@ -12,7 +12,6 @@ namespace devplace {
 
 namespace detail {
 
-/// A position along the first axis of a view.
 template <class View> class row_position {
  public:
   constexpr row_position(const View& x, std::size_t index) : x_(x), index_(index) {}

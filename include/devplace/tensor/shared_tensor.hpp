@@ -42,7 +42,6 @@ template <class Extents> Extents stored_extents(const named_segment& segment) {
   }
 }
 
-/// The description of a tensor's type in a segment.
 template <class T, class Extents> std::string tensor_text(const char* kind, const Extents& extents) {
   static_assert(Extents::rank <= named_segment::most_extents,
                 "devplace: a tensor in shared memory has at most 8 axes; reshape it to fewer axes.");

@@ -14,7 +14,6 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/element_range.hpp>
 #include <devplace/tensor/detail/view_errors.hpp>
-#include <devplace/tensor/detail/view_traits.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/layout.hpp>

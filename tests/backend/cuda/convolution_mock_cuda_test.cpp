@@ -81,10 +81,10 @@ TEMPLATE_TEST_CASE("convolutions on CUDA devices are right for every shape, howe
                            dp::detail::convolution_arguments<T>{s, x.data(), weight.data(), bias.data(), y.data(),
                                                                 dp::detail::epilogue::relu},
                            few_blocks{}, bytes);
-      dp::detail::convolve_back(
+      dp::detail::convolve(
           0, dp::detail::convolution_input_gradient_arguments<T>{s, dy.data(), weight.data(), into_x.data(), dx.data()},
           few_blocks{}, bytes);
-      dp::detail::convolve_weight(
+      dp::detail::convolve(
           0, dp::detail::convolution_weight_gradient_arguments<T>{s, dy.data(), x.data(), dw.data(), 2, nullptr},
           few_blocks{}, bytes);
       CHECK(y.values() == expected_y);

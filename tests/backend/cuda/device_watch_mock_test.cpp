@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/memory/detail/device_watch.hpp>
+#include <devplace/memory/detail/device_timeout.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/backend/cuda/lost_device.hpp>
+#include <devplace/backend/cuda/check.hpp>
 
 #include <optional>
 #include <string>

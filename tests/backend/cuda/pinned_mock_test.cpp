@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/backend/cuda/pinned.hpp>
+#include <devplace/backend/cuda/memory.hpp>
 
 #include <set>
 #include <string>

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/backend/cuda/product_cache.hpp>
-
 #include <algorithm>
 #include <cstddef>
 

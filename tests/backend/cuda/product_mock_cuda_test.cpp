@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include <devplace/backend/cuda/product_gradients.hpp>
+#include <devplace/backend/cuda/linear_gradients.cuh>
 
 #include "support/catch.hpp"
 #include "support/in_child.hpp"

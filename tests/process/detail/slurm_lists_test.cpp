@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/process/detail/slurm_lists.hpp>
+#include <devplace/process/detail/read_launch.hpp>
 
 #include "support/catch.hpp"
 

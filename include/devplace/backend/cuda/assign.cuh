@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
-#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/ops/detail/assign_body.hpp>
 
 namespace devplace::detail {

@@ -6,7 +6,6 @@
 
 #include <devplace/backend/cuda/kernel_launch.cuh>
 #include <devplace/backend/cuda/kernels/attention.hpp>
-#include <devplace/backend/cuda/kernels/attention_gradient.hpp>
 #include <devplace/backend/cuda/kernels/attention_tiles.hpp>
 #include <devplace/ops/attention.hpp>
 #include <devplace/ops/for_each.hpp>

@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
-#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/batch_norm.hpp>
 #include <devplace/ops/detail/quotient.hpp>

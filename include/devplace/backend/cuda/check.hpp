@@ -4,14 +4,169 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include <devplace/backend/cuda/lost_device.hpp>
 #include <devplace/base/error.hpp>
+#include <devplace/memory/detail/device_timeout.hpp>
+#include <devplace/place/device_map.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::detail {
+
+/// A place's object of this type. Never destroyed: CUDA may shut down before static objects are destroyed.
+template <class T> T& of_place(int ordinal) {
+  static auto& objects = *new std::array<T, counted_ordinals>;
+  return objects[static_cast<std::size_t>(ordinal)];
+}
+
+/// The kernel last launched on the place `ordinal`, or null. An asynchronous error comes from it or an earlier one.
+inline std::atomic<const char*>& last_launch(int ordinal) {
+  static std::array<std::atomic<const char*>, counted_ordinals> names{};
+  return names[static_cast<std::size_t>(ordinal)];
+}
+
+/// Extracts the kernel's type from `text`, "const char* ...::kernel_name() [with Kernel = ...]" or clang's form of it.
+inline std::string kernel_in(std::string_view text) {
+  const std::size_t start = text.find("Kernel = ");
+  if (start != std::string_view::npos) text.remove_prefix(start + 9);
+  return std::string(text.substr(0, text.rfind(']')));
+}
+
+/// Returns a kernel's type as the compiler spells it.
+template <class Kernel> const char* kernel_name() {
+  static const std::string& name = *new std::string(kernel_in(__PRETTY_FUNCTION__));  // never destroyed
+  return name.c_str();
+}
+
+/// Returns whether `text`, the value of an environment variable, is 1. `purpose` says what the variable is set for.
+inline bool parse_switch(const char* variable, const char* purpose, const char* text) {
+  const std::string_view value = text == nullptr ? "" : text;
+  if (value == "1") return true;
+  if (value.empty() || value == "0") return false;
+  throw argument_error({"the environment variable ", variable, " is \"", value,
+                        "\", which is neither 0 nor 1. Set it to 1 ", purpose, ", or unset it."});
+}
+
+inline bool sync_launches() {
+  static const bool enabled =
+      parse_switch("DEVPLACE_SYNC_LAUNCH", "to wait for each kernel, so that errors name the failing kernel",
+                   std::getenv("DEVPLACE_SYNC_LAUNCH"));
+  return enabled;
+}
+
+inline std::string cuda_error_text(cudaError_t code) {
+  return joined({cudaGetErrorString(code), " (", cudaGetErrorName(code), ", ", static_cast<int>(code), ")"});
+}
+
+inline bool is_hardware_fault(cudaError_t code) {
+  return code == cudaErrorECCUncorrectable || code == cudaErrorNvlinkUncorrectable ||
+         code == cudaErrorHardwareStackError;
+}
+
+/// Returns whether all later calls of this process on the device fail, too (documentation of cudaError).
+inline bool is_device_lost(cudaError_t code) {
+  switch (code) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorExternalDevice:
+      return true;
+    default:  // cudaErrorContained and cudaErrorTensorMemoryLeak, not named in CUDA 12.4
+      return is_hardware_fault(code) || static_cast<int>(code) == 226 || static_cast<int>(code) == 721;
+  }
+}
+
+/// Returns a sentence about the kernels that may have caused an error of this device, including kernels of other places
+/// on the same GPU; empty if no kernel was launched.
+inline std::string last_launch_text(int ordinal) {
+  if (ordinal < 0 || ordinal >= counted_ordinals) return {};
+  const device_map& map = device_map::of_process();
+  std::string text;
+  if (const char* name = last_launch(ordinal).load(std::memory_order_relaxed))
+    text = joined({" The last kernel launched on the device is ", name, "."});
+  for (int other = 0; other < counted_ordinals; ++other) {
+    const char* name = last_launch(other).load(std::memory_order_relaxed);
+    if (other == ordinal || name == nullptr || map.visible(other) != map.visible(ordinal)) continue;
+    text += joined(
+        {" The last kernel launched on ", place_name(backend::cuda{}, other), ", on the same GPU, is ", name, "."});
+  }
+  return text;
+}
+
+/// For each visible device, the reason why it is lost to this process; null while it is usable.
+inline std::atomic<const std::string*>& loss_of_cuda_device(int visible) {
+  static std::array<std::atomic<const std::string*>, counted_ordinals> losses{};
+  return losses[static_cast<std::size_t>(visible)];
+}
+
+/// For each visible device, whether a call has thrown device_lost for it.
+inline std::atomic<bool>& thrown_loss_of_cuda_device(int visible) {
+  static std::array<std::atomic<bool>, counted_ordinals> thrown{};
+  return thrown[static_cast<std::size_t>(visible)];
+}
+
+/// Marks the device behind `ordinal` as lost because of `why` (without full stop), unless it is lost already.
+inline void mark_cuda_device_lost(const std::string& why, int ordinal) {
+  const int visible = device_map::of_process().visible(ordinal);
+  if (visible < 0 || visible >= counted_ordinals) return;
+  std::atomic<const std::string*>& loss = loss_of_cuda_device(visible);
+  if (loss.load(std::memory_order_acquire) != nullptr) return;
+  const auto* text = new std::string(why);
+  const std::string* none = nullptr;
+  if (!loss.compare_exchange_strong(none, text, std::memory_order_acq_rel)) delete text;
+}
+
+inline void mark_cuda_device_lost(cudaError_t code, const char* call, int ordinal) {
+  mark_cuda_device_lost(
+      joined({"the device is lost to this process since ", call, " on ", place_name(backend::cuda{}, ordinal),
+              " failed: ", cuda_error_text(code), ".", last_launch_text(ordinal),
+              is_hardware_fault(code)
+                  ? " The GPU reports a hardware fault; run on another device and see nvidia-smi -q."
+                  : " A kernel failed and this process cannot use the device any more; run the program with "
+                    "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel.",
+              " To use the device again, restart the process"}),
+      ordinal);
+}
+
+inline void mark_cuda_device_timed_out(int ordinal) {
+  const char* last = last_launch(ordinal).load(std::memory_order_relaxed);
+  std::string why = timeout_text("the device", last == nullptr ? "its work" : last);
+  why.pop_back();
+  mark_cuda_device_lost(why, ordinal);
+}
+
+/// Returns why the device behind the existing place `ordinal` is lost; empty while usable. Makes no CUDA call.
+inline std::string why_cuda_device_lost(int ordinal) {
+  const int visible = device_map::of_process().visible(ordinal);
+  if (visible < 0 || visible >= counted_ordinals) return {};
+  const std::string* loss = loss_of_cuda_device(visible).load(std::memory_order_acquire);
+  return loss == nullptr ? std::string() : joined({place_name(backend::cuda{}, ordinal), ": ", *loss});
+}
+
+/// Returns whether the device is lost. For destructors, which make no calls on a lost device.
+inline bool cuda_device_lost(int ordinal) noexcept {
+  const int visible = device_map::of_process().visible(ordinal);
+  return visible >= 0 && visible < counted_ordinals &&
+         loss_of_cuda_device(visible).load(std::memory_order_acquire) != nullptr;
+}
+
+inline void require_cuda_device_usable(int ordinal) {
+  if (cuda_device_lost(ordinal)) [[unlikely]] {
+    thrown_loss_of_cuda_device(device_map::of_process().visible(ordinal)) = true;
+    throw device_lost(why_cuda_device_lost(ordinal) + ".");
+  }
+}
 
 /// Returns advice for an error of `call` that leaves the device usable, except out-of-memory and a missing device.
 inline const char* cuda_error_remedy(cudaError_t code, std::string_view call) {
@@ -38,8 +193,7 @@ inline const char* cuda_error_remedy(cudaError_t code, std::string_view call) {
   }
 }
 
-/// Throws the exception for a failed call. If the device can still be used, clears CUDA's record of the error;
-/// otherwise marks the device as lost.
+/// Throws the exception for a failed call. Clears CUDA's record of the error, or marks the device as lost.
 [[noreturn]] inline void throw_cuda_error(cudaError_t code, const char* call, int ordinal) {
   static_cast<void>(cudaGetLastError());
   if (is_device_lost(code)) {
@@ -61,14 +215,12 @@ inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
     throw_cuda_error(code, call, ordinal);
 }
 
-/// Ignores the result of a call, as destructors do. Clears CUDA's record of its error, which the program would
-/// otherwise take for an error of its own.
+/// Ignores a call's result, as destructors do. Clears CUDA's record, which would pass for an error of the program.
 inline void ignore_cuda(cudaError_t code) noexcept {
   if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
 }
 
-/// Returns whether a queried stream or event has work left, given the query's result. Returns false after a failure;
-/// a call that waits for the work throws the failure.
+/// Whether a queried stream or event has work left; false after a failure, which a call that waits throws.
 inline bool cuda_query_pending(cudaError_t code, const char* call, int ordinal) {
   if (code == cudaSuccess) return false;
   static_cast<void>(cudaGetLastError());

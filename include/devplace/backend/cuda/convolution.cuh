@@ -11,32 +11,23 @@
 
 namespace devplace {
 
-template <> struct implementation<backend::cuda, op::convolution> {
-  template <class T> static void run(int ordinal, const detail::convolution_arguments<T>& g) {
-    const detail::kernel_launch launch{ordinal};
-    if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn)
+namespace detail {
+
+/// Computes a convolution or one of its gradients.
+struct cuda_convolution {
+  template <class Arguments> static void run(int ordinal, const Arguments& g) {
+    const kernel_launch launch{ordinal};
+    if constexpr (configuration::convolution == convolution_library::cudnn)
       if (convolve_by_cudnn(ordinal, g, launch)) return;
-    detail::convolve(ordinal, g, launch);
+    convolve(ordinal, g, launch);
   }
 };
 
-template <> struct implementation<backend::cuda, op::convolution_input_gradient> {
-  template <class T> static void run(int ordinal, const detail::convolution_input_gradient_arguments<T>& g) {
-    const detail::kernel_launch launch{ordinal};
-    if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn)
-      if (convolve_by_cudnn(ordinal, g, launch)) return;
-    detail::convolve_back(ordinal, g, launch);
-  }
-};
+}  // namespace detail
 
-template <> struct implementation<backend::cuda, op::convolution_weight_gradient> {
-  template <class T> static void run(int ordinal, const detail::convolution_weight_gradient_arguments<T>& g) {
-    const detail::kernel_launch launch{ordinal};
-    if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn)
-      if (convolve_by_cudnn(ordinal, g, launch)) return;
-    detail::convolve_weight(ordinal, g, launch);
-  }
-};
+template <> struct implementation<backend::cuda, op::convolution> : detail::cuda_convolution {};
+template <> struct implementation<backend::cuda, op::convolution_input_gradient> : detail::cuda_convolution {};
+template <> struct implementation<backend::cuda, op::convolution_weight_gradient> : detail::cuda_convolution {};
 
 template <> struct implementation<backend::cuda, op::convolution_bias_gradient> {
   template <class T> static void run(int ordinal, const detail::convolution_bias_gradient_arguments<T>& g) {

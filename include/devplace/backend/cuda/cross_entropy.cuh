@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include <devplace/backend/cuda/kernel_launch.cuh>
-#include <devplace/backend/cuda/kernels/row_maximum.hpp>
 #include <devplace/backend/cuda/kernels/rows_kernel.hpp>
 #include <devplace/backend/cuda/workspace.hpp>
 #include <devplace/ops/cross_entropy.hpp>

@@ -25,7 +25,6 @@
 
 namespace devplace::detail {
 
-/// Returns advice for a cuDNN error other than out-of-memory.
 inline const char* cudnn_remedy(cudnnStatus_t status) {
   if (CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == 1000)  // not initialised, or an incompatible library
     return "All libraries of cuDNN must be of one version, for this driver and CUDA Toolkit; see LD_LIBRARY_PATH.";
@@ -80,7 +79,6 @@ class cudnn_caller {
 };
 
 /// Returns cuDNN's name of the element type of an attribute.
-///@{
 constexpr cudnnBackendAttributeType_t cudnn_type_of(std::int64_t) { return CUDNN_TYPE_INT64; }
 constexpr cudnnBackendAttributeType_t cudnn_type_of(float) { return CUDNN_TYPE_FLOAT; }
 constexpr cudnnBackendAttributeType_t cudnn_type_of(double) { return CUDNN_TYPE_DOUBLE; }
@@ -94,10 +92,8 @@ constexpr cudnnBackendAttributeType_t cudnn_type_of(cudnnPointwiseMode_t) { retu
 constexpr cudnnBackendAttributeType_t cudnn_type_of(cudnnReduceTensorOp_t) {
   return CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
 }
-///@}
 
-/// A descriptor of cuDNN's graph API. First its attributes are set; after finalize() it can be read or used by other
-/// descriptors.
+/// A descriptor of cuDNN's graph API. After its attributes are set and finalize(), it can be read or used by others.
 class cudnn_descriptor {
  public:
   cudnn_descriptor() = default;

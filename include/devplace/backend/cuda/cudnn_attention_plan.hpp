@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <span>
 #include <string>
@@ -26,7 +27,6 @@ struct attention_key {
   bool gradient;
   float scale;  ///< factor of scores
 
-  /// Returns all members, for comparison.
   std::array<std::uint64_t, 6> numbers() const {
     return {shape.samples,
             shape.length,
@@ -75,7 +75,6 @@ class attention_graph {
   };
 
  public:
-  /// Appends the descriptors to `to`.
   attention_graph(std::vector<cudnn_descriptor>& to, const attention_key& key, const cudnn_caller& caller)
       : parts_(to),
         caller_(caller),
@@ -94,7 +93,6 @@ class attention_graph {
   }
 
   /// Describes attention (or its gradient). Returns false if cuDNN lacks an operation.
-  ///@{
   bool describe() {
     const handle results = tensor(name::results, results_), log_sums = tensor(name::log_sums, rows_, CUDNN_DATA_FLOAT);
     const handle scores = masked(scaled_scores(tensor(name::queries, queries_), tensor(name::keys, keys_)));
@@ -127,7 +125,6 @@ class attention_graph {
     multiply(tensor(name::dqueries, queries_), dscores, reshape(k, queries_));
     return !unsupported_;
   }
-  ///@}
 
   std::span<const handle> operations() const { return operations_; }
   /// Returns the numbers of the tensors in memory.
@@ -145,7 +142,15 @@ class attention_graph {
     parts_.push_back(std::move(part));
     return parts_.back().get();
   }
-  void add_operation(cudnn_descriptor operation) { operations_.push_back(add(std::move(operation))); }
+  /// Adds an operation with these attributes, except those that are null.
+  void add_operation(cudnnBackendDescriptorType_t type,
+                     std::initializer_list<std::pair<cudnnBackendAttributeName_t, handle>> attributes) {
+    if (unsupported_) return;
+    cudnn_descriptor operation(type, caller_);
+    for (const auto& [attribute, value] : attributes)
+      if (value != nullptr) operation.set_all(attribute, std::array{value}, caller_);
+    operations_.push_back(add(std::move(operation)));
+  }
 
   enum class kind : unsigned char { memory, number, between };
   handle add_tensor(std::int64_t id, const layout& shape, cudnnDataType_t type, kind where) {
@@ -178,15 +183,12 @@ class attention_graph {
     descriptor.set(CUDNN_ATTR_POINTWISE_MODE, mode, caller_);
     descriptor.set(CUDNN_ATTR_POINTWISE_MATH_PREC, computed, caller_);
     if (axis >= 0) descriptor.set(CUDNN_ATTR_POINTWISE_AXIS, axis, caller_);
-    const handle finished = add(std::move(descriptor));
-    if (unsupported_) return;
-    cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, caller_);
-    operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, std::array{finished}, caller_);
-    operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, std::array{x}, caller_);
-    if (b != nullptr) operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, std::array{b}, caller_);
-    if (t != nullptr) operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_TDESC, std::array{t}, caller_);
-    operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, std::array{y}, caller_);
-    add_operation(std::move(operation));
+    add_operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR,
+                  {{CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, add(std::move(descriptor))},
+                   {CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x},
+                   {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, b},
+                   {CUDNN_ATTR_OPERATION_POINTWISE_TDESC, t},
+                   {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y}});
   }
   handle apply(cudnnPointwiseMode_t mode, const layout& shape, handle x, handle b = nullptr) {
     const handle y = between(shape, CUDNN_DATA_FLOAT);
@@ -194,20 +196,16 @@ class attention_graph {
     return y;
   }
 
-  /// Adds sums or maxima over the last axis.
   handle reduce(cudnnReduceTensorOp_t op, handle x) {
     const handle y = between(rows_, CUDNN_DATA_FLOAT);
     if (unsupported_) return y;
     cudnn_descriptor descriptor(CUDNN_BACKEND_REDUCTION_DESCRIPTOR, caller_);
     descriptor.set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_DATA_FLOAT, caller_);
     descriptor.set(CUDNN_ATTR_REDUCTION_OPERATOR, op, caller_);
-    const handle finished = add(std::move(descriptor));
-    if (unsupported_) return y;
-    cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, caller_);
-    operation.set_all(CUDNN_ATTR_OPERATION_REDUCTION_DESC, std::array{finished}, caller_);
-    operation.set_all(CUDNN_ATTR_OPERATION_REDUCTION_XDESC, std::array{x}, caller_);
-    operation.set_all(CUDNN_ATTR_OPERATION_REDUCTION_YDESC, std::array{y}, caller_);
-    add_operation(std::move(operation));
+    add_operation(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR,
+                  {{CUDNN_ATTR_OPERATION_REDUCTION_DESC, add(std::move(descriptor))},
+                   {CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x},
+                   {CUDNN_ATTR_OPERATION_REDUCTION_YDESC, y}});
     return y;
   }
 
@@ -215,24 +213,18 @@ class attention_graph {
     if (unsupported_) return;
     cudnn_descriptor descriptor(CUDNN_BACKEND_MATMUL_DESCRIPTOR, caller_);
     descriptor.set(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_DATA_FLOAT, caller_);
-    const handle finished = add(std::move(descriptor));
-    if (unsupported_) return;
-    cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, caller_);
-    operation.set_all(CUDNN_ATTR_OPERATION_MATMUL_DESC, std::array{finished}, caller_);
-    operation.set_all(CUDNN_ATTR_OPERATION_MATMUL_ADESC, std::array{a}, caller_);
-    operation.set_all(CUDNN_ATTR_OPERATION_MATMUL_BDESC, std::array{b}, caller_);
-    operation.set_all(CUDNN_ATTR_OPERATION_MATMUL_CDESC, std::array{c}, caller_);
-    add_operation(std::move(operation));
+    add_operation(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR,
+                  {{CUDNN_ATTR_OPERATION_MATMUL_DESC, add(std::move(descriptor))},
+                   {CUDNN_ATTR_OPERATION_MATMUL_ADESC, a},
+                   {CUDNN_ATTR_OPERATION_MATMUL_BDESC, b},
+                   {CUDNN_ATTR_OPERATION_MATMUL_CDESC, c}});
   }
 
   /// Adds the transposes of the matrices of x.
   handle reshape(handle x, const layout& shape) {
     const handle y = between(shape, element_);
-    if (unsupported_) return y;
-    cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, caller_);
-    operation.set_all(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, std::array{x}, caller_);
-    operation.set_all(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, std::array{y}, caller_);
-    add_operation(std::move(operation));
+    add_operation(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR,
+                  {{CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x}, {CUDNN_ATTR_OPERATION_RESHAPE_YDESC, y}});
     return y;
   }
 

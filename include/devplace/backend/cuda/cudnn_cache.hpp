@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -12,7 +11,7 @@
 
 #include <devplace/backend/cuda/cudnn_attention_plan.hpp>
 #include <devplace/backend/cuda/cudnn_plan.hpp>
-#include <devplace/backend/cuda/planning.hpp>
+#include <devplace/backend/cuda/queue.hpp>
 #include <devplace/backend/cuda/unfolded_convolution.hpp>
 
 namespace devplace::detail {
@@ -23,13 +22,6 @@ struct cuda_cudnn_workspace {
   static constexpr std::size_t bytes = std::size_t{256} << 20;
   static constexpr std::size_t zeroed = 0;
 };
-
-/// Returns a workspace of `bytes` bytes for the stream of `scope`; null if `bytes` is 0.
-inline void* cudnn_workspace(int ordinal, const cuda_scope& scope, std::size_t bytes) {
-  if (bytes == 0) return nullptr;
-  return bytes <= cuda_unfolding_workspace::bytes ? cuda_workspace<cuda_unfolding_workspace>(ordinal, scope)
-                                                  : cuda_workspace<cuda_cudnn_workspace>(ordinal, scope);
-}
 
 /// A place's cuDNN handle and plans. Guarded by sequence_mutex_of(), because the engines use the workspace of patches.
 struct cudnn_cache {
@@ -43,35 +35,30 @@ struct cudnn_cache {
   std::optional<bool> attends;  ///< result of has_attention(), once called
   std::uint64_t uses = 0;
 
-  /// Returns the plan of `key`, made by make_cudnn_plan() at its first use. Replaces the least recently used plan if
-  /// there are too many. Does not allocate if the plan exists.
+  /// Returns the plan of `key`, made by make_cudnn_plan() (see find_or_make).
   template <class Key> cudnn_plan& plan_of(const Key& key, int ordinal) {
-    plans_by<Key>& known = std::get<plans_by<Key>>(plans);
-    auto found = known.find(key);
-    if (found == known.end()) {
+    cudnn_plan& plan = find_or_make(std::get<plans_by<Key>>(plans), capacity, key, [&] {
       if (handle == nullptr) cudnn_caller(ordinal, key).check(cudnnCreate(&handle), "cudnnCreate");
-      cudnn_plan plan = make_cudnn_plan(handle, key, cuda_cudnn_workspace::bytes, ordinal);
-      plan.number = ++uses;
-      if (known.size() == capacity) erase_oldest(known);
-      found = known.emplace(key, std::move(plan)).first;
-    }
-    found->second.last_use = ++uses;
-    return found->second;
+      cudnn_plan made = make_cudnn_plan(handle, key, cuda_cudnn_workspace::bytes, ordinal);
+      made.number = ++uses;
+      return made;
+    });
+    plan.last_use = ++uses;
+    return plan;
   }
 };
 
-/// Returns the cache of a place. Never destroyed, because CUDA may shut down before static objects are destroyed.
-inline cudnn_cache& cudnn_cache_of(int ordinal) {
-  static auto& caches = *new std::array<cudnn_cache, counted_ordinals>;
-  return caches[static_cast<std::size_t>(ordinal)];
-}
+inline cudnn_cache& cudnn_cache_of(int ordinal) { return of_place<cudnn_cache>(ordinal); }
 
 /// Returns the workspace of a plan: `before` bytes, followed by the engine's bytes. Null if the plan needs none.
 inline std::byte* workspace_of(int ordinal, const cuda_scope& device, const cudnn_plan& plan) {
-  return static_cast<std::byte*>(cudnn_workspace(ordinal, device, plan.before + plan.workspace));
+  const std::size_t bytes = plan.before + plan.workspace;
+  if (bytes == 0) return nullptr;
+  return static_cast<std::byte*>(bytes <= cuda_unfolding_workspace::bytes
+                                     ? cuda_workspace<cuda_unfolding_workspace>(ordinal, device)
+                                     : cuda_workspace<cuda_cudnn_workspace>(ordinal, device));
 }
 
-/// An execution of the plan of `key`.
 template <class Key> struct cudnn_call {
   Key key;
   std::uint64_t plan_number;  ///< unequal to that of a captured call whose plan has been destroyed and made again

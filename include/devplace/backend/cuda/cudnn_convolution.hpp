@@ -7,7 +7,7 @@
 
 #include <devplace/backend/cuda/cudnn_cache.hpp>
 #include <devplace/backend/cuda/kernels/convolution.hpp>
-#include <devplace/backend/cuda/kernels/for_each.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/kernels/wide_convolution.hpp>
 #include <devplace/backend/cuda/unfolded_convolution.hpp>
 
@@ -51,7 +51,6 @@ void finish_images(std::size_t samples, std::size_t channels, std::size_t pixels
 
 /// Runs the operation. Returns false, with nothing enqueued, if cuDNN does not compute it. 16-bit elements are
 /// multiplied exactly and summed in float. Sums are rounded once; with a bias, y and dx are rounded a second time.
-///@{
 template <class T, class Launch>
 bool convolve_by_cudnn(int ordinal, const convolution_arguments<T>& a, const Launch& launch) {
   const convolution_shape& s = a.shape;
@@ -76,6 +75,5 @@ bool convolve_by_cudnn(int ordinal, const convolution_weight_gradient_arguments<
   else
     return run_cudnn<T>(ordinal, pass, a.shape, a.math, a.x, a.dweight, a.dy, a.beta, [](const T*) {});
 }
-///@}
 
 }  // namespace devplace::detail

@@ -4,18 +4,63 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <devplace/backend/cuda/cudnn.hpp>
-#include <devplace/backend/cuda/cudnn_key.hpp>
+#include <devplace/backend/cuda/product_key.hpp>
+#include <devplace/base/divided_up.hpp>
+#include <devplace/base/joined.hpp>
+#include <devplace/ops/detail/convolution_arguments.hpp>
 
 namespace devplace::detail {
+
+/// Which tensor of a convolution y = x * weight is computed from the other two: y, dx or dweight.
+enum class convolution_pass : unsigned char { output, input_gradient, weight_gradient };
+
+/// Everything that the choice of cuDNN's engine depends on.
+struct convolution_key {
+  convolution_shape shape;
+  convolution_pass pass;
+  const dtype* element;  ///< type of the tensors; sums of 16-bit elements are float
+  product_math math;
+  double beta;                             ///< factor of the existing result
+  std::array<std::uint32_t, 3> alignment;  ///< of x, weight and y, in bytes; powers of two
+
+  friend auto operator<=>(const convolution_key&, const convolution_key&) = default;
+};
+
+/// Returns the size in bytes of a 16-bit weight gradient, which cuDNN writes to the workspace; otherwise 0.
+inline std::size_t rounded_gradient_bytes(const convolution_key& key) {
+  if (key.pass != convolution_pass::weight_gradient || key.element->bytes != 2) return 0;
+  return padded_to(key.shape.weights() * 2, 256);
+}
+
+/// Describes the key for error messages: "the weight gradient of a convolution (float; x 8x64x28x28, weight 64x32x3x3,
+/// y 8x64x28x28, groups 2, stride 1x1, padding 1x1, dilation 1x1)".
+inline std::string to_string(const convolution_key& key) {
+  const convolution_shape& s = key.shape;
+  const auto size = [](std::size_t rows, std::size_t columns) { return joined({rows, "x", columns}); };
+  const auto array = [&](std::size_t outer, std::size_t channels, std::size_t rows, std::size_t columns) {
+    return joined({outer, "x", channels, "x", size(rows, columns)});
+  };
+  return joined({key.pass == convolution_pass::output           ? "a convolution"
+                 : key.pass == convolution_pass::input_gradient ? "the input gradient of a convolution"
+                                                                : "the weight gradient of a convolution",
+                 " (", precision_name(key.element, key.math), "; x ",
+                 array(s.samples, s.groups * s.channels, s.rows.in, s.columns.in), ", weight ",
+                 array(s.groups * s.outputs, s.channels, s.rows.size, s.columns.size), ", y ",
+                 array(s.samples, s.groups * s.outputs, s.rows.out, s.columns.out), ", groups ", s.groups, ", stride ",
+                 size(s.rows.stride, s.columns.stride), ", padding ", size(s.rows.padding, s.columns.padding),
+                 ", dilation ", size(s.rows.dilation, s.columns.dilation), ")"});
+}
 
 static_assert(dtypes.have(&dtype::cudnn, {CUDNN_DATA_FLOAT, CUDNN_DATA_DOUBLE, CUDNN_DATA_HALF, CUDNN_DATA_BFLOAT16,
                                           CUDNN_DATA_INT32, CUDNN_DATA_INT64, CUDNN_DATA_UINT8}));
@@ -41,18 +86,16 @@ struct cudnn_plan {
   /// Returns the descriptor of these addresses, and makes it at the first use of the addresses, because a finalised
   /// descriptor cannot be changed. Later uses do not allocate.
   const cudnn_descriptor& pack_of(const cudnn_addresses& addresses, std::uint64_t now, const cudnn_caller& caller) {
-    auto found = packs_.find(addresses);
-    if (found == packs_.end()) {
+    kept_pack& kept = find_or_make(packs_, most_packs, addresses, [&] {
       cudnn_descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, caller);
       pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::span<const std::int64_t>(tensors), caller);
       pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, std::span(addresses).first(tensors.size()), caller);
       pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, addresses.back(), caller);
       caller.check(cudnnBackendFinalize(pack.get()), "cudnnBackendFinalize");
-      if (packs_.size() == most_packs) erase_oldest(packs_);
-      found = packs_.emplace(addresses, kept_pack{std::move(pack), 0}).first;
-    }
-    found->second.last_use = now;
-    return found->second.pack;
+      return kept_pack{std::move(pack), 0};
+    });
+    kept.last_use = now;
+    return kept.pack;
   }
 
  private:
@@ -63,8 +106,7 @@ struct cudnn_plan {
   std::map<cudnn_addresses, kept_pack> packs_;
 };
 
-/// Appends the descriptors of a convolution's tensors, then of its windows, then of the operation. Returns false if
-/// cuDNN has no such operation. Needs no device.
+/// Appends descriptors of a convolution's tensors, windows and operation; false if cuDNN has none. Needs no device.
 inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const convolution_key& key,
                                  const cudnn_caller& caller) {
   const convolution_shape& s = key.shape;
@@ -176,7 +218,6 @@ inline bool keeps_promises(std::span<const cudnnBackendNumericalNote_t> notes, b
   });
 }
 
-/// Reads the notes of a configuration's engine, and checks them.
 inline bool keeps_promises(const cudnn_descriptor& configuration, bool tensor_cores, const cudnn_caller& caller) {
   const cudnn_descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR, caller);
   std::array<cudnnBackendDescriptor_t, 1> result{engine.get()};
@@ -200,7 +241,6 @@ inline std::vector<cudnn_descriptor> heuristic_results(const cudnn_descriptor& h
   return configurations;
 }
 
-/// Returns the engine configurations that cuDNN offers for a graph; none if it does not support the graph.
 inline std::vector<cudnn_descriptor> engine_configurations(const cudnn_descriptor& graph, cudnnBackendHeurMode_t mode,
                                                            const cudnn_caller& caller) {
   cudnn_descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, caller);

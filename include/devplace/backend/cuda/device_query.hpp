@@ -89,7 +89,6 @@ inline std::vector<std::string> cuda_peers(int ordinal, int visible) {
 
 }  // namespace detail
 
-/// Describes the devices that are visible to this process.
 template <> struct implementation<backend::cuda, op::device_query> {
   static int count() { return detail::cuda_place_count("a query of the devices"); }
   static std::string why_unavailable(int ordinal) { return detail::why_no_cuda_device(ordinal); }

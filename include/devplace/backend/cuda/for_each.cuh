@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include <devplace/backend/cuda/kernel_launch.cuh>
-#include <devplace/backend/cuda/kernels/for_each.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/ops/for_each.hpp>
 
 namespace devplace {

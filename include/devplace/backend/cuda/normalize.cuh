@@ -40,31 +40,40 @@ DEVPLACE_DEVICE void by_group(const normalize_row<T, Centred, Element>& p, Acces
     x.write(y, [&](std::size_t, T v, T weight) { return normalized(v) * weight; }, p.weight);
 }
 
-template <class T, bool Centred, class Element, class Access, class Group>
-DEVPLACE_DEVICE void by_group(const normalize_backward_row<T, Centred, Element>& p, Access access, const Group& group,
-                              std::size_t row, bool exists) {
-  const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
-  const auto normalized = scale_of_row<T, Centred>(group, x, p.n, p.epsilon);
-  const Element* const dy = p.dy + row * p.n;
+/// Computes terms and input gradient of a row of n elements. `weight_of(i, weights...)` is the weight of element i.
+template <class T, bool Centred, class Backward, class Access, class Group, class Weight, class... Weights>
+DEVPLACE_DEVICE void normalize_backward(const Backward& p, std::size_t n, Access access, const Group& group,
+                                        std::size_t row, bool exists, const Weight& weight_of,
+                                        const Weights*... weights) {
+  const auto x = access.values(group, p.x + row * n, exists ? n : 0);
+  const auto normalized = scale_of_row<T, Centred>(group, x, n, p.epsilon);
+  const auto* const dy = p.dy + row * n;
   T mean = 0, slope = 0;
   x.write(
-      p.terms + row * p.n,
-      [&](std::size_t, T v, T gradient, T weight) {
-        const T product = gradient * normalized(v);
+      p.terms + row * n,
+      [&](std::size_t i, T v, T gradient, auto... own) {
+        const T product = gradient * normalized(v), weight = weight_of(i, own...);
         mean += weight * gradient;
         slope += weight * product;
         return product;
       },
-      dy, p.weight);
-  mean = Centred ? group.all_reduce(mean, add_up{}) / static_cast<T>(p.n) : T{0};
-  slope = group.all_reduce(slope, add_up{}) / static_cast<T>(p.n);
+      dy, weights...);
+  mean = Centred ? group.all_reduce(mean, add_up{}) / static_cast<T>(n) : T{0};
+  slope = group.all_reduce(slope, add_up{}) / static_cast<T>(n);
   if (p.dx == nullptr) return;
   x.write(
-      p.dx + row * p.n,
-      [&](std::size_t, T v, T gradient, T weight) {
-        return normalized.scale * ((weight * gradient - mean) - normalized(v) * slope);
+      p.dx + row * n,
+      [&](std::size_t i, T v, T gradient, auto... own) {
+        return normalized.scale * ((weight_of(i, own...) * gradient - mean) - normalized(v) * slope);
       },
-      dy, p.weight);
+      dy, weights...);
+}
+
+template <class T, bool Centred, class Element, class Access, class Group>
+DEVPLACE_DEVICE void by_group(const normalize_backward_row<T, Centred, Element>& p, Access access, const Group& group,
+                              std::size_t row, bool exists) {
+  const auto weight_of = [](std::size_t, T weight) { return weight; };
+  normalize_backward<T, Centred>(p, p.n, access, group, row, exists, weight_of, p.weight);
 }
 
 }  // namespace devplace::detail

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/backend/cuda/planning.hpp>
+#include <devplace/backend/cuda/queue.hpp>
 #include <devplace/ops/planning.hpp>
 
 namespace devplace {
@@ -10,8 +10,7 @@ namespace devplace {
 template <> struct implementation<backend::cuda, op::planning> {
   struct scope {
     scope() { detail::only_plans() = true; }
-    scope(const scope&) = delete;
-    scope& operator=(const scope&) = delete;
+    scope& operator=(scope&&) = delete;
     ~scope() { detail::only_plans() = false; }
   };
 };

@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
-#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/quotient.hpp>
 #include <devplace/ops/pooling.hpp>
@@ -54,7 +53,6 @@ DEVPLACE_DEVICE four_squares<T> squares_of_windows(const Thread& t, const poolin
   return four_squares<T>::load(t, x + at, s.columns.in);
 }
 
-/// Computes 4 adjacent windows.
 template <class T, class F> struct wide_pool {
   static constexpr unsigned width = 4;
   F f;

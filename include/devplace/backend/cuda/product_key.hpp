@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <devplace/base/joined.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
@@ -21,8 +22,7 @@ enum class library_epilogue : unsigned char {
   row_sums  ///< writes the sums of the rows of op(A) to a vector
 };
 
-/// Everything that the choice of an algorithm depends on. Excludes alpha and beta: descriptors do not contain them, and
-/// an algorithm works for any alpha and beta.
+/// Everything that the choice of an algorithm depends on. An algorithm works for any alpha and beta.
 struct product_key {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t lda = 0, ldb = 0, ldc = 0;
@@ -87,10 +87,18 @@ inline std::string to_string(const product_key& key) {
                  ")"});
 }
 
-/// Erases the least recently used entry of a cache.
-template <class Key, class Plan> void erase_oldest(std::map<Key, Plan>& cache) {
-  const auto older = [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; };
-  cache.erase(std::min_element(cache.begin(), cache.end(), older));
+/// Returns the entry of `key` in a cache, made by `make()` at its first use. A full cache loses the entry that was used
+/// least recently. Does not allocate if the entry exists.
+template <class Key, class Entry, class Make>
+Entry& find_or_make(std::map<Key, Entry>& cache, std::size_t capacity, const Key& key, const Make& make) {
+  auto found = cache.find(key);
+  if (found == cache.end()) {
+    Entry made = make();
+    const auto older = [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; };
+    if (cache.size() == capacity) cache.erase(std::min_element(cache.begin(), cache.end(), older));
+    found = cache.emplace(key, std::move(made)).first;
+  }
+  return found->second;
 }
 
 }  // namespace devplace::detail

@@ -25,8 +25,7 @@ inline std::string cublaslt_status_text(cublasStatus_t status) {
   return joined({cublasLtGetStatusString(status), " (", static_cast<int>(status), ")"});
 }
 
-/// Throws the exception for a failed cuBLASLt call on behalf of the product `operation`; device_lost if the device is
-/// lost.
+/// Throws the exception for a failed cuBLASLt call for the product `operation`; device_lost if the device is lost.
 [[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
                                               const std::string& operation) {
   throw_if_device_lost(call, ordinal);
@@ -102,17 +101,10 @@ void set_product_attribute(const product_plan& plan, cublasLtMatmulDescAttribute
                  "cublasLtMatmulDescSetAttribute", ordinal, key);
 }
 
-/// Sets the vector that the epilogue reads or writes.
 inline void set_product_vector(product_plan& plan, const void* vector, int ordinal, const product_key& key) {
   if (key.epilogue == library_epilogue::none || plan.vector == vector) return;
   set_product_attribute(plan, CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector, ordinal, key);
   plan.vector = vector;
-}
-
-/// Returns the compute type: the elements' type, float for bf16 and half, and TF32 only if requested.
-inline cublasComputeType_t compute_type(const product_key& key) {
-  if (key.operand == dtype_of<double>) return CUBLAS_COMPUTE_64F;
-  return key.math == product_math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
 /// Returns whether an algorithm, according to its flags, reads its operands in the requested precision.
@@ -171,8 +163,7 @@ inline void report_product(const product_plan& plan, const product_key& key, int
                refused ? "not " : "", to_string(key).c_str(), reason.c_str());
 }
 
-/// Queries cuBLASLt's algorithms, fastest first by its own estimate, and keeps the first usable one. Queries more of
-/// them while all are unusable.
+/// Keeps the first usable algorithm of those that cuBLASLt lists, fastest first. Asks for more while none is usable.
 inline void choose_algorithm(cublasLtHandle_t handle, product_plan& plan, const product_key& key, int ordinal) {
   const cublaslt_preference preference = make_product_preference(key, ordinal);
   std::array<cublasLtMatmulHeuristicResult_t, 128> results{};  // a vector of this unnamed struct stops nvcc 13.0
@@ -204,8 +195,10 @@ inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key
                                       int ordinal) {
   product_plan plan;
   cublasLtMatmulDesc_t operation = nullptr;
-  check_cublaslt(cublasLtMatmulDescCreate(&operation, compute_type(key),
-                                          key.operand == dtype_of<double> ? CUDA_R_64F : CUDA_R_32F),
+  const bool in_double = key.operand == dtype_of<double>;
+  const auto in_float = key.math == product_math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  check_cublaslt(cublasLtMatmulDescCreate(&operation, in_double ? CUBLAS_COMPUTE_64F : in_float,
+                                          in_double ? CUDA_R_64F : CUDA_R_32F),
                  "cublasLtMatmulDescCreate", ordinal, key);
   plan.operation.reset(operation);
   const auto transposition = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };

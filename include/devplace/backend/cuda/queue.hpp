@@ -4,23 +4,68 @@
 
 #include <cuda_runtime_api.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <vector>
 
 #include <devplace/backend/cuda/repeated_launches.hpp>
 #include <devplace/backend/cuda/runtime.hpp>
-#include <devplace/backend/cuda/stream_pool.hpp>
 #include <devplace/backend/cuda/wait.hpp>
 #include <devplace/base/fork_count.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
-#include <devplace/memory/detail/failure_at_exit.hpp>
+#include <devplace/memory/detail/device_timeout.hpp>
 #include <devplace/memory/statistics.hpp>
+#include <devplace/place/device_map.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::detail {
+
+/// Whether this thread's operations only make plans and workspaces, without enqueueing work (ops/planning.hpp).
+inline bool& only_plans() {
+  static thread_local bool enabled = false;
+  return enabled;
+}
+
+/// The additional streams of one cuda place; thread-safe. Reuses returned streams and never destroys them: memory may
+/// later be freed in a stream's order, and CUDA may shut down before static objects are destroyed.
+class cuda_stream_pool {
+ public:
+  static cuda_stream_pool& on_device(int ordinal) { return of_place<cuda_stream_pool>(ordinal); }
+
+  /// Takes a stream of the place, whose device is the current one. Work of a previous owner may still be pending on it.
+  cudaStream_t take(int ordinal) {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      const cudaStream_t stream = idle_.back();
+      idle_.pop_back();
+      return stream;
+    }
+    created_.reserve(created_.size() + 1);
+    idle_.reserve(created_.size() + 1);  // so that give() does not allocate
+    cudaStream_t stream = nullptr;
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", ordinal);
+    created_.push_back(stream);
+    return stream;
+  }
+
+  void give(cudaStream_t stream) noexcept {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(stream);
+  }
+
+  /// Returns the `index`-th stream created so far, with or without an owner; null past the last.
+  cudaStream_t created(std::size_t index) const {
+    const std::lock_guard lock(mutex_);
+    return index < created_.size() ? created_[index] : nullptr;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<cudaStream_t> created_;
+  std::vector<cudaStream_t> idle_;
+};
 
 /// The resources of a logical device on its GPU: a stream for its work, and a pool from which memory is allocated and
 /// freed in the stream's order. Logical devices on one GPU run concurrently.
@@ -56,13 +101,9 @@ struct cuda_queue_slot {
   std::mutex mutex;
   std::atomic<const cuda_queue*> queue{nullptr};
 
-  static cuda_queue_slot& on_device(int ordinal) {
-    static auto& slots = *new std::array<cuda_queue_slot, counted_ordinals>;
-    return slots[static_cast<std::size_t>(ordinal)];
-  }
+  static cuda_queue_slot& on_device(int ordinal) { return of_place<cuda_queue_slot>(ordinal); }
 };
 
-/// Reports failed devices at exit.
 struct cuda_exit_report {
   unsigned made_in = fork_count();
   ~cuda_exit_report();
@@ -97,7 +138,6 @@ class cuda_scope {
         stream_(current_stream(ordinal) == nullptr ? queue_.stream
                                                    : static_cast<cudaStream_t>(current_stream(ordinal))) {}
 
-  /// Returns the device's number among CUDA's visible devices.
   int visible() const { return device_.visible(); }
   /// Returns the stream for a call of CUDA, after all work that this thread has enqueued.
   cudaStream_t stream() const {
@@ -125,7 +165,6 @@ class cuda_scope {
 
   void wait() const { wait_for_cuda_stream(stream(), ordinal_); }
 
-  /// Waits for the work enqueued so far on all streams of the place.
   void wait_for_all_streams() const {
     launch_collected();
     wait_for_cuda_stream(queue_.stream, ordinal_);
@@ -163,8 +202,7 @@ inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
   if (reached != nullptr) ignore_cuda(cudaEventDestroy(reached));
 }
 
-/// Waits for a stream at exit until the clock reaches `end`. Marks a device that is still busy as lost only if the
-/// program has set a device_timeout().
+/// Waits for a stream at exit until `end`. Marks a device that is still busy as lost only if a device_timeout() is set.
 inline void check_stream_at_exit(cudaStream_t stream, int ordinal, std::int64_t end) {
   if (cuda_device_lost(ordinal)) return;
   const cudaError_t code = poll_cuda([stream] { return cudaStreamQuery(stream); }, end);

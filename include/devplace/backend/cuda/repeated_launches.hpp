@@ -5,7 +5,6 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/backend/cuda/last_launch.hpp>
+#include <devplace/backend/cuda/check.hpp>
 #include <devplace/backend/cuda/runtime.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/ops/step_launches.hpp>
@@ -25,10 +24,7 @@ namespace devplace::detail {
 
 /// Returns the mutex of a place's sequences. A thread holds the mutex while it enqueues several launches that share a
 /// stream's workspace, so that no other thread enqueues launches between them. Also guards the libraries' plans.
-inline std::recursive_mutex& sequence_mutex_of(int ordinal) {
-  static auto& mutexes = *new std::array<std::recursive_mutex, counted_ordinals>;
-  return mutexes[static_cast<std::size_t>(ordinal)];
-}
+inline std::recursive_mutex& sequence_mutex_of(int ordinal) { return of_place<std::recursive_mutex>(ordinal); }
 
 /// Sets the padding of a call's arguments to zeros. Compilers without the function leave it; arguments with padding
 /// then seldom equal those of an earlier step, and their calls are made one by one.
@@ -168,8 +164,7 @@ class cuda_repeated_launches {
     s.captured = false;
   }
 
-  /// Captures calls in a stream of its own, because other threads may use the place's streams. Returns null if CUDA
-  /// cannot capture a call; nothing was enqueued then.
+  /// Captures calls in an own stream: other threads may use the place's. Null, with nothing enqueued, if CUDA cannot.
   cudaGraphExec_t capture(const call_sequence& calls) const {
     cudaStream_t own = nullptr;
     if (const cudaError_t code = cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking); code != cudaSuccess)
@@ -223,8 +218,7 @@ class cuda_repeated_launches::scope {
     launches_->counts_ = {};
     collecting_launches() = launches_;
   }
-  scope(const scope&) = delete;
-  scope& operator=(const scope&) = delete;
+  scope& operator=(scope&&) = delete;
   /// After an exception, also launches what the program has enqueued before.
   ~scope() {
     if (launches_ == nullptr) return;
@@ -235,7 +229,6 @@ class cuda_repeated_launches::scope {
     }
   }
 
-  /// Launches the calls collected so far.
   void finish() {
     if (launches_ == nullptr) return;
     if (launches_->pending_.size() != 0) launches_->launch();
@@ -247,13 +240,11 @@ class cuda_repeated_launches::scope {
   cuda_repeated_launches* launches_ = nullptr;  ///< null if each call launches at once
 };
 
-/// While an object exists, this thread's launches precede the collected ones: for changes that only the end of the
-/// sequence reads.
+/// While it exists, this thread's launches precede the collected ones: for changes that the sequence's end reads.
 class cuda_repeated_launches::ahead {
  public:
   ahead() : collector_(std::exchange(collecting_launches(), nullptr)) {}
-  ahead(const ahead&) = delete;
-  ahead& operator=(const ahead&) = delete;
+  ahead& operator=(ahead&&) = delete;
   ~ahead() { collecting_launches() = collector_; }
 
  private:

@@ -8,9 +8,7 @@
 #include <string>
 
 #include <devplace/backend/cuda/check.hpp>
-#include <devplace/backend/cuda/lost_device.hpp>
 #include <devplace/base/error.hpp>
-#include <devplace/place/detail/device_numbering.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/place.hpp>
 
@@ -86,8 +84,7 @@ inline int cuda_visible_device(int ordinal) {
   return device_map::of_process().visible(ordinal);
 }
 
-/// Returns whether a visible device has a primary context in this process. Makes none, unlike most calls for a device.
-/// Returns true if the driver cannot be asked.
+/// Whether a visible device has a primary context; makes none, unlike most calls. True if the driver cannot be asked.
 inline bool has_cuda_context(int visible) noexcept {
   static const auto query = [] {
     void* found = nullptr;
@@ -115,8 +112,7 @@ class quiet_cuda_device_guard {
     if (changed_) code_ = cudaSetDevice(visible);
     ignore_cuda(code_);
   }
-  quiet_cuda_device_guard(const quiet_cuda_device_guard&) = delete;
-  quiet_cuda_device_guard& operator=(const quiet_cuda_device_guard&) = delete;
+  quiet_cuda_device_guard& operator=(quiet_cuda_device_guard&&) = delete;
   ~quiet_cuda_device_guard() {
     if (changed_ && has_cuda_context(previous_)) ignore_cuda(cudaSetDevice(previous_));
   }

@@ -6,15 +6,13 @@
 #include <cstdint>
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
-#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/byte_scale.hpp>
 
 namespace devplace::detail {
 
-/// Converts n bytes to T: `groups` groups of 16 bytes with one wide read each, the rest one by one. Looks up each
-/// byte's value in a table in shared memory.
+/// Converts n bytes by a table in shared memory: `groups` groups of 16 bytes with one wide read, the rest one by one.
 template <class T> struct scale_bytes_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned group = 16;  // bytes

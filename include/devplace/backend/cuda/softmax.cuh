@@ -4,14 +4,12 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cuda/kernels/row_maximum.hpp>
 #include <devplace/backend/cuda/kernels/rows_kernel.hpp>
 #include <devplace/ops/softmax.hpp>
 
 namespace devplace::detail {
 
-/// The maximum of those elements of a row that are not NaN, and the sum of exp(x - maximum). `Keep`: these exponentials
-/// replace the elements.
+/// The maximum of a row's elements except NaN, and the sum of exp(x - maximum). `Keep`: these replace the elements.
 template <class T, bool Keep> struct row_exponential_sum {
   T max;
   T sum;

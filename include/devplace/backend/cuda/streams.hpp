@@ -5,7 +5,6 @@
 #include <cuda_runtime_api.h>
 
 #include <devplace/backend/cuda/queue.hpp>
-#include <devplace/backend/cuda/stream_pool.hpp>
 #include <devplace/memory/stream.hpp>
 
 namespace devplace {

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include <devplace/backend/cuda/kernels/convolution.hpp>
-#include <devplace/backend/cuda/kernels/for_each.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/kernels/wide_convolution.hpp>
 #include <devplace/backend/cuda/product.hpp>
 #include <devplace/backend/cuda/workspace.hpp>
@@ -65,13 +65,6 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
   }
 }
 
-/// Multiplies all groups; `g` is the product of the first group. A has `of_a` elements per group; B and C likewise.
-template <class T, class C, class Launch>
-void multiply_groups(int ordinal, const gemm_arguments<T, C>& g, std::size_t groups, std::size_t of_a, std::size_t of_b,
-                     std::size_t of_c, const Launch& launch) {
-  multiply(ordinal, gemm_batch<T, C>{g, groups, of_a, of_b, of_c}, launch);
-}
-
 template <class T, class Launch>
 void convolve(int ordinal, const convolution_arguments<T>& a, const Launch& launch,
               std::size_t bytes = cuda_unfolding_workspace::bytes) {
@@ -84,15 +77,15 @@ void convolve(int ordinal, const convolution_arguments<T>& a, const Launch& laun
     g.m = s.outputs, g.n = n, g.k = s.depth();
     g.a = a.weight, g.lda = g.k, g.b = u.unfolded, g.ldb = n, g.c = u.matrix, g.ldc = n;
     g.math = a.math;
-    multiply_groups(ordinal, g, s.groups, g.m * g.k, g.k * n, g.m * n, launch);
+    multiply(ordinal, gemm_batch<T, computed_t<T>>{g, s.groups, g.m * g.k, g.k * n, g.m * n}, launch);
     with_kernel(s.groups * s.outputs * n,
                 finish_functor<T>{s.groups * s.outputs, pixels, u.pixels, u.matrix, a.bias, a.epilogue, a.y}, launch);
   });
 }
 
 template <class T, class Launch>
-void convolve_back(int ordinal, const convolution_input_gradient_arguments<T>& a, const Launch& launch,
-                   std::size_t bytes = cuda_unfolding_workspace::bytes) {
+void convolve(int ordinal, const convolution_input_gradient_arguments<T>& a, const Launch& launch,
+              std::size_t bytes = cuda_unfolding_workspace::bytes) {
   const convolution_shape& s = a.shape;
   const auto pixels = static_cast<std::uint32_t>(s.pixels());
   for_each_range<computed_t<T>, T>(ordinal, s, bytes, [&](const auto& u) {
@@ -104,15 +97,15 @@ void convolve_back(int ordinal, const convolution_input_gradient_arguments<T>& a
     g.transpose_a = true;
     g.a = a.weight, g.lda = g.m, g.b = u.matrix, g.ldb = n, g.c = u.unfolded, g.ldc = n;
     g.math = a.math;
-    multiply_groups(ordinal, g, s.groups, g.m * g.k, g.k * n, g.m * n, launch);
+    multiply(ordinal, gemm_batch<T, computed_t<T>>{g, s.groups, g.m * g.k, g.k * n, g.m * n}, launch);
     with_kernel(u.samples * s.groups * s.channels * s.plane(), fold_functor<T>{s, u.pixels, u.unfolded, a.bias, a.dx},
                 launch);
   });
 }
 
 template <class T, class Launch>
-void convolve_weight(int ordinal, const convolution_weight_gradient_arguments<T>& a, const Launch& launch,
-                     std::size_t bytes = cuda_unfolding_workspace::bytes) {
+void convolve(int ordinal, const convolution_weight_gradient_arguments<T>& a, const Launch& launch,
+              std::size_t bytes = cuda_unfolding_workspace::bytes) {
   const convolution_shape& s = a.shape;
   const auto pixels = static_cast<std::uint32_t>(s.pixels());
   computed_t<T> beta = a.beta;
@@ -127,7 +120,7 @@ void convolve_weight(int ordinal, const convolution_weight_gradient_arguments<T>
     g.a = u.matrix, g.lda = n, g.b = u.unfolded, g.ldb = n, g.c = a.dweight, g.ldc = g.n;
     g.beta = beta;
     g.math = a.math;
-    multiply_groups(ordinal, g, s.groups, g.m * n, g.n * n, g.m * g.n, launch);
+    multiply(ordinal, gemm_batch<T, computed_t<T>>{g, s.groups, g.m * n, g.n * n, g.m * g.n}, launch);
     beta = 1;
   });
 }

@@ -11,7 +11,6 @@
 #include <devplace/backend/cuda/check.hpp>
 #include <devplace/base/clock.hpp>
 #include <devplace/memory/detail/device_timeout.hpp>
-#include <devplace/memory/detail/device_watch.hpp>
 
 namespace devplace::detail {
 
@@ -38,8 +37,7 @@ cudaError_t poll_cuda(const Query& query, std::int64_t end, const Meanwhile& mea
 class watched_wait {
  public:
   explicit watched_wait(int ordinal) : ordinal_(ordinal) {}
-  watched_wait(const watched_wait&) = delete;
-  watched_wait& operator=(const watched_wait&) = delete;
+  watched_wait& operator=(watched_wait&&) = delete;
   ~watched_wait() { device_watches::of_process().end_wait(); }
 
   void operator()() const {

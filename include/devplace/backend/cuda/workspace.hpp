@@ -4,7 +4,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <array>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -32,17 +31,15 @@ struct cuda_reduction_workspace {
 };
 
 /// Returns the workspace of kind `Use` of the stream of `scope`. It is allocated from the pool of the place `ordinal`
-/// at the stream's first use and aligned to 256 bytes; its first `Use::zeroed` bytes are zero. Each stream has its own
-/// workspace, because operations on two streams may run concurrently; operations on one stream overwrite the workspace
-/// in turn. An operation of several kernels must keep other threads from enqueueing kernels between them
-/// (sequence_mutex_of). Never freed, because CUDA may shut down before static objects are destroyed.
+/// at the stream's first use and aligned to 256 bytes; its first `Use::zeroed` bytes are zero. Each stream has its own,
+/// because operations on two streams may run concurrently; operations on one stream overwrite it in turn. An operation
+/// of several kernels must keep other threads from enqueueing kernels between them (sequence_mutex_of).
 template <class Use> void* cuda_workspace(int ordinal, const cuda_scope& scope) {
   struct place_workspaces {
     std::mutex mutex;
     std::map<cudaStream_t, memory_block> blocks;
   };
-  static auto& places = *new std::array<place_workspaces, counted_ordinals>;
-  place_workspaces& own = places[static_cast<std::size_t>(ordinal)];
+  auto& own = of_place<place_workspaces>(ordinal);
   const std::lock_guard lock(own.mutex);
   const auto found = own.blocks.find(scope.stream_id());
   if (found != own.blocks.end()) return found->second.data();
@@ -53,7 +50,6 @@ template <class Use> void* cuda_workspace(int ordinal, const cuda_scope& scope) 
   return own.blocks.emplace(scope.stream_id(), std::move(block)).first->second.data();
 }
 
-/// Returns the current stream's cuda_reduction_workspace.
 template <class T> partial_results<T> cuda_partial_results(int ordinal) {
   static_assert(sizeof(T) <= 16 && alignof(T) <= 16);
   const cuda_scope device(ordinal);

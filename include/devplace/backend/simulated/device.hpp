@@ -22,8 +22,8 @@
 #include <devplace/base/host_memory.hpp>
 #include <devplace/base/thread_team.hpp>
 #include <devplace/memory/detail/device_timeout.hpp>
-#include <devplace/place/device_failure.hpp>
 #include <devplace/place/place.hpp>
+#include <devplace/place/replica_error.hpp>
 
 namespace devplace::op {
 struct events;

@@ -10,8 +10,8 @@
 #include <devplace/backend/simulated/driver.hpp>
 #include <devplace/backend/simulated/memory_limit.hpp>
 #include <devplace/backend/simulated/pool.hpp>
-#include <devplace/place/detail/device_numbering.hpp>
 #include <devplace/place/device_info.hpp>
+#include <devplace/place/device_map.hpp>
 
 namespace devplace {
 

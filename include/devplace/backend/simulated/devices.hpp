@@ -17,7 +17,7 @@
 #include <devplace/base/fork_count.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
-#include <devplace/memory/detail/failure_at_exit.hpp>
+#include <devplace/memory/detail/device_timeout.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::detail {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <devplace/base/error.hpp>
-#include <devplace/base/whole_number.hpp>
+#include <devplace/base/parse_number.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/place.hpp>
 

@@ -17,7 +17,6 @@
 #include <devplace/base/clock.hpp>
 #include <devplace/base/detail/processor_count.hpp>
 #include <devplace/base/detail/team_task.hpp>
-#include <devplace/base/detail/thread_processor.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/base/fork_count.hpp>
 #include <devplace/base/spin_wait.hpp>
@@ -41,8 +40,7 @@ class builtin_thread_team {
   /// Starts `size - 1` workers. Throws argument_error unless 1 <= size <= 4096.
   explicit builtin_thread_team(int size) { start(size); }
 
-  builtin_thread_team(const builtin_thread_team&) = delete;
-  builtin_thread_team& operator=(const builtin_thread_team&) = delete;
+  builtin_thread_team& operator=(builtin_thread_team&&) = delete;
 
   /// Joins the workers. Must not be called during a run().
   ~builtin_thread_team() { stop(); }
@@ -131,8 +129,7 @@ class builtin_thread_team {
   /// Marks the calling thread as running the team's functions.
   struct running_guard {
     explicit running_guard(const builtin_thread_team* team) : before(std::exchange(running_, team)) {}
-    running_guard(const running_guard&) = delete;
-    running_guard& operator=(const running_guard&) = delete;
+    running_guard& operator=(running_guard&&) = delete;
     ~running_guard() { running_ = before; }
     const builtin_thread_team* before;
   };

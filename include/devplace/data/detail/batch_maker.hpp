@@ -15,16 +15,14 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
-#include <devplace/data/detail/batch_share.hpp>
 #include <devplace/data/detail/batch_source.hpp>
-#include <devplace/data/detail/feature_scale.hpp>
 #include <devplace/data/detail/prefetcher.hpp>
 #include <devplace/data/detail/sample_transform.hpp>
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/loader_options.hpp>
 #include <devplace/data/sampler.hpp>
+#include <devplace/tensor/detail/distributed_access.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
-#include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -58,7 +56,6 @@ class batch_plan {
   /// Number of rows of batch `number`, and this process's share of them.
   std::size_t rows(std::size_t number) const { return std::min(batch_, visited_ - number * batch_); }
   const batch_share& share() const { return share_; }
-  /// Number of the epoch that was started last.
   int epoch() const { return epoch_; }
 
  protected:
@@ -174,7 +171,6 @@ class batch_maker : public batch_plan {
     for (std::unique_ptr<batch_type>& slot : slots_) slot.reset(new_slot());
   }
 
-  /// Extents of the largest batch's tensors.
   features_extents features_capacity() const { return with_rows(data_.features, capacity()); }
   targets_extents targets_capacity() const { return with_rows(data_.targets, capacity()); }
 
@@ -187,13 +183,11 @@ class batch_maker : public batch_plan {
   /// Whether features stay bytes until they reach the device, and the scaling that the device applies.
   bool as_bytes() const { return as_bytes_; }
   const feature_scale<feature, sample_element>& scale() const { return scale_; }
-  /// How the device moves the pixels of features and targets if features stay bytes; `on_device` is null if the device
-  /// moves none.
+  /// How the device moves pixels of features and targets that stay bytes; `on_device` is null if it moves none.
   const moved_images& moved_features() const { return transform_.features; }
   const moved_images& moved_targets() const { return transform_.targets; }
 
-  /// Number of slots, one for each batch that is being made or in use. `wait(object, slot)` is called in any thread
-  /// before a slot is refilled.
+  /// Number of slots, one per batch in use. `wait(object, slot)` is called in any thread before a slot is refilled.
   std::size_t slots() const { return slots_.size(); }
   void wait_before_filling(void (*wait)(const void* object, std::size_t slot) noexcept, const void* object) {
     wait_ = wait;

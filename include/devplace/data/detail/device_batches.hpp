@@ -11,7 +11,7 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
-#include <devplace/data/detail/batch_share.hpp>
+#include <devplace/data/detail/batch_source.hpp>
 #include <devplace/data/detail/sample_transform.hpp>
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/memory/block.hpp>
@@ -20,7 +20,7 @@
 #include <devplace/ops/scale_bytes.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/detail/leading_extent.hpp>
+#include <devplace/tensor/detail/distributed_access.hpp>
 #include <devplace/tensor/distributed.hpp>
 
 namespace devplace::detail {
@@ -30,9 +30,7 @@ namespace devplace::detail {
 /// the threads that fill the slots.
 class copy_lane {
  public:
-  copy_lane() = default;
-  copy_lane(const copy_lane&) = delete;
-  copy_lane& operator=(const copy_lane&) = delete;
+  copy_lane& operator=(copy_lane&&) = delete;
   /// Waits for the copies, since the slots are freed next.
   ~copy_lane() {
     for (std::size_t slot = 0; slot < copied_.size(); ++slot) wait_for(slot);
@@ -71,8 +69,7 @@ class copy_lane {
     follow_event<Backend>(ordinal_, copied_[slot]);
   }
 
-  /// Waits on the host until the last copies from a slot are done, or skipped on a failed device. Callable from any
-  /// thread.
+  /// Waits until the last copies from a slot are done, or skipped on a failed device. Callable from any thread.
   void wait_for(std::size_t slot) const noexcept { wait_(copied_[slot]); }
 
  private:
@@ -186,8 +183,7 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
     if constexpr (single_place<Where>) {
       return Tensor(extents);
     } else {
-      // Under torch's rule a place may get more rows of a smaller batch; memory for equal parts is enough for all
-      // batches.
+      // Under torch's rule a place may get more rows of a smaller batch; memory for equal parts is enough for all.
       const std::size_t rows = extents.extent(0), all = share_.participants.count, equal = padded_to(rows, all);
       const auto most = with_dynamic_axis<Extents>::with(share_.rule == split::torch ? equal : rows, extents);
       Tensor result = [&] {

@@ -103,7 +103,6 @@ class idx_contents {
   }
 
   const stored_array& array() const { return array_; }
-  /// Continues with the elements.
   byte_source& source() { return *source_; }
 
  private:

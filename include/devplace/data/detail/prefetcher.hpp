@@ -32,8 +32,7 @@ class prefetcher {
       : prefetcher(make, object, workers, slots) {
     require_workers();  // if it throws, the destructor joins the started threads
   }
-  prefetcher(const prefetcher&) = delete;
-  prefetcher& operator=(const prefetcher&) = delete;
+  prefetcher& operator=(prefetcher&&) = delete;
   ~prefetcher() {
     forget_workers_of_parent();
     {
@@ -56,8 +55,7 @@ class prefetcher {
     work_.notify_all();
   }
 
-  /// Waits until batch `batch` is made and returns its slot. Throws the exception of a failed batch. Batch numbers must
-  /// increase from call to call.
+  /// Waits until `batch`, larger in each call, is made; returns its slot. Throws the exception of a failed batch.
   DEVPLACE_COMPILABLE([[gnu::noinline]]) std::size_t wait(std::size_t batch) {
     const std::size_t slot = batch % results_.size();
     if (workers_.empty()) {

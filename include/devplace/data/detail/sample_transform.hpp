@@ -96,7 +96,6 @@ inline void* thread_memory(std::size_t part, std::size_t bytes) {
 class sample_moves {
  public:
   bool moves() const { return move_ != nullptr; }
-  /// Writes the move of a sample.
   void store_move(std::size_t index, int epoch, double* to) const { move_(function_.get(), index, epoch, to); }
 
   /// Returns the moved sample, in memory of the calling thread, and moves the sample's target in place.
@@ -107,8 +106,7 @@ class sample_moves {
     return moved_(*this, move, sample, bytes, target, target_element_bytes);
   }
 
-  /// Checks the number of a sample's elements and the size of a target, and sets the number of channels of moved
-  /// targets. Throws shape_error.
+  /// Checks the sizes of a sample and a target, and sets the number of channels of moved targets. Throws shape_error.
   void check(std::size_t sample_elements, const image_size& target) {
     if (check_ != nullptr) check_(*this, sample_elements, target);
   }

@@ -90,8 +90,7 @@ class csv_text {
           "character that only separates fields.");
   }
 
-  /// Finds the next line, without its end. Skips blank lines, except in a file of one column, where they are empty
-  /// fields.
+  /// Finds the next line, without its end. Skips blank lines, except in a file of one column: they are empty fields.
   bool next_line(std::string_view& line) {
     while (!rest_.empty()) {
       const std::size_t end = rest_.find('\n');
@@ -178,12 +177,7 @@ class csv_text {
   }
 
   std::string names() const {
-    constexpr std::size_t most = 8;
-    std::string text;
-    for (std::size_t k = 0; k < names_.size() && k < most; ++k)
-      text += (k == 0 ? "" : ", ") + in_quotes(printable(names_[k]));
-    if (names_.size() > most) text += joined({" and ", names_.size() - most, " more"});
-    return text;
+    return listed(names_.size(), [this](std::size_t k) { return in_quotes(printable(names_[k])); });
   }
 
   static bool is_missing(std::string_view text) {

@@ -49,7 +49,6 @@ inline std::string dlpack_device_text(dlpack::device device) {
   return joined({"on a device of DLPack's type ", static_cast<std::int32_t>(device.type)});
 }
 
-/// The requirements of a program for a tensor that it receives.
 struct dlpack_request {
   const char* operation;
   const dtype* type;

@@ -19,7 +19,6 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Decompresses a gzip file while it is read.
 class gzip_reader final : public inflate_reader {
  public:
   /// `begun` has the bytes that were already read from `compressed`, at most 16. `compressed` and the texts, which
@@ -61,7 +60,6 @@ class gzip_reader final : public inflate_reader {
   /// Number of zeros accepted after the last member. gzip accepts them too: files from tapes and archives have them.
   static constexpr std::size_t most_padding = std::size_t{1} << 20;
 
-  /// Continues with the next member of the gzip file, or ends.
   void next_member() {
     std::size_t padding = 0;
     for (feed(); stream_.avail_in != 0 && *stream_.next_in == 0; feed()) {

@@ -159,7 +159,6 @@ class safetensors_parser {
                         ", whose size is not known. Write it as F32, F64, F16, BF16, I32, I64 or U8."});
   }
 
-  /// Checks that the range of bytes fits the shape.
   void set_range(safetensors_entry& entry, const safetensors_type& type, const std::vector<std::uint64_t>& offsets) {
     const auto bytes = stored_bytes(entry.extents, type.bytes);
     if (!bytes) fail_tensor(entry, {"is larger than any memory. The header is damaged; copy the file again."});

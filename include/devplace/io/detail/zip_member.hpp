@@ -8,18 +8,186 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <devplace/config.hpp>
-#include <devplace/io/detail/zip_directory.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
+
+// The zip format (PKWARE's APPNOTE.TXT 6.3.10) as np.savez and zipfile write it: members, each behind a local header,
+// then the central directory, which lists the members, then the end record. Numbers are little-endian. If a number does
+// not fit, all its bits are ones, and an extra field or record has the number in 64 bits (zip64).
 
 // Either header defines deflate_reader and zip_checksum.
 #include DEVPLACE_DEFLATE_READER
 
 namespace devplace::detail {
 
-/// The stored bytes of a member.
+/// A file, or bytes in memory, with random access.
+struct zip_file {
+  std::size_t (*read_some)(const void* object, std::uint64_t offset, void* to, std::size_t bytes);
+  const void* object;
+  std::uint64_t bytes;
+  std::string_view path;  ///< for messages
+
+  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_file("npz_file", path, found); }
+  /// Reads `count` bytes at an offset. Throws file_error if the file ends before all bytes are read.
+  void read(std::uint64_t offset, void* to, std::size_t count) const {
+    if (offset > bytes || count > bytes - offset || read_some(object, offset, to, count) < count)
+      fail({"is truncated: it ends inside its directory or one of its members. Copy or download it again."});
+  }
+};
+
+struct zip_entry {
+  std::string name;
+  std::uint64_t compressed = 0;  ///< bytes in the file
+  std::uint64_t contents = 0;    ///< bytes after decompression
+  std::uint64_t header = 0;      ///< offset of the local header
+  std::uint32_t checksum = 0;
+  unsigned method = 0, flags = 0;
+};
+
+template <int Bytes> std::uint64_t zip_number(const unsigned char* at) {
+  std::uint64_t number = 0;
+  for (int i = Bytes; i-- != 0;) number = number << 8 | at[i];
+  return number;
+}
+
+class zip_directory_reader {
+ public:
+  explicit zip_directory_reader(const zip_file& file) : file_(file) {}
+
+  /// Reads all members in their order. Throws file_error for a damaged or incomplete directory.
+  std::vector<zip_entry> read() const {
+    const place_of_directory place = find();
+    if (place.offset > place.before || place.bytes > place.before - place.offset)
+      file_.fail({"has a directory that is not where its end record says. ", advice});
+    if (place.entries > place.bytes / header_bytes)
+      file_.fail({"announces ", place.entries, " members and has a directory for at most ", place.bytes / header_bytes,
+                  ". ", advice});
+    std::vector<unsigned char> directory(static_cast<std::size_t>(place.bytes));
+    file_.read(place.offset, directory.data(), directory.size());
+    std::vector<zip_entry> entries;
+    entries.reserve(static_cast<std::size_t>(place.entries));
+    std::size_t at = 0;
+    for (std::uint64_t k = 0; k != place.entries; ++k) {
+      entries.push_back(entry(directory, at));
+      if (entries.back().header > place.offset || entries.back().compressed > place.offset - entries.back().header)
+        file_.fail({"has a member, ", in_quotes(printable(entries.back().name)), ", that reaches into its directory. ",
+                    advice});
+    }
+    if (at != directory.size()) file_.fail({"has bytes behind the last entry of its directory. ", advice});
+    refuse_repeated(entries);
+    return entries;
+  }
+
+ private:
+  struct place_of_directory {
+    std::uint64_t entries, bytes, offset, before;  ///< `before`: an upper bound for the directory's end
+  };
+  static constexpr std::size_t header_bytes = 46, end_bytes = 22, locator_bytes = 20, end64_bytes = 56;
+  static constexpr std::size_t longest_comment = 0xffff;
+  static constexpr const char* advice = "Write it again with np.savez.";
+
+  place_of_directory find() const {
+    const std::size_t tail =
+        static_cast<std::size_t>(std::min<std::uint64_t>(file_.bytes, end_bytes + longest_comment));
+    std::vector<unsigned char> bytes(tail);
+    file_.read(file_.bytes - tail, bytes.data(), tail);
+    for (std::size_t at = tail < end_bytes ? 0 : tail - end_bytes + 1; at-- != 0;) {
+      const unsigned char* const end = bytes.data() + at;
+      if (zip_number<4>(end) != 0x06054b50 || zip_number<2>(end + 20) != tail - at - end_bytes) continue;
+      return described(end, file_.bytes - tail + at);
+    }
+    file_.fail(
+        {"is not a .npz file: it has no end record of a zip file. If it was one, it is truncated; copy it again."});
+  }
+
+  place_of_directory described(const unsigned char* end, std::uint64_t offset) const {
+    place_of_directory place{zip_number<2>(end + 10), zip_number<4>(end + 12), zip_number<4>(end + 16), offset};
+    const bool large = place.entries == 0xffff || place.bytes == 0xffffffff || place.offset == 0xffffffff;
+    unsigned char locator[locator_bytes];
+    if (large && offset >= locator_bytes) {
+      file_.read(offset - locator_bytes, locator, locator_bytes);
+      if (zip_number<4>(locator) == 0x07064b50) return described64(zip_number<8>(locator + 8), offset - locator_bytes);
+    }
+    if (zip_number<2>(end + 4) != 0 || zip_number<2>(end + 6) != 0) refuse_parts();
+    return place;
+  }
+
+  place_of_directory described64(std::uint64_t offset, std::uint64_t before) const {
+    unsigned char end[end64_bytes];
+    file_.read(offset, end, end64_bytes);
+    if (zip_number<4>(end) != 0x06064b50 || offset > before || before - offset < end64_bytes)
+      file_.fail({"has no 64-bit end record where its locator says. ", advice});
+    if (zip_number<4>(end + 16) != 0 || zip_number<4>(end + 20) != 0) refuse_parts();
+    return {zip_number<8>(end + 32), zip_number<8>(end + 40), zip_number<8>(end + 48), offset};
+  }
+
+  /// Reads the entry at `at` and moves `at` behind it.
+  zip_entry entry(const std::vector<unsigned char>& directory, std::size_t& at) const {
+    const auto need = [&](std::size_t bytes) {
+      if (directory.size() - at < bytes) file_.fail({"has a directory that ends inside an entry. ", advice});
+    };
+    need(header_bytes);
+    const unsigned char* const header = directory.data() + at;
+    if (zip_number<4>(header) != 0x02014b50) file_.fail({"has a damaged directory. ", advice});
+    const auto name = static_cast<std::size_t>(zip_number<2>(header + 28));
+    const auto extra = static_cast<std::size_t>(zip_number<2>(header + 30));
+    const auto comment = static_cast<std::size_t>(zip_number<2>(header + 32));
+    need(header_bytes + name + extra + comment);
+    zip_entry result;
+    result.name.assign(reinterpret_cast<const char*>(header) + header_bytes, name);
+    result.flags = static_cast<unsigned>(zip_number<2>(header + 8));
+    result.method = static_cast<unsigned>(zip_number<2>(header + 10));
+    result.checksum = static_cast<std::uint32_t>(zip_number<4>(header + 16));
+    result.compressed = zip_number<4>(header + 20);
+    result.contents = zip_number<4>(header + 24);
+    result.header = zip_number<4>(header + 42);
+    widen(result, header + header_bytes + name, extra);
+    at += header_bytes + name + extra + comment;
+    return result;
+  }
+
+  /// Reads 64-bit numbers from an extra field, in place of the 32-bit numbers whose bits are all set. The field has
+  /// only these numbers, in the order below.
+  void widen(zip_entry& entry, const unsigned char* extra, std::size_t bytes) const {
+    std::uint64_t* const numbers[] = {&entry.contents, &entry.compressed, &entry.header};
+    const unsigned char* wide = nullptr;
+    std::size_t left = 0;
+    while (bytes >= 4 && wide == nullptr) {
+      const auto length = static_cast<std::size_t>(zip_number<2>(extra + 2));
+      if (length > bytes - 4)
+        file_.fail({"has an entry, ", in_quotes(printable(entry.name)), ", that is damaged. ", advice});
+      if (zip_number<2>(extra) == 1) wide = extra + 4, left = length;
+      extra += 4 + length;
+      bytes -= 4 + length;
+    }
+    for (std::uint64_t* const number : numbers) {
+      if (*number != 0xffffffff) continue;
+      if (left < 8)
+        file_.fail({"has an entry, ", in_quotes(printable(entry.name)), ", without its size of 64 bits. ", advice});
+      *number = zip_number<8>(wide);
+      wide += 8;
+      left -= 8;
+    }
+  }
+
+  void refuse_repeated(const std::vector<zip_entry>& entries) const {
+    std::vector<std::string_view> names;
+    for (const zip_entry& entry : entries) names.push_back(entry.name);
+    std::sort(names.begin(), names.end());
+    if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+      file_.fail({"has two members named ", in_quotes(printable(*twice)), ". ", advice});
+  }
+
+  [[noreturn]] void refuse_parts() const {
+    file_.fail({"is a part of a zip file that is divided into several files. Join them, as by zip -s 0."});
+  }
+
+  const zip_file& file_;
+};
+
 class zip_bytes final : public byte_source {
  public:
   zip_bytes(const zip_file& file, const zip_entry& entry) : file_(file), left_(entry.compressed) {

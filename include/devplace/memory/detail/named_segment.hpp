@@ -27,8 +27,7 @@
 
 namespace devplace::detail {
 
-/// Texts of a segment's errors: the calling function, the cause and fix if the segment does not exist, and the fix if
-/// its contents differ.
+/// Texts of a segment's errors: the caller, cause and fix if there is no segment, and the fix if its contents differ.
 struct segment_error_texts {
   const char* caller;
   const char* absent = "";
@@ -40,7 +39,6 @@ struct segment_error_texts {
 /// segments of killed processes.
 class named_segment {
  public:
-  /// Number of extents that a segment can store.
   static constexpr std::size_t most_extents = 8;
   using extents_type = std::uint64_t[most_extents];
 
@@ -111,8 +109,7 @@ class named_segment {
   /// Opens no file yet.
   named_segment(const segment_error_texts& texts, std::string_view name)
       : texts_(texts), name_(name), path_(segment_path(name, texts.caller)) {}
-  named_segment(const named_segment&) = delete;
-  named_segment& operator=(const named_segment&) = delete;
+  named_segment& operator=(named_segment&&) = delete;
   /// Releases the lock before it tests for other locks, because forked processes share the lock.
   ~named_segment() {
     if (data_ != nullptr) ::munmap(data_, bytes_);
@@ -121,7 +118,6 @@ class named_segment {
     if (had_file) static_cast<void>(remove_unused_segment(path_));
   }
 
-  /// The process that created the segment, and the extents that it stored.
   std::int64_t process() const { return head_.process; }
   const extents_type& extents() const { return head_.extents; }
   /// Whether the calling process was forked from the process that created or opened the segment.
@@ -143,8 +139,7 @@ class named_segment {
     if (again && lock_file(again.get(), LOCK_EX)) remove_locked_segment(again.get(), path_);
   }
 
-  /// Returns `bytes` at `offset` in the data as a block that keeps the segment alive. Counts the block for this
-  /// process.
+  /// Returns `bytes` at `offset` in the data as a block, counted for this process, that keeps the segment alive.
   static memory_block part(const std::shared_ptr<named_segment>& segment, std::size_t offset, std::size_t bytes,
                            memory_purpose purpose) {
     auto owner = std::make_unique<std::shared_ptr<named_segment>>(segment);
@@ -192,7 +187,6 @@ class named_segment {
                           "type: \"",
                           differ.in_first, "\" and \"", differ.in_second, "\". ", texts_.different});
   }
-  /// The beginning of every message.
   std::string subject() const { return joined({texts_.caller, ": the shared memory \"", name_, "\""}); }
 
   void map(std::size_t bytes) {
@@ -203,7 +197,6 @@ class named_segment {
                              "Share less, or allow the process more address space (ulimit -v)");
   }
 
-  /// Throws out_of_memory if the folder or the machine has less than `bytes` free.
   static void require_space(std::size_t bytes) {
     struct ::statvfs space = {};
     const bool limited = ::statvfs(segment_folder, &space) == 0 && space.f_blocks != 0;

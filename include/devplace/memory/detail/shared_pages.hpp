@@ -23,7 +23,6 @@
 
 namespace devplace::detail {
 
-/// The system's text for errno, or for another error number.
 inline std::string system_error_text(int number = errno) { return std::generic_category().message(number); }
 
 /// Throws out_of_memory for shared memory. `limit` names the exhausted resource, and `remedy` the fix.
@@ -43,8 +42,7 @@ inline void require_free_pages(std::size_t bytes) {
                            "Share less, or free memory (see free -h)");
 }
 
-/// Sets the size of a file of shared memory and allocates its pages. A page without memory at its first access would
-/// raise SIGBUS. Returns 0 or the error's number.
+/// Sizes a file and allocates its pages: without memory, a first access would raise SIGBUS. Returns 0 or the error.
 inline int take_pages(int descriptor, std::size_t bytes) noexcept {
   if (::ftruncate(descriptor, static_cast<::off_t>(bytes)) != 0) return errno;
   int result = 0;
@@ -132,7 +130,6 @@ inline bool remove_unused_segment(const std::string& path) noexcept {
          remove_locked_segment(file.get(), path);
 }
 
-/// Removes the segments of killed processes of this user.
 inline void remove_abandoned_segments() {
   ::DIR* const folder = ::opendir(segment_folder);
   if (folder == nullptr) return;

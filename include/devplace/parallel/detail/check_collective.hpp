@@ -13,8 +13,7 @@
 
 namespace devplace::parallel::detail {
 
-/// The base class of communicators with equally many participants in each process. Checks the arguments of collectives;
-/// all checks throw argument_error.
+/// Base of communicators with equally many participants in each process. All checks throw argument_error.
 class participants {
  public:
   /// The numbers of participants in all processes and in this process, and this process's first rank.
@@ -32,25 +31,26 @@ class participants {
   bool is_here(int rank) const { return process_of(rank) == process_; }
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
-  /// Requires one buffer for each place of this process.
-  void check(std::size_t buffers) const {
+  /// Checks arguments of a collective, in this order.
+  template <class... X> void check(const X&... arguments) const { (check_one(arguments), ...); }
+
+ private:
+  void check_one(std::size_t buffers) const {
     if (buffers != index(local_))
       throw argument_error(
           {"collective: ", buffers, " buffers were given for ", local_, " places of this process; give one for each."});
   }
-  /// Requires ascending boundaries of the participants' parts.
-  void check(std::span<const std::size_t> begins) const {
+  void check_one(std::span<const std::size_t> begins) const {
     if (begins.size() != index(size()) + 1 || !std::is_sorted(begins.begin(), begins.end()))
       throw argument_error(
           "collective: the boundaries of the parts must be ascending numbers, one more than there are participants in "
           "all processes; the part of rank r is [begins[r], begins[r + 1]).");
   }
-  void check_root(int root) const {
+  void check_one(int root) const {
     if (root < 0 || root >= size())
       throw argument_error({"collective: the root is rank ", root, "; give one from 0 to ", size() - 1, "."});
   }
 
- private:
   int processes_, process_, local_;
 };
 
@@ -60,7 +60,6 @@ inline void check_devices(std::size_t devices, const std::string& owner) {
     throw argument_error({owner, " was given ", devices, " devices; it takes 1 to ", max_ranks, "."});
 }
 
-/// Throws unless mark_ready() was called for each participant of this process before a collective is started.
 inline void check_marked(bool marked) {
   if (!marked)
     throw argument_error(
@@ -68,7 +67,6 @@ inline void check_marked(bool marked) {
         "process; each start uses up one mark of every participant.");
 }
 
-/// Throws if the workspace is too small for the collective that is being started.
 inline void check_prepared(bool prepared) {
   if (!prepared)
     throw argument_error(

@@ -69,7 +69,6 @@ inline void require_own_gpus(std::span<const nccl_device> devices, int version) 
              "own device in DEVPLACE_DEVICE_MAP, or use collective::direct, which shares GPUs."});
 }
 
-/// Throws communication_error if this program cannot use the loaded NCCL.
 inline void require_nccl(int version) {
   constexpr int oldest = NCCL_VERSION_CODE / 100 * 100;
   if (version < oldest)
@@ -142,8 +141,7 @@ class nccl_clique : public participants {
       return ncclCommInitRankConfig(&communicators_[k], size(), id, rank(k), &config);
     });
   }
-  nccl_clique(const nccl_clique&) = delete;
-  nccl_clique& operator=(const nccl_clique&) = delete;
+  nccl_clique& operator=(nccl_clique&&) = delete;
   virtual ~nccl_clique() = default;
 
   int rank(std::size_t k) const { return first_rank() + static_cast<int>(k); }
@@ -217,8 +215,7 @@ class nccl_clique : public participants {
   class waiting_scope {
    public:
     explicit waiting_scope(nccl_clique& clique) noexcept : clique_(clique) { clique_.begin_waiting(); }
-    waiting_scope(const waiting_scope&) = delete;
-    waiting_scope& operator=(const waiting_scope&) = delete;
+    waiting_scope& operator=(waiting_scope&&) = delete;
     ~waiting_scope() { clique_.end_waiting(); }
 
    private:
@@ -230,8 +227,7 @@ class nccl_clique : public participants {
         {"rank ", rank(k), " of ", size(), " (", place_name(backend::cuda{}, ordinals_[k]), ")"});
   }
 
-  /// Calls `f(k)` for each device in one NCCL group. Ends the group even if a call fails, because later groups would
-  /// otherwise be nested in the open one.
+  /// Calls `f(k)` for each device in one NCCL group, which it ends even if a call fails: later groups would nest in it.
   template <class F> group_result in_group(const F& f) {
     group_result result{ncclGroupStart(), 0};
     if (result.failed()) return result;

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/memory/detail/device_watch.hpp>
+#include <devplace/memory/detail/device_timeout.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/stream.hpp>
 #include <devplace/parallel/detail/check_collective.hpp>
@@ -25,7 +25,6 @@ namespace devplace::parallel::detail {
 /// order. A thread that waits for one of the devices polls the communicators and the group's monitor for failures.
 class nccl_ranks final : public nccl_clique, public devplace::detail::device_watch {
  public:
-  /// Connects these devices with an equal number of devices in every other process. All processes call this together.
   nccl_ranks(std::span<const int> ordinals, const process_group& processes) : nccl_clique(ordinals, processes) {
     try {
       lanes_.resize(ordinals.size());
@@ -36,9 +35,8 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
       throw;
     }
   }
-  /// Waits until the collectives of all ranks have ended. After an exception the destructor aborts instead, because
-  /// collectives of other processes may never end. Does nothing in a child of fork(), which has neither CUDA nor NCCL's
-  /// threads.
+  /// Waits until the collectives of all ranks have ended. After an exception aborts instead, because collectives of
+  /// other processes may never end. Does nothing in a child of fork(), which has neither CUDA nor NCCL's threads.
   ~nccl_ranks() override {
     devplace::detail::device_watches::of_process().remove(*this);
     if (group_transport().inherited()) return;
@@ -53,7 +51,6 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     if (!failed()) abort();
   }
 
-  /// Records a mark, which is an event, after all work enqueued on device `k` so far.
   void mark(std::size_t k) {
     lane& l = lanes_.at(k);
     on_device(k, [&] {
@@ -91,8 +88,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     wait_for_enqueued();
     join();
   }
-  /// Only for use in `continuation`: calls `f(k)` for each device while the stream of its collectives is the current
-  /// stream.
+  /// Only for use in `continuation`: calls `f(k)` for each device, while its collectives' stream is the current one.
   template <class F> void on_streams(const F& f) {
     for (std::size_t k = 0; k != lanes_.size(); ++k)
       on_device(k, [&] {
@@ -154,7 +150,6 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   }
 
  private:
-  /// The stream and events of a device's collectives.
   struct lane {
     devplace::detail::stream_handle stream;
     devplace::detail::event_handle before, after;
@@ -188,8 +183,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     devplace::detail::on_behalf_of_replica<backend::cuda>(k, ordinals().size(), ordinals()[k], f);
   }
 
-  /// Whether this thread has started the last collective; other threads that wait for a device do not report to the
-  /// monitor.
+  /// Whether this thread has started the last collective; other threads that wait do not report to the monitor.
   bool is_mine() const noexcept { return thread_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
   /// Enqueues a collective on the stream of each lane, after the event `event_of(lane)`.

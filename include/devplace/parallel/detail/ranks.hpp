@@ -33,8 +33,7 @@ inline element_range part(std::span<const std::size_t> begins, int part) {
 /// between them, and has memory for elements of other devices.
 template <class Backend> class rank_devices {
  public:
-  /// `needs_memory`: returns whether the devices need memory for elements of other devices. Called when the devices are
-  /// known to exist.
+  /// `needs_memory`: whether the devices, which exist when it is called, need memory for elements of other devices.
   rank_devices(std::span<const int> ordinals, bool (*needs_memory)(std::span<const int>)) try
       : ordinals_(ordinals.begin(), ordinals.end()), begins_(ordinals.size() + 1), streams_(ordinals) {
     check_devices(ordinals.size(), "a communicator");
@@ -76,7 +75,6 @@ template <class Backend> class rank_devices {
     return begins_;
   }
 
-  /// Copies a range of rank `from`'s buffer to `target` on rank `to`.
   template <class T> void copy(int to, T* target, int from, std::span<T* const> buffers, element_range range) {
     devplace::detail::copy_from_peer<Backend>(ordinal(to), target, ordinal(from), buffers[index(from)] + range.first,
                                               range.size() * sizeof(T));
@@ -118,7 +116,6 @@ template <class Backend> class rank_devices {
 template <class Engine> class streamed_collectives {
  public:
   /// The members of an overlapping_communicator (parallel/communicator.hpp).
-  ///@{
   void mark_ready(std::size_t k) { streams().mark(k); }
   template <class T> void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     start([&] { engine().all_reduce(buffers, count, op); });
@@ -138,7 +135,6 @@ template <class Engine> class streamed_collectives {
     } catch (...) {  // the device is lost or out of memory; collectives that still run write to gradients only
     }
   }
-  ///@}
 
  private:
   template <class F> void start(const F& collective) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include <devplace/config.hpp>
@@ -11,6 +12,8 @@
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::parallel::detail {
+
+using devplace::detail::independent_loop;
 
 /// Pointers to the buffers of all ranks, as an argument of kernels.
 template <class T> struct rank_table {
@@ -48,18 +51,16 @@ template <class T, reduction Op> struct reduce_in_rank_order {
     for (std::size_t from = first + begin; from < first + end; from += block) {
       const std::size_t n = first + end - from < block ? first + end - from : block;
       const T* const start = table.buffers[0] + from;
-      devplace::detail::independent_loop(0, n, [&](std::size_t i) { totals[i] = start[i]; });
+      independent_loop(0, n, [&](std::size_t i) { totals[i] = start[i]; });
       for (int rank = 1; rank < table.ranks; ++rank) {
         const T* const more = table.buffers[rank] + from;
-        devplace::detail::independent_loop(0, n,
-                                           [&](std::size_t i) { totals[i] = combining::both(totals[i], more[i]); });
+        independent_loop(0, n, [&](std::size_t i) { totals[i] = combining::both(totals[i], more[i]); });
       }
       if constexpr (Op == reduction::mean)
-        devplace::detail::independent_loop(
-            0, n, [&](std::size_t i) { totals[i] = combining::finish(totals[i], table.ranks); });
+        independent_loop(0, n, [&](std::size_t i) { totals[i] = combining::finish(totals[i], table.ranks); });
       for (int rank = target < 0 ? 0 : target; rank < (target < 0 ? table.ranks : target + 1); ++rank) {
         T* const to = table.buffers[rank] + from;
-        devplace::detail::independent_loop(0, n, [&](std::size_t i) { to[i] = T(totals[i]); });
+        independent_loop(0, n, [&](std::size_t i) { to[i] = T(totals[i]); });
       }
     }
   }
@@ -83,6 +84,45 @@ template <class T, reduction Op> struct finish_reduction {
   int ranks;
 
   DEVPLACE_HD void operator()(std::size_t i) const { at[i] = combine<T, Op>::finish(at[i], ranks); }
+};
+
+/// Combines host arrays of any number of participants, from array `start` in cyclic order: ((g(start) + g(start + 1)) +
+/// ...) + g(start - 1). bf16 and half are combined in float and rounded at the end. Arrays and result are bytes,
+/// because arrays are received from other processes.
+template <class T, reduction Op> struct combine_in_order {
+  const std::byte* const* summands;
+  std::size_t participants;
+  std::size_t start;
+  std::size_t first;  ///< first element in the arrays and the result
+  std::byte* result;  ///< may be an array that this process owns
+
+  void range(std::size_t begin, std::size_t end) const {
+    using total_type = devplace::detail::computed_t<T>;
+    using combining = combine<total_type, Op>;
+    constexpr std::size_t block = 1024;
+    total_type totals[block];
+    for (std::size_t from = first + begin; from < first + end; from += block) {
+      const std::size_t n = std::min(first + end - from, block);
+      T* const to = reinterpret_cast<T*>(result) + from;
+      const T* const one = elements(start) + from;
+      const auto divided = [&](total_type sum) { return T(combining::finish(sum, static_cast<int>(participants))); };
+      if (participants == 2) {
+        const T* const other = elements((start + 1) % participants) + from;
+        independent_loop(0, n, [&](std::size_t i) { to[i] = divided(combining::both(one[i], other[i])); });
+        continue;
+      }
+      // The result may alias an array that has not been read yet.
+      independent_loop(0, n, [&](std::size_t i) { totals[i] = one[i]; });
+      for (std::size_t step = 1; step < participants; ++step) {
+        const T* const more = elements((start + step) % participants) + from;
+        independent_loop(0, n, [&](std::size_t i) { totals[i] = combining::both(totals[i], more[i]); });
+      }
+      independent_loop(0, n, [&](std::size_t i) { to[i] = divided(totals[i]); });
+    }
+  }
+
+ private:
+  const T* elements(std::size_t participant) const { return reinterpret_cast<const T*>(summands[participant]); }
 };
 
 }  // namespace devplace::parallel::detail

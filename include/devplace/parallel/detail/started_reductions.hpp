@@ -13,8 +13,8 @@
 
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/detail/check_collective.hpp>
-#include <devplace/parallel/detail/combine_in_order.hpp>
-#include <devplace/parallel/detail/host_buffers.hpp>
+#include <devplace/parallel/detail/reduce_in_rank_order.hpp>
+#include <devplace/parallel/detail/side_streams.hpp>
 #include <devplace/parallel/share.hpp>
 #include <devplace/process/combine.hpp>
 #include <devplace/process/transport.hpp>
@@ -86,8 +86,7 @@ class process_parts : public participants {
   std::vector<std::size_t> begins_, chunks_;
 };
 
-/// A queue of started reductions over the places of several processes. advance() advances the first reduction, window
-/// by window; the other reductions wait.
+/// A queue of started reductions over several processes. advance() advances the first, window by window; others wait.
 template <class Backend, summation Order> class started_reductions {
  public:
   enum class kind : unsigned char { all_reduce, reduce, reduce_scatter };
@@ -128,8 +127,7 @@ template <class Backend, summation Order> class started_reductions {
     ++started_;
   }
 
-  /// Advances the started collectives in order: to their end if `blocking`, otherwise as far as possible without
-  /// waiting.
+  /// Advances the started collectives in order: to their end if `blocking`, otherwise as far as is possible at once.
   void advance(bool blocking) {
     for (; ended_ != started_; ++ended_)
       if (!(this->*entries_[ended_].step)(entries_[ended_], blocking)) return;
@@ -147,8 +145,7 @@ template <class Backend, summation Order> class started_reductions {
     bool (started_reductions::*step)(entry&, bool blocking) = nullptr;  ///< step() for the type of the elements
   };
 
-  /// Advances one collective; returns whether it has ended. Reports the call to the monitor only while this process
-  /// waits.
+  /// Advances one collective; returns whether it has ended. Reports the call to the monitor only while it waits.
   template <class T> bool step(entry& e, bool blocking) {
     call& c = e.collective;
     std::optional<announced_call> announced;
@@ -233,7 +230,6 @@ template <class Backend, summation Order> class started_reductions {
       parts.split_evenly(n, sizeof(T));
   }
 
-  /// Reduces this process's part of a window over all participants.
   template <class T> std::byte* combine(const call& c, const transport::collected& collected) {
     // This process's elements of the collective; `begin` is the first element of the summands.
     const std::size_t begin = c.first + parts.own_begin() / sizeof(T), end = c.first + parts.own_end() / sizeof(T);
@@ -256,7 +252,6 @@ template <class Backend, summation Order> class started_reductions {
     return collected.result;
   }
 
-  /// Copies this process's part of a window to its places.
   template <class T> void put_part(const call& c, std::span<T* const> buffers, const std::byte* part) {
     const std::size_t begin = parts.own_begin(), bytes = parts.own_end() - begin;
     if constexpr (host_buffers<Backend>::staged) {  // the transport may reuse its memory before devices have copied it

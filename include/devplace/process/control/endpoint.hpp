@@ -31,8 +31,8 @@ struct control_endpoint {
   /// Text for messages: `127.0.0.1:29501`.
   std::string text() const {
     if (address.empty()) return "the job's socket of this host";
-    return devplace::detail::joined(
-        {address.find(":") == std::string::npos ? address : devplace::detail::joined({"[", address, "]"}), ":", port});
+    return detail::joined(
+        {address.find(":") == std::string::npos ? address : detail::joined({"[", address, "]"}), ":", port});
   }
 };
 
@@ -81,11 +81,11 @@ class control_listener {
         {"process 0 of job '", member.token, "' cannot listen at this host: ",
          failed == EADDRINUSE && pid == ::getpid()
              ? "this process has made the group of the job already. Keep that group, or take parts of it by split()."
-         : failed == EADDRINUSE ? devplace::detail::joined(
-                                      {"process ", pid,
-                                       " is process 0 of a job with this name already. Two processes have RANK 0, two "
-                                       "jobs have the same MASTER_PORT, or an earlier start of the job has not ended."})
-                                : std::string(std::strerror(failed)) + "."});
+         : failed == EADDRINUSE
+             ? detail::joined({"process ", pid,
+                               " is process 0 of a job with this name already. Two processes have RANK 0, two "
+                               "jobs have the same MASTER_PORT, or an earlier start of the job has not ended."})
+             : std::string(std::strerror(failed)) + "."});
   }
 
   void find_port() {

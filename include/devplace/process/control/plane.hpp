@@ -54,8 +54,7 @@ class control_plane final : public group_monitor {
   control_plane(const job_member& member, control_listener listener, const process_options& options = {})
       : control_plane(member, listener.endpoint(), &listener, options) {}
 
-  control_plane(const control_plane&) = delete;
-  control_plane& operator=(const control_plane&) = delete;
+  control_plane& operator=(control_plane&&) = delete;
   ~control_plane() override {
     if (::getpid() != process_) {  // a child of fork() does not have the thread
       static_cast<void>(thread_.release());
@@ -75,7 +74,11 @@ class control_plane final : public group_monitor {
   /// passes the same `members`, its own number of bytes, and the sum of all these numbers as `bytes_of_all`.
   void all_gather(std::span<const std::int32_t> members, const void* own, std::size_t bytes, void* all,
                   std::size_t bytes_of_all) {
-    require_small(bytes);
+    if (::getpid() != process_)
+      throw communication_error("control_plane: call it in the process that made it, not in a child of fork().");
+    if (bytes > detail::control_gather_limit)
+      throw argument_error({"control_plane: an exchange of ", bytes,
+                            " bytes; the maximum is 65536 bytes of each process. Send data by a process_group."});
     role_->exchange(members, own, bytes, all, bytes_of_all);
   }
 
@@ -108,14 +111,6 @@ class control_plane final : public group_monitor {
                                                     std::move(own_listener.socket_), own, options);
     }
     start();
-  }
-
-  void require_small(std::size_t bytes) const {
-    if (::getpid() != process_)
-      throw communication_error("control_plane: call it in the process that made it, not in a child of fork().");
-    if (bytes > detail::control_gather_limit)
-      throw argument_error({"control_plane: an exchange of ", bytes,
-                            " bytes; the maximum is 65536 bytes of each process. Send data by a process_group."});
   }
 
   /// Starts the thread with all signals blocked, so that the program's own threads handle them.

@@ -2,23 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <system_error>
-
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
 #include <devplace/base/error.hpp>
 #include <devplace/base/file_descriptor.hpp>
+#include <devplace/base/host.hpp>
+#include <devplace/process/shared_layout.hpp>
+#include <devplace/process/transport.hpp>
 
 namespace devplace::parallel::detail {
 
 using devplace::detail::file_descriptor;
+using devplace::detail::joined;
 
 /// Memory that several processes of a host have mapped. One of them creates the segment and sends where(); the others
 /// open it, and then all call close(). The segment has no name in any file system, so it disappears with its processes,
@@ -40,14 +48,11 @@ class shared_segment {
     std::int32_t number = 0;
   };
 
-  shared_segment() = default;
-  shared_segment(const shared_segment&) = delete;
-  shared_segment& operator=(const shared_segment&) = delete;
+  shared_segment& operator=(shared_segment&&) = delete;
   ~shared_segment() {
     if (data_ != nullptr) ::munmap(data_, bytes_);
   }
 
-  /// Creates a segment of zeros.
   void create(std::size_t bytes) {
     bytes_ = bytes;
     descriptor_ = file_descriptor(::memfd_create("devplace", MFD_CLOEXEC));
@@ -55,10 +60,9 @@ class shared_segment {
     if (::ftruncate(descriptor_.get(), static_cast<::off_t>(bytes)) != 0) return fail(failure::allocate);
     map();
   }
-  /// Opens the segment that another process has created.
   void open(const address& segment) {
     bytes_ = static_cast<std::size_t>(segment.bytes);
-    const std::string path = devplace::detail::joined({"/proc/", segment.process, "/fd/", segment.descriptor});
+    const std::string path = joined({"/proc/", segment.process, "/fd/", segment.descriptor});
     struct ::stat found = {};
     if (::stat(path.c_str(), &found) != 0) return fail(failure::find);
     if (found.st_dev != segment.device || found.st_ino != segment.inode || found.st_size != ::off_t(segment.bytes)) {
@@ -75,8 +79,7 @@ class shared_segment {
     if (descriptor_) static_cast<void>(::fstat(descriptor_.get(), &own));
     return {::getpid(), descriptor_.get(), own.st_dev, own.st_ino, bytes_};
   }
-  /// Allocates the memory of a range in advance, because a first write without free memory would end the process by
-  /// SIGBUS.
+  /// Allocates the memory of a range in advance: a first write without free memory would end the process by SIGBUS.
   void reserve(std::size_t first, std::size_t bytes) {
     if (failed_.step != failure::none || bytes == 0) return;
     int result = 0;
@@ -88,22 +91,13 @@ class shared_segment {
   /// Closes the descriptor when all processes have opened the segment, so that no further process can open it.
   void close() noexcept { descriptor_ = {}; }
 
-  /// The first step that failed.
   const failure& failed() const noexcept { return failed_; }
   /// The page-aligned memory; null after a failure.
   std::byte* data() const noexcept { return data_; }
 
-  static void require_one_host(int rank, int local, int processes) {
-    if (local != processes)
-      throw communication_error({"shared_memory_transport: only ", local, " of the ", processes,
-                                 " processes are on the host of rank ", rank,
-                                 ". Processes of several hosts are connected by MPI: start "
-                                 "them by mpirun or srun, and link devplace::mpi."});
-  }
-  /// Throws communication_error for a failure in process `rank` of `processes`.
   [[noreturn]] static void report(const failure& failed, int rank, int processes, std::size_t bytes) {
-    const std::string sentence = devplace::detail::joined(
-                          {"shared_memory_transport: rank ", rank, " of ", processes, " processes could not "}),
+    const std::string sentence =
+                          joined({"shared_memory_transport: rank ", rank, " of ", processes, " processes could not "}),
                       why = std::generic_category().message(failed.number);
     switch (failed.step) {
       case failure::create:
@@ -133,6 +127,66 @@ class shared_segment {
   std::size_t bytes_ = 0;
   std::byte* data_ = nullptr;
   failure failed_;
+};
+
+/// Opens the segment of a group's processes on one host. The first process creates the segment, the others open it.
+class shared_opening {
+ public:
+  struct message {
+    shared_segment::address segment;
+    std::uint64_t portion = 0;
+    ::cpu_set_t processors = devplace::detail::own_processors();
+  };
+
+  /// Takes the arguments of shared_memory_transport::connect.
+  template <class AllGather>
+  shared_opening(const process_ranks& ranks, AllGather& all_gather, std::size_t wanted) : size_(ranks.size) {
+    if (ranks.local_size != ranks.size)
+      throw communication_error({"shared_memory_transport: only ", ranks.local_size, " of the ", ranks.size,
+                                 " processes are on the host of rank ", ranks.rank,
+                                 ". Processes of several hosts are connected by MPI: start "
+                                 "them by mpirun or srun, and link devplace::mpi."});
+    const auto processes = static_cast<std::size_t>(ranks.size);
+    message own;
+    if (ranks.rank == 0) {
+      if (wanted == 0) wanted = shared_layout::usual_portion(processes);
+      own.portion = std::max(wanted, processes * sizeof(message) + 63) / 64 * 64;  // at least the messages of a split
+      segment->create(shared_layout{processes, own.portion}.bytes());
+      own.segment = segment->where();
+    }
+    std::vector<message> messages(processes);
+    all_gather(static_cast<const void*>(&own), sizeof own, static_cast<void*>(messages.data()));
+    for (const message& other : messages) CPU_OR(&own.processors, &own.processors, &other.processors);
+    oversubscribed = ranks.size > CPU_COUNT(&own.processors);
+    portion = messages[0].portion;
+    bytes_ = messages[0].segment.bytes;
+    if (ranks.rank != 0 && messages[0].segment.descriptor >= 0) segment->open(messages[0].segment);
+    if (segment->data() == nullptr) return;
+    const shared_layout layout{processes, portion};
+    if (ranks.rank == 0) segment->reserve(0, layout.arrivals_bytes());
+    segment->reserve(layout.memory_at(static_cast<std::size_t>(ranks.rank)), layout.memory_bytes());
+  }
+
+  /// Whether this process has mapped the segment and allocated its own memory.
+  bool usable() const { return segment->data() != nullptr && segment->failed().step == shared_segment::failure::none; }
+
+  /// Throws in all processes if the segment is unusable in any process. Otherwise closes the segment to new processes.
+  template <class AllGather> void finish(AllGather& all_gather) {
+    std::vector<shared_segment::failure> failed(static_cast<std::size_t>(size_));
+    all_gather(static_cast<const void*>(&segment->failed()), sizeof failed[0], static_cast<void*>(failed.data()));
+    for (int r = 0; r != size_; ++r)
+      if (const auto& failure = failed[static_cast<std::size_t>(r)]; failure.step != 0)
+        shared_segment::report(failure, r, size_, bytes_);
+    segment->close();
+  }
+
+  std::shared_ptr<shared_segment> segment = std::make_shared<shared_segment>();
+  std::size_t portion = 0;      ///< maximum number of bytes of a call, as the first process has chosen
+  bool oversubscribed = false;  ///< whether there are more processes than processors
+
+ private:
+  int size_;
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace devplace::parallel::detail

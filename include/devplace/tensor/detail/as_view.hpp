@@ -10,7 +10,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/device_pointer.hpp>
 #include <devplace/tensor/detail/any_tensor.hpp>
-#include <devplace/tensor/detail/view_traits.hpp>
+#include <devplace/tensor/detail/element_range.hpp>
 
 namespace devplace {
 
@@ -36,7 +36,6 @@ inline constexpr bool not_printed<tensor<T, E, W>(Parameters...)> = is_tensor<te
 
 }  // namespace detail
 
-/// A tensor or a view.
 template <class X>
 concept tensor_like = detail::is_tensor<std::remove_cvref_t<X>> || detail::is_view<std::remove_cvref_t<X>>;
 

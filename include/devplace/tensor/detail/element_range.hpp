@@ -11,9 +11,28 @@
 
 #include <devplace/base/refusal.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/detail/view_traits.hpp>
+#include <devplace/tensor/dtype.hpp>
+#include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/layout.hpp>
+
+namespace devplace {
+
+template <class T, extents_like Extents, view_placement Where, view_layout Layout = row_major>
+  requires element<std::remove_const_t<T>>
+class view;
+
+}  // namespace devplace
 
 namespace devplace::detail {
+
+template <class V> inline constexpr bool is_view = false;
+template <class T, class E, class W, class L> inline constexpr bool is_view<view<T, E, W, L>> = true;
+
+/// A row-major view at `here<Backend>`, on the device with this ordinal.
+template <class Backend, class T, class Extents>
+constexpr view<T, Extents, here<Backend>> view_at(int ordinal, T* data, const Extents& extents) {
+  return {data, extents, device_of<here<Backend>>{ordinal}};
+}
 
 /// A position among the elements of a view with strides, in row-major order. At the position behind the last element,
 /// `index_` and `offset_` are those of the first element.
@@ -102,8 +121,7 @@ template <class T, std::size_t Rank> class strided_iterator {
   std::array<difference_type, Rank> strides_{};
 };
 
-/// Stands for the iterators of elements that the host cannot reach. The class is no iterator, so that a tensor with
-/// such elements is no range of the standard library.
+/// Replaces iterators of elements that the host cannot reach. No iterator, so that tensors of these are no ranges.
 struct no_iterator {
   refusal operator*() const;
   no_iterator& operator++();

@@ -8,11 +8,9 @@
 
 #include <devplace/config.hpp>
 
-// Tests numbers by their bits: -ffast-math assumes that there are neither NaN nor infinities and removes comparisons
-// that would find them.
+// Tests numbers by their bits: -ffast-math assumes neither NaN nor infinities, and removes comparisons that find them.
 namespace devplace::detail {
 
-/// Reinterprets the bits of a value as another type.
 template <class To, class From> DEVPLACE_HD inline To same_bits(From from) {
   static_assert(sizeof(To) == sizeof(From));
   To to;
@@ -23,8 +21,7 @@ template <class To, class From> DEVPLACE_HD inline To same_bits(From from) {
 /// The unsigned integer of a floating-point type's size.
 template <class T> using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-/// Returns `a` if the condition holds, otherwise `b`, by masks: g++ turns a conditional operator into branches and then
-/// does not vectorise the loop.
+/// `condition ? a : b` by masks: of the operator g++ makes branches, and then does not vectorise the loop.
 template <class Bits> DEVPLACE_HD constexpr Bits chosen_bits(bool condition, Bits a, Bits b) {
   const Bits mask = Bits{0} - static_cast<Bits>(condition);
   return (a & mask) | (b & ~mask);
@@ -38,7 +35,6 @@ template <class T> DEVPLACE_HD inline T chosen(bool condition, T a, T b) {
 template <class T>
 inline constexpr bits_of<T> infinity_bits = (~bits_of<T>{0} >> 1) - (~bits_of<T>{0} >> (sizeof(T) == 4 ? 9 : 12));
 
-/// The bits of a number without its sign.
 template <class T> DEVPLACE_HD inline bits_of<T> magnitude_bits(T x) {
   return same_bits<bits_of<T>>(x) & (~bits_of<T>{0} >> 1);
 }

@@ -68,7 +68,6 @@ inline std::string padded_left(std::string text, std::size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
-/// Formats NaN or an infinity.
 template <class T> std::string not_finite(T x) {
   return is_nan(static_cast<double>(x)) ? "nan" : x < 0 ? "-inf" : "inf";
 }

@@ -36,7 +36,6 @@ template <class T, class E, class W, class L> auto packed_beside(const view<T, E
   return packed_elements<view<value, E, W>>{std::move(block), {data, x.extents(), x.device()}};
 }
 
-/// Returns a contiguous view as a row-major view.
 template <class T, class E, class W, class L> constexpr auto as_contiguous(const view<T, E, W, L>& x) {
   return view<T, E, W>(raw_data(x), x.extents(), x.device());
 }

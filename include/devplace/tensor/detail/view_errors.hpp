@@ -99,7 +99,6 @@ template <class Extents, class... Index> constexpr bool past_end(Index... indice
   return past;
 }
 
-/// Whether an array lacks an axis of this number.
 template <class Extents, class Axis> constexpr bool no_axis([[maybe_unused]] Axis axis) {
   if constexpr (Extents::rank == 0)
     return true;  // nvcc warns of comparisons with 0

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <devplace/backend/cuda/kernels/attention.hpp>
-#include <devplace/backend/cuda/kernels/attention_gradient.hpp>
 #include <devplace/backend/cuda/kernels/attention_tiles.hpp>
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <devplace/backend/cuda/kernels/for_each.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/tensor/bf16.hpp>
 
 #include "support/catch.hpp"

@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include <devplace/backend/cuda/kernels/relu_gradient.hpp>
+#include <devplace/backend/cuda/linear_gradients.cuh>
 
 #include "support/catch.hpp"
 #include "support/mock_cuda/kernel_launch.hpp"

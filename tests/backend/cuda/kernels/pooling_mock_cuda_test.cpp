@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include <devplace/backend/cuda/kernels/for_each.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/upsample.cuh>
 #include <devplace/tensor/bf16.hpp>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <devplace/process/control/detail/call_checker.hpp>
-#include <devplace/process/control/detail/published_calls.hpp>
+#include <devplace/process/control/detail/parts.hpp>
 
 #include "support/catch.hpp"
 

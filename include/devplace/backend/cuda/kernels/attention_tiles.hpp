@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include <devplace/backend/cuda/kernels/attention.hpp>
-#include <devplace/backend/cuda/pack.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/ops/detail/attention_arguments.hpp>
 #include <devplace/ops/detail/exponential.hpp>
 
@@ -33,15 +33,13 @@ template <class T, unsigned Columns, unsigned Others, class Thread> class attent
   using scores = float[Others / 8][4];
   using sums = float[chunks][4];
 
-  /// A tile of the rows from `first` on.
   DEVPLACE_DEVICE attention_mma_tile(Thread& t, const attention_shape& shape, std::size_t first)
       : thread_(t), lane_(t.thread_index() % 32), warp_row_(t.thread_index() / 32 * 16), first_(first), shape_(shape) {}
 
   DEVPLACE_DEVICE std::size_t row(unsigned r) const { return first_ + warp_row_ + lane_ / 4 + 8 * r; }
   DEVPLACE_DEVICE unsigned column() const { return lane_ % 4 * 2; }
 
-  /// Copies `Count` positions from `first` on, and zeros beyond the sequence and the head. The whole block must call
-  /// it.
+  /// Copies `Count` positions from `first` on, with zeros beyond sequence and head. The whole block must call it.
   template <unsigned Count, class Array>
   DEVPLACE_DEVICE void copy(const Array& to, const T* from, std::size_t stride_from, std::size_t first) const {
     for (unsigned i = thread_.thread_index(); i < Count * chunks; i += 128) {

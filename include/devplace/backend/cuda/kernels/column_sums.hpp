@@ -7,7 +7,7 @@
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/kernels/reduction_layout.hpp>
-#include <devplace/backend/cuda/pack.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
@@ -15,8 +15,7 @@
 
 namespace devplace::detail {
 
-/// Stores a sum: out[i] = epilogue(alpha sum + beta out[i] + bias). With beta 0, out is not read. Sums are of type T;
-/// out and bias are of type T or 16-bit.
+/// Stores out[i] = epilogue(alpha sum + beta out[i] + bias), of type T or 16-bit; does not read it if beta is 0.
 template <class T, class Out = T, class Bias = T> struct sum_result {
   Out* out;
   std::size_t stride = 1;
@@ -38,7 +37,6 @@ template <class T, class Out = T, class Bias = T> struct sum_result {
 // Sources of the summands of column sums. A source reads `width` adjacent elements of a row and turns them into
 // summands in a second step, so that several reads are in flight before the first is used.
 
-/// Converts elements to summands of the sums' type.
 template <class T, unsigned N> DEVPLACE_DEVICE pack<computed_t<T>, N> as_summands(const pack<T, N>& x) {
   pack<computed_t<T>, N> result;
   DEVPLACE_DEVICE_UNROLL
@@ -100,8 +98,7 @@ struct column_strips {
 inline constexpr std::size_t most_strips = 512;
 
 /// Sums columns in a fixed order: each thread sums `width` columns over every eighth row of a strip; then these eight
-/// partial sums are added in order. If there are several strips, the last block of a tile adds the strips' sums in the
-/// same way.
+/// partial sums are added in order. With several strips, a tile's last block adds the strips' sums in the same way.
 template <class Source, class Result = sum_result<typename Source::value_type>> struct column_sums_kernel {
   using value_type = typename Source::value_type;
   static constexpr unsigned width = Source::width;

@@ -6,7 +6,7 @@
 
 #include <devplace/backend/cuda/kernels/column_sums.hpp>
 #include <devplace/backend/cuda/kernels/groups.hpp>
-#include <devplace/backend/cuda/pack.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 
@@ -70,8 +70,7 @@ template <class T, unsigned Width, class Bias = T> struct finish_kernel {
   }
 };
 
-/// Multiplies a matrix's rows by a vector, `Lanes` threads per row: element i of the result is the sum over p of
-/// matrix[i * ld + p] * vector[p * stride].
+/// Multiplies rows by a vector, `Lanes` threads per row: result i sums matrix[i * ld + p] * vector[p * stride] over p.
 template <class T, unsigned Lanes, class Result = sum_result<T>> struct row_products_kernel {
   using value_type = computed_t<T>;
   static constexpr unsigned threads = 256;

@@ -6,12 +6,10 @@
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/kernels/wide.hpp>
-#include <devplace/backend/cuda/pack.hpp>
 
 namespace devplace::detail {
 
-/// Which columns of a row a thread takes in a step: adjacent ones, or every Group::size-th; `by_length` chooses at run
-/// time.
+/// Which columns a thread takes in a step: adjacent, or every Group::size-th; `by_length` chooses at run time.
 enum class row_steps { by_length, adjacent, strided };
 
 /// The columns of a row, or of a part of a long row, that one thread handles, in steps of `Width`. If the row's length

@@ -6,11 +6,20 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 
 namespace devplace::detail {
+
+/// N adjacent elements that a GPU thread reads or writes together: up to 16 bytes with one instruction, or 32 bytes
+/// with two (for the larger of two element types). The address is a multiple of one access's size.
+template <class T, unsigned N> struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) pack {
+  static_assert(N * sizeof(T) <= 32 && (N & (N - 1)) == 0, "a pack is one access or two, and has 2^n elements");
+  T value[N];
+};
+
+/// Number of elements in a 16-byte access, a thread's widest.
+template <class T> inline constexpr unsigned widest_access = 16 / sizeof(T);
 
 /// Returns whether N elements from `data` on can be read or written as a pack.
 template <unsigned N, class T> DEVPLACE_HD inline bool is_aligned(const T* data) {
@@ -23,8 +32,9 @@ constexpr unsigned width_of_sizes(std::size_t smallest, std::size_t largest) {
   return static_cast<unsigned>(std::min(16 / smallest, 32 / largest));
 }
 
-/// Returns the member `least_blocks` of a body, like that of a kernel (kernel_launch.cuh).
-template <class Body> constexpr unsigned least_blocks_of_body() {
+/// Returns the minimum number of blocks per multiprocessor: the member `least_blocks` of a kernel or its body, or 0 for
+/// the compiler's choice. The minimum limits the registers per thread; the compiler spills the rest.
+template <class Body> constexpr unsigned least_blocks_of() {
   if constexpr (requires { Body::least_blocks; })
     return Body::least_blocks;
   else
@@ -35,7 +45,7 @@ template <class Body> constexpr unsigned least_blocks_of_body() {
 /// a single element, `several(thread, i)` for `width` of them, and `is_wide()`: whether `several` can be called.
 template <class Body> struct wide_kernel {
   static constexpr unsigned threads = 256;
-  static constexpr unsigned least_blocks = least_blocks_of_body<Body>();
+  static constexpr unsigned least_blocks = least_blocks_of<Body>();
 
   std::size_t n;
   std::size_t groups;
@@ -53,6 +63,29 @@ template <class Body> struct wide_kernel {
 
 template <class Body> wide_kernel<Body> make_wide_kernel(std::size_t n, const Body& body) {
   return {n, body.is_wide() ? n / Body::width : 0, body};
+}
+
+/// Calls f(i) for each i below n: one index per thread, in a grid-stride loop if indices outnumber threads.
+template <class F> struct for_each_kernel {
+  static constexpr unsigned threads = 256;
+
+  std::size_t n;
+  F f;
+
+  std::size_t blocks() const { return divided_up(n, threads); }
+
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
+    const std::size_t stride = std::size_t{t.grid_size()} * threads;
+    for (std::size_t i = std::size_t{t.block_index()} * threads + t.thread_index(); i < n; i += stride) f(i);
+  }
+};
+
+/// Returns the kernel of a functor; those with several elements per access have overloads in <operation>.cuh.
+template <class F> for_each_kernel<F> make_kernel(std::size_t n, const F& f) { return {n, f}; }
+
+template <class F, class Launch> void with_kernel(std::size_t n, const F& f, const Launch& launch) {
+  const auto kernel = make_kernel(n, f);
+  launch(kernel.blocks(), kernel);
 }
 
 }  // namespace devplace::detail

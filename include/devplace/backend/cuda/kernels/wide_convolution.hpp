@@ -7,7 +7,6 @@
 
 #include <devplace/backend/cuda/kernels/convolution.hpp>
 #include <devplace/backend/cuda/kernels/wide.hpp>
-#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/quotient.hpp>
 #include <devplace/tensor/dtype.hpp>
@@ -16,8 +15,7 @@
 
 namespace devplace::detail {
 
-/// Writes patches 8 pixels at a time if matrix rows are aligned to 16 bytes. Reads elements one by one, because
-/// adjacent taps read overlapping, unaligned ranges.
+/// Writes patches 8 pixels at a time if rows are aligned. Reads one by one: adjacent taps read unaligned ranges.
 template <class T> struct wide_unfold {
   static constexpr unsigned width = widest_access<T>;
   unfold_functor<T> f;

@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/base/clock.hpp>
-#include <devplace/base/joined.hpp>
 #include <devplace/process/control/detail/link.hpp>
 #include <devplace/process/control/detail/socket.hpp>
 
@@ -26,12 +24,11 @@ class control_arrivals {
   }
 
   void descriptors(std::vector<::pollfd>& to) const {
-    if (devplace::detail::monotonic_seconds() >= retry_at_) to.push_back({listener_.get(), POLLIN, 0});
+    if (monotonic_seconds() >= retry_at_) to.push_back({listener_.get(), POLLIN, 0});
     for (const arrival& one : arrivals_) to.push_back(one.link.polled());
   }
 
-  /// Called when the group is complete. Stops listening on a network, where anybody can connect. On one host the socket
-  /// stays open, so that a late process gets an answer.
+  /// Stops listening on a network, where anybody can connect. On one host a late process still gets an answer.
   void group_complete() {
     if (local_) return;
     listener_ = {};
@@ -41,8 +38,8 @@ class control_arrivals {
   /// The reason of the last failed accept(), for messages; empty if none failed.
   std::string accept_error() const {
     if (accept_errno_ == 0) return {};
-    return devplace::detail::joined({" Process 0 could not take a connection: ", std::strerror(accept_errno_),
-                                     ". Raise its limit of open files (ulimit -n)."});
+    return joined({" Process 0 could not take a connection: ", std::strerror(accept_errno_),
+                   ". Raise its limit of open files (ulimit -n)."});
   }
 
   /// Accepts connections and reads their hello messages. `admit(hello, link)` moves the link out if the process belongs
@@ -103,12 +100,11 @@ class control_arrivals {
         return open && now < one.deadline;
       case control_link::found::malformed:
         if (header.magic == control_header::magic_number && header.protocol != control_header::current_protocol)
-          one.link.send_text(
-              control_message::refusal,
-              devplace::detail::joined({"this process has version ", header.protocol,
-                                        " of the control connection's protocol and process 0 has version ",
-                                        control_header::current_protocol,
-                                        ": all processes of a group must be started from the same program."}));
+          one.link.send_text(control_message::refusal,
+                             joined({"this process has version ", header.protocol,
+                                     " of the control connection's protocol and process 0 has version ",
+                                     control_header::current_protocol,
+                                     ": all processes of a group must be started from the same program."}));
         return false;
       case control_link::found::message:
         break;
@@ -120,9 +116,8 @@ class control_arrivals {
                               : "process 0 at this address belongs to another job: give each job its own MASTER_PORT, "
                                 "and all processes of a job the same DEVPLACE_JOB_TOKEN.";
     if (refusal.empty() && hello.version.str() != version)
-      refusal =
-          devplace::detail::joined({"this process has devplace ", hello.version.str(), " and process 0 has ", version,
-                                    ": all processes of a group must be started from the same program."});
+      refusal = joined({"this process has devplace ", hello.version.str(), " and process 0 has ", version,
+                        ": all processes of a group must be started from the same program."});
     if (refusal.empty()) {
       if (local_) one.link.remember_process();
       refusal = admit(hello, one.link);

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 
-#include <devplace/base/joined.hpp>
 #include <devplace/process/control/detail/watched_process.hpp>
 #include <devplace/process/process_options.hpp>
 
@@ -69,10 +68,9 @@ class control_call_checker {
     }
     for (const watched_process& one : all)
       if (majority != nullptr && one.state.find(mismatched_) != nullptr && !agree(one, *majority))
-        return devplace::detail::joined(
-            {one.name(), " makes ", one.call(mismatched_), " where ", majority->name(), " makes ",
-             majority->call(mismatched_),
-             ": all processes of a group must make the same collective calls in the same order."});
+        return joined({one.name(), " makes ", one.call(mismatched_), " where ", majority->name(), " makes ",
+                       majority->call(mismatched_),
+                       ": all processes of a group must make the same collective calls in the same order."});
     return {};
   }
 
@@ -84,12 +82,10 @@ class control_call_checker {
       if (!one.left && (furthest == nullptr || one.state.entered > furthest->state.entered)) furthest = &one;
     }
     if (departed == nullptr || furthest == nullptr || furthest->state.entered <= departed->state.entered) return {};
-    return devplace::detail::joined({departed->name(), " left the group ", departed->last(), ", and ", furthest->name(),
-                                     " is ", furthest->last(),
-                                     ": all processes of a group must make the same number of collective calls."});
+    return joined({departed->name(), " left the group ", departed->last(), ", and ", furthest->name(), " is ",
+                   furthest->last(), ": all processes of a group must make the same number of collective calls."});
   }
 
-  /// Describes a call that takes longer than op_timeout.
   std::string timed_out(const watched_processes& all) const {
     if (options_.op_timeout == 0) return {};
     for (const watched_process& one : all) {
@@ -99,16 +95,15 @@ class control_call_checker {
       for (const watched_process& other : all)
         if (other.state.entered < one.state.entered) {
           if (named++ < 8)
-            missing += devplace::detail::joined({missing.empty() ? "" : "; ", other.name(), " is ", other.last(),
-                                                 other.other_call.empty() ? "" : " and waits in " + other.other_call});
+            missing += joined({missing.empty() ? "" : "; ", other.name(), " is ", other.last(),
+                               other.other_call.empty() ? "" : " and waits in " + other.other_call});
           else
             ++more;
         }
-      if (more != 0) missing += devplace::detail::joined({"; and ", more, " more"});
-      return devplace::detail::joined({one.name(), " waits ", seconds_text(options_.op_timeout), " in ",
-                                       one.call(one.state.entered), ". ",
-                                       missing.empty() ? "All processes are in this call" : "Missing: " + missing,
-                                       ". process_options::op_timeout says how long a call may take."});
+      if (more != 0) missing += joined({"; and ", more, " more"});
+      return joined({one.name(), " waits ", seconds_text(options_.op_timeout), " in ", one.call(one.state.entered),
+                     ". ", missing.empty() ? "All processes are in this call" : "Missing: " + missing,
+                     ". process_options::op_timeout says how long a call may take."});
     }
     return {};
   }

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <devplace/base/joined.hpp>
 #include <devplace/process/control/detail/messages.hpp>
 #include <devplace/process/control/detail/watched_process.hpp>
 
@@ -59,18 +58,15 @@ class control_exchanges {
         if (!one.contributions[i]) {
           complete = false;
           if (!inside_call && (member.left || (one.whole && now - one.since > seconds)))
-            return devplace::detail::joined(
-                {"an exchange between the processes waits for ", member.name(), ", which is ",
-                 member.left ? "gone."
-                             : devplace::detail::joined({member.last(), " after ", seconds_text(seconds), "."})});
+            return joined({"an exchange between the processes waits for ", member.name(), ", which is ",
+                           member.left ? "gone." : joined({member.last(), " after ", seconds_text(seconds), "."})});
           continue;
         }
         if (one.equal && one.contributions[0] && one.contributions[i]->size() != one.contributions[0]->size())
-          return devplace::detail::joined({member.name(), " gives ", one.contributions[i]->size(),
-                                           " bytes to an exchange between the processes, and ",
-                                           all[static_cast<std::size_t>(one.members[0])].name(), " gives ",
-                                           one.contributions[0]->size(),
-                                           ": all must be started from the same program."});
+          return joined({member.name(), " gives ", one.contributions[i]->size(),
+                         " bytes to an exchange between the processes, and ",
+                         all[static_cast<std::size_t>(one.members[0])].name(), " gives ", one.contributions[0]->size(),
+                         ": all must be started from the same program."});
         result.insert(result.end(), one.contributions[i]->begin(), one.contributions[i]->end());
       }
       if (!complete) {

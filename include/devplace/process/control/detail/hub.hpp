@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/base/clock.hpp>
 #include <devplace/process/control/detail/arrivals.hpp>
 #include <devplace/process/control/detail/call_checker.hpp>
 #include <devplace/process/control/detail/exchanges.hpp>
@@ -36,14 +35,14 @@ class control_hub final : public control_role {
 
  private:
   void rendezvous() {
-    const double deadline = devplace::detail::monotonic_seconds() + options_.init_timeout;
+    const double deadline = monotonic_seconds() + options_.init_timeout;
     std::string error;
     std::set<int> informed;
-    for (std::size_t joined = 1; joined != links_.size() && error.empty();) {
+    for (std::size_t present = 1; present != links_.size() && error.empty();) {
       const double now = serve_arrivals(deadline, [&](const control_hello& hello, control_link& link) {
         if (error.empty()) error = admit(hello, link);
         if (error.empty())
-          ++joined;
+          ++present;
         else
           note_informed(informed, hello.rank);
         return error;
@@ -51,14 +50,14 @@ class control_hub final : public control_role {
       for (std::size_t r = 1; r != links_.size(); ++r)
         if (error.empty() && links_[r].open() && !links_[r].receive())
           error = processes_[r].name() + " ended before all processes were there. Its own output may say why.";
-      if (error.empty() && now >= deadline && joined != links_.size()) error = missing_text(joined);
+      if (error.empty() && now >= deadline && present != links_.size()) error = missing_text(present);
     }
     if (!error.empty()) refuse_all(error, std::move(informed));
     arrivals_.group_complete();
     std::vector<control_address> addresses;
     for (watched_process& one : processes_) {
       addresses.push_back(one.from);
-      one.last_message = devplace::detail::monotonic_seconds();
+      one.last_message = monotonic_seconds();
     }
     for (control_link& link : links_)
       link.send(control_message::welcome, addresses.data(), addresses.size() * sizeof(control_address));
@@ -68,21 +67,18 @@ class control_hub final : public control_role {
   std::string admit(const control_hello& hello, control_link& link) {
     watched_process joining{.rank = hello.rank, .from = hello.from};
     if (hello.size != member_.size)
-      return devplace::detail::joined({joining.name(), " was started for ", hello.size, " processes and ",
-                                       processes_[0].name(), " for ", member_.size,
-                                       ": all must have the same WORLD_SIZE.", source()});
+      return joined({joining.name(), " was started for ", hello.size, " processes and ", processes_[0].name(), " for ",
+                     member_.size, ": all must have the same WORLD_SIZE.", source()});
     const auto failure = [](bool throws) { return throws ? "throw_" : "terminate"; };
     if ((hello.throws != 0) == terminates())  // the two would disagree on who prints a failure
-      return devplace::detail::joined({joining.name(), " has on_failure::", failure(hello.throws != 0), " and ",
-                                       processes_[0].name(), " has on_failure::", failure(!terminates()),
-                                       ": give all processes the same process_options."});
+      return joined({joining.name(), " has on_failure::", failure(hello.throws != 0), " and ", processes_[0].name(),
+                     " has on_failure::", failure(!terminates()), ": give all processes the same process_options."});
     if (hello.rank < 0 || hello.rank >= member_.size)
-      return devplace::detail::joined(
-          {joining.name(), " is not one of the ranks 0 to ", member_.size - 1, ".", source()});
+      return joined({joining.name(), " is not one of the ranks 0 to ", member_.size - 1, ".", source()});
     const auto r = static_cast<std::size_t>(hello.rank);
     if (r == 0 || links_[r].open())
-      return devplace::detail::joined({joining.name(), " and ", processes_[r].name(),
-                                       " have the same rank: each process needs its own RANK.", source()});
+      return joined({joining.name(), " and ", processes_[r].name(),
+                     " have the same rank: each process needs its own RANK.", source()});
     links_[r] = std::move(link);
     processes_[r] = joining;
     return {};
@@ -94,18 +90,18 @@ class control_hub final : public control_role {
     const bool known = hello.rank >= 0 && hello.rank < member_.size;
     const auto& has_rank = processes_[known ? static_cast<std::size_t>(hello.rank) : 0];
     if (known && has_rank.left) return "later";  // the process belongs to the job's next group
-    return devplace::detail::joined({joining.name(), " comes too late: the group of ", member_.size,
-                                     " processes is complete", known ? ", with " + has_rank.name() : std::string(),
-                                     ". Each process needs its own RANK.", source()});
+    return joined({joining.name(), " comes too late: the group of ", member_.size, " processes is complete",
+                   known ? ", with " + has_rank.name() : std::string(), ". Each process needs its own RANK.",
+                   source()});
   }
 
-  std::string missing_text(std::size_t joined) const {
+  std::string missing_text(std::size_t present) const {
     std::string missing;
     for (std::size_t r = 1; r != links_.size(); ++r)
       if (!links_[r].open()) missing += (missing.empty() ? "" : ", ") + std::to_string(r);
-    return devplace::detail::joined({"the rendezvous at ", endpoint_, " got ", joined, " of ", member_.size,
-                                     " processes in ", seconds_text(options_.init_timeout), "; missing: rank ", missing,
-                                     ".", arrivals_.accept_error(), source()});
+    return joined({"the rendezvous at ", endpoint_, " got ", present, " of ", member_.size, " processes in ",
+                   seconds_text(options_.init_timeout), "; missing: rank ", missing, ".", arrivals_.accept_error(),
+                   source()});
   }
 
   /// Adds a rank of the group to the ranks that know why the rendezvous failed.
@@ -120,7 +116,7 @@ class control_hub final : public control_role {
         links_[r].close();
         informed.insert(processes_[r].rank);
       }
-    const double deadline = devplace::detail::monotonic_seconds() + options_.exit_grace;
+    const double deadline = monotonic_seconds() + options_.exit_grace;
     for (double now = 0; informed.size() + 1 < links_.size() && now < deadline;)
       now = serve_arrivals(deadline, [&](const control_hello& hello, control_link&) {
         note_informed(informed, hello.rank);
@@ -133,9 +129,8 @@ class control_hub final : public control_role {
   template <class Admit> double serve_arrivals(double deadline, const Admit& admit) {
     std::vector<::pollfd> polled;
     descriptors(polled);
-    ::poll(polled.data(), polled.size(),
-           poll_milliseconds(std::min(deadline - devplace::detail::monotonic_seconds(), 1.0)));
-    const double now = devplace::detail::monotonic_seconds();
+    ::poll(polled.data(), polled.size(), poll_milliseconds(std::min(deadline - monotonic_seconds(), 1.0)));
+    const double now = monotonic_seconds();
     arrivals_.serve(now, admit);
     return now;
   }
@@ -164,7 +159,6 @@ class control_hub final : public control_role {
     return !self().left || std::any_of(processes_.begin(), processes_.end(), is_awaited);
   }
 
-  /// Handles the messages of process `r` and the end of its connection.
   void receive(std::size_t r, double now) {
     const auto status = links_[r].read(gather_limit(), [&](control_message type, const std::vector<std::byte>& body) {
       processes_[r].last_message = now;
@@ -197,7 +191,6 @@ class control_hub final : public control_role {
     return true;
   }
 
-  /// Answers exchanges to which every member has contributed.
   void serve_exchanges(double now) {
     std::vector<std::byte> own;
     if (take_contribution(own)) static_cast<void>(exchanges_.take(0, own, processes_.size()));
@@ -262,7 +255,7 @@ class control_hub final : public control_role {
 
   /// Waits until the other processes have closed their links, at most exit_grace; then kills stopped processes.
   void wait_for_disconnects() {
-    const double deadline = devplace::detail::monotonic_seconds() + options_.exit_grace;
+    const double deadline = monotonic_seconds() + options_.exit_grace;
     for (;;) {
       std::vector<::pollfd> polled;
       for (control_link& link : links_) {
@@ -273,14 +266,13 @@ class control_hub final : public control_role {
         if (link.read(gather_limit(), close_on_goodbye) != control_link::status::open) link.close();
         if (link.open()) polled.push_back(link.polled());
       }
-      const double now = devplace::detail::monotonic_seconds();
+      const double now = monotonic_seconds();
       if (polled.empty()) return;
       if (now >= deadline) break;
       ::poll(polled.data(), polled.size(), poll_milliseconds(std::min(deadline - now, 0.1)));
     }
     for (std::size_t r = 1; r != links_.size(); ++r)
-      if (terminates() && links_[r].open() && is_late(processes_[r], devplace::detail::monotonic_seconds()))
-        links_[r].kill_process();
+      if (terminates() && links_[r].open() && is_late(processes_[r], monotonic_seconds())) links_[r].kill_process();
   }
 
   std::string endpoint_;

@@ -84,8 +84,7 @@ class control_link {
 
   enum class found { nothing, message, malformed };
 
-  /// Takes the next message with a body of at most `limit` bytes. The header of a malformed message is valid only with
-  /// the correct magic number.
+  /// Takes the next message with a body of at most `limit` bytes. A malformed one's header is valid if its magic is.
   found next(control_header& header, std::vector<std::byte>& body, std::size_t limit) {
     header.magic = 0;
     if (received_.size() < sizeof header) return found::nothing;
@@ -117,7 +116,6 @@ class control_link {
     return last == found::malformed ? status::invalid : is_open ? status::open : status::ended;
   }
 
-  /// The events that poll() waits for.
   ::pollfd polled() const noexcept {
     return {fd(), static_cast<short>(unsent_.empty() ? POLLIN : POLLIN | POLLOUT), 0};
   }

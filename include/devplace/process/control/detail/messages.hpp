@@ -9,13 +9,18 @@
 #include <string_view>
 #include <type_traits>
 
+#include <devplace/base/clock.hpp>
 #include <devplace/base/hash.hpp>
+#include <devplace/base/joined.hpp>
 #include <devplace/version.hpp>
 
 namespace devplace::parallel::detail {
 
-// The messages of the control connection: fixed structs in the byte order of the sender. A process of another byte
-// order is refused, because its magic number differs.
+using devplace::detail::hash_of;
+using devplace::detail::joined;
+using devplace::detail::monotonic_seconds;
+
+// The messages of the control connection: structs in the sender's byte order. Another order has another magic number.
 
 enum class control_message : std::uint16_t {
   hello,
@@ -40,13 +45,11 @@ struct control_header {
   static constexpr std::uint16_t current_protocol = 3;
 };
 
-/// A hash of a job's token. Over a network the token proves that a process belongs to the job, so no error message
-/// contains it.
+/// A hash of a job's token, which over a network proves that a process belongs to the job. No message contains it.
 struct control_token {
   std::uint64_t halves[2];
 
-  explicit control_token(std::string_view text) noexcept
-      : halves{devplace::detail::hash_of(text), devplace::detail::hash_of(1, text)} {}
+  explicit control_token(std::string_view text) noexcept : halves{hash_of(text), hash_of(1, text)} {}
   control_token() = default;
   /// Compares in constant time, so that the time does not reveal how much of a guess is right.
   bool operator==(const control_token& other) const noexcept {
@@ -98,7 +101,6 @@ struct control_call {
   }
 };
 
-/// The collective calls of a process so far.
 struct control_state {
   static constexpr std::size_t remembered = 8;
 
@@ -135,7 +137,6 @@ struct control_gather {
 inline constexpr std::size_t control_gather_limit = std::size_t{1} << 16;
 inline constexpr std::size_t control_text_limit = 4096;
 
-/// Reads a struct from the body of a received message.
 template <class T> T control_read(const std::byte* body) noexcept {
   static_assert(std::is_trivially_copyable_v<T>);
   T result;

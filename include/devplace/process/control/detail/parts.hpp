@@ -12,14 +12,64 @@
 #include <string>
 #include <vector>
 
-#include <devplace/base/joined.hpp>
 #include <devplace/process/control/detail/call_checker.hpp>
 #include <devplace/process/control/detail/messages.hpp>
-#include <devplace/process/control/detail/published_calls.hpp>
 #include <devplace/process/control/detail/watched_process.hpp>
+#include <devplace/process/group_monitor.hpp>
 #include <devplace/process/process_options.hpp>
 
 namespace devplace::parallel::detail {
+
+/// The last collective calls of this process. The communicating thread writes them, wait-free; the watching one reads.
+class published_calls {
+ public:
+  void enter(const collective_call& call) noexcept {
+    const std::uint64_t number = entered_.load(std::memory_order_relaxed) + 1;
+    slot& s = slots_[number % control_state::remembered];
+    // A reader that sees one of the new fields also sees that the old number has been cleared.
+    s.number.store(0, std::memory_order_relaxed);
+    s.name.store(call.name, std::memory_order_release);
+    s.count.store(call.count, std::memory_order_release);
+    s.element_bytes.store(call.element_bytes, std::memory_order_release);
+    s.number.store(number, std::memory_order_release);
+    entered_.store(number, std::memory_order_release);
+  }
+  void leave() noexcept { left_.store(entered_.load(std::memory_order_relaxed), std::memory_order_release); }
+
+  /// Enters the last call again after it was left.
+  void resume() noexcept {
+    const std::uint64_t last = entered_.load(std::memory_order_relaxed);
+    if (last != 0) left_.store(last - 1, std::memory_order_release);
+  }
+
+  /// Reads all fields except `waited`.
+  control_state read() const noexcept {
+    control_state state{};
+    state.left = left_.load(std::memory_order_acquire);
+    state.entered = entered_.load(std::memory_order_acquire);
+    for (std::size_t i = 0; i != control_state::remembered; ++i) {
+      const slot& s = slots_[i];
+      const std::uint64_t number = s.number.load(std::memory_order_acquire);
+      const char* const name = s.name.load(std::memory_order_acquire);
+      control_call& call = state.recent[i];
+      call.count = s.count.load(std::memory_order_acquire);
+      call.element_bytes = s.element_bytes.load(std::memory_order_acquire);
+      if (number == 0 || s.number.load(std::memory_order_relaxed) != number) continue;
+      call.number = number;
+      call.name = name;
+    }
+    return state;
+  }
+
+ private:
+  struct slot {
+    std::atomic<std::uint64_t> number{0};
+    std::atomic<const char*> name{nullptr};
+    std::atomic<std::uint64_t> count{0}, element_bytes{0};
+  };
+  slot slots_[control_state::remembered];
+  std::atomic<std::uint64_t> entered_{0}, left_{0};
+};
 
 /// Sets `state.waited`, the seconds in the present call; `since` is the time at which the call began.
 inline void update_waited(control_state& state, const control_state& before, double& since, double now) noexcept {
@@ -42,7 +92,6 @@ struct part_calls {
   bool is_new = true;
 };
 
-/// The parts of the group to which this process belongs.
 class own_parts {
  public:
   std::shared_ptr<part_calls> open(std::uint64_t part, std::size_t members) {
@@ -111,20 +160,18 @@ class watched_parts {
         const watched_process& known = all[static_cast<std::size_t>(one.rank)];
         if (known.is_waiting()) one.other_call = known.call(known.state.entered) + " of the whole group";
       }
-      return devplace::detail::joined({part.checker.find_fault(part.processes, now),
-                                       " These calls are in the part of the group that split() made of ", part.ranks(),
-                                       "."});
+      return joined({part.checker.find_fault(part.processes, now),
+                     " These calls are in the part of the group that split() made of ", part.ranks(), "."});
     }
     return {};
   }
 
-  /// Sets other_call of each process that waits in a call of a part.
   void note_waiting_members(watched_processes& all) const {
     for (const auto& [number, part] : parts_)
       for (const watched_process& one : part.processes)
         if (one.is_waiting())
           all[static_cast<std::size_t>(one.rank)].other_call =
-              devplace::detail::joined({one.call(one.state.entered), " of the part with ", part.ranks()});
+              joined({one.call(one.state.entered), " of the part with ", part.ranks()});
   }
 
  private:
@@ -132,12 +179,7 @@ class watched_parts {
     explicit watched_part(const process_options& options) : checker(options) {}
 
     std::string ranks() const {
-      constexpr std::size_t limit = 8;
-      std::string text = "ranks";
-      for (std::size_t i = 0; i != std::min(processes.size(), limit); ++i)
-        text += (i == 0 ? " " : ", ") + std::to_string(processes[i].rank);
-      return text + (processes.size() > limit ? devplace::detail::joined({" and ", processes.size() - limit, " more"})
-                                              : std::string());
+      return "ranks " + devplace::detail::listed(processes.size(), [this](std::size_t i) { return processes[i].rank; });
     }
 
     watched_processes processes;  ///< processes that have reported, by rank

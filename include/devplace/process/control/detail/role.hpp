@@ -17,11 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/base/clock.hpp>
-#include <devplace/base/hash.hpp>
 #include <devplace/process/control/detail/link.hpp>
 #include <devplace/process/control/detail/parts.hpp>
-#include <devplace/process/control/detail/published_calls.hpp>
 #include <devplace/process/control/detail/watched_process.hpp>
 #include <devplace/process/control/endpoint.hpp>
 #include <devplace/process/process_options.hpp>
@@ -37,8 +34,7 @@ class control_role {
     if (!wake_) throw communication_error({"the system gives no eventfd: ", std::strerror(errno), "."});
     wake_.close_in_children();
   }
-  control_role(const control_role&) = delete;
-  control_role& operator=(const control_role&) = delete;
+  control_role& operator=(control_role&&) = delete;
   virtual ~control_role() = default;
 
   published_calls calls;
@@ -68,8 +64,7 @@ class control_role {
   void exchange(std::span<const std::int32_t> members, const void* own, std::size_t bytes, void* all,
                 std::size_t bytes_of_all) {
     std::unique_lock lock(mutex_);
-    const control_gather head{devplace::detail::hash_of(members), static_cast<std::uint32_t>(members.size()),
-                              bytes_of_all == 0};
+    const control_gather head{hash_of(members), static_cast<std::uint32_t>(members.size()), bytes_of_all == 0};
     contribution_.clear();
     for (const auto& [from, size] : {std::pair<const void*, std::size_t>{&head, sizeof head},
                                      {members.data(), members.size_bytes()},
@@ -93,9 +88,8 @@ class control_role {
     wake();
   }
 
-  /// The loop of the watching thread.
   void run() {
-    double last = devplace::detail::monotonic_seconds(), next_heartbeat = last;
+    double last = monotonic_seconds(), next_heartbeat = last;
     std::vector<::pollfd> polled;
     for (bool running = true; running;) {
       polled.assign(1, {wake_.get(), POLLIN, 0});
@@ -103,7 +97,7 @@ class control_role {
       ::poll(polled.data(), polled.size(), poll_milliseconds(next_heartbeat - last));
       std::uint64_t ignored = 0;
       static_cast<void>(!::read(wake_.get(), &ignored, sizeof ignored));
-      const double now = devplace::detail::monotonic_seconds();
+      const double now = monotonic_seconds();
       // If this process itself was stopped, the others were not silent during that time.
       if (now - last > 2 * options_.heartbeat) {
         call_since_ += now - last;
@@ -115,7 +109,10 @@ class control_role {
       if (heartbeat_due) next_heartbeat = now + options_.heartbeat;
       // Reads the leave state before the calls: a process that leaves has made its last call, so none is missed.
       const leaving mode = leave_state();
-      update_own_state(now);
+      control_state state = calls.read();
+      update_waited(state, self().state, call_since_, now);
+      self().state = state;
+      self().last_message = now;
       running = serve(now, heartbeat_due, mode);
     }
   }
@@ -134,7 +131,7 @@ class control_role {
   /// The end of messages about the rendezvous: where this process's position comes from, if the program says it.
   std::string source() const {
     if (member_.source.empty()) return {};
-    return devplace::detail::joined({member_.rank == 0 ? " Process 0 is " : " This process is ", member_.source, "."});
+    return joined({member_.rank == 0 ? " Process 0 is " : " This process is ", member_.source, "."});
   }
   /// Maximum number of bytes of a message to an exchange.
   std::size_t gather_limit() const noexcept {
@@ -151,7 +148,6 @@ class control_role {
     to = std::move(contribution_);
     return true;
   }
-  /// Passes the result of an exchange to the communicating thread.
   void answer(const std::byte* result, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     result_.assign(result, result + bytes);
@@ -169,7 +165,7 @@ class control_role {
 
   /// Writes one line in a single call, so that lines of several processes do not mix.
   static void print(const std::string& sentence) noexcept {
-    const std::string line = devplace::detail::joined({"devplace: ", sentence, "\n"});
+    const std::string line = joined({"devplace: ", sentence, "\n"});
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
   }
   /// Prints the failure that ends this process, once. A process may have several groups: the first group that detects
@@ -188,13 +184,6 @@ class control_role {
   void wake() noexcept {
     const std::uint64_t one = 1;
     static_cast<void>(!::write(wake_.get(), &one, sizeof one));
-  }
-
-  void update_own_state(double now) {
-    control_state state = calls.read();
-    update_waited(state, self().state, call_since_, now);
-    self().state = state;
-    self().last_message = now;
   }
 
   file_descriptor wake_;

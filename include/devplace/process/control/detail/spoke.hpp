@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <devplace/base/clock.hpp>
 #include <devplace/process/control/detail/role.hpp>
 
 namespace devplace::parallel::detail {
@@ -24,14 +23,14 @@ class control_spoke final : public control_role {
  private:
   void connect(control_hello hello) {
     hello.version = version;
-    const double deadline = devplace::detail::monotonic_seconds() + options_.init_timeout;
+    const double deadline = monotonic_seconds() + options_.init_timeout;
     std::vector<socket_address> addresses;
     if (endpoint_.address.empty())
       addresses.push_back(address_of_job(hello.token));
     else
       addresses = resolve(endpoint_.address, endpoint_.port);
     for (std::size_t i = 0;; ++i) {
-      const double left = deadline - devplace::detail::monotonic_seconds();
+      const double left = deadline - monotonic_seconds();
       if (left <= 0)
         throw communication_error({"rank ", member_.rank, " of ", member_.size, " did not find process 0 at ",
                                    endpoint_.text(), " in ", seconds_text(options_.init_timeout),
@@ -54,7 +53,7 @@ class control_spoke final : public control_role {
     }
     hub_.send(control_message::hello, hello);
     // Process 0 began to wait before this connection was made and reports missing processes after init_timeout.
-    const double deadline = devplace::detail::monotonic_seconds() + options_.init_timeout + 1;
+    const double deadline = monotonic_seconds() + options_.init_timeout + 1;
     control_header header{};
     std::vector<std::byte> body;
     for (bool open = true;;) {
@@ -70,7 +69,7 @@ class control_spoke final : public control_role {
           break;
       }
       if (!open) return false;
-      const double left = deadline - devplace::detail::monotonic_seconds();
+      const double left = deadline - monotonic_seconds();
       if (left <= 0)
         throw communication_error({"process 0 at ", endpoint_.text(), " did not answer in ",
                                    seconds_text(options_.init_timeout), ".", source()});
@@ -92,7 +91,7 @@ class control_spoke final : public control_role {
     for (std::size_t r = 0; r != size; ++r) {
       processes_[r].rank = static_cast<int>(r);
       processes_[r].from = control_read<control_address>(body.data() + r * sizeof(control_address));
-      processes_[r].last_message = devplace::detail::monotonic_seconds();
+      processes_[r].last_message = monotonic_seconds();
     }
     return true;
   }
@@ -129,20 +128,14 @@ class control_spoke final : public control_role {
         processes_[0].state = control_read<control_state>(body.data());
       else if (type == control_message::gathered)
         answer(body.data(), body.size());
-      else if (type == control_message::failure)
-        handle_failure(text_of(body));
+      else if (type == control_message::failure && leave_state() == leaving::no && !has_failed()) {
+        if (terminates()) end_process();  // process 0 has printed the failure
+        note_failure(text_of(body));
+      }
       return true;
     });
     if (status == control_link::status::ended) handle_hub_failure(ended_text(processes_[0], self()));
     if (status == control_link::status::invalid) handle_hub_failure(invalid_text(processes_[0]));
-  }
-
-  /// Handles a failure that process 0 has sent: ends this process, or records the failure. Process 0 prints the failure
-  /// if processes end.
-  void handle_failure(const std::string& sentence) {
-    if (leave_state() != leaving::no || has_failed()) return;
-    if (terminates()) end_process();
-    note_failure(sentence);
   }
 
   /// Handles the failure of process 0; kills process 0 if it is stopped.

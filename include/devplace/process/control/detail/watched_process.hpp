@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <devplace/base/joined.hpp>
 #include <devplace/process/control/detail/messages.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 
@@ -24,15 +23,13 @@ struct watched_process {
 
   bool is_waiting() const noexcept { return state.entered != state.left; }
   /// `rank 2 (host c, pid 812)`
-  std::string name() const {
-    return devplace::detail::joined({"rank ", rank, " (host ", from.host.str(), ", pid ", from.pid, ")"});
-  }
+  std::string name() const { return joined({"rank ", rank, " (host ", from.host.str(), ", pid ", from.pid, ")"}); }
   /// `all_reduce #5 (100 x 4 bytes)`
   std::string call(std::uint64_t number) const {
     const control_call* const known = state.find(number);
-    const std::string text = devplace::detail::joined({known == nullptr ? "call" : known->name.str(), " #", number});
+    const std::string text = joined({known == nullptr ? "call" : known->name.str(), " #", number});
     if (known == nullptr || known->element_bytes == 0) return text;
-    return devplace::detail::joined({text, " (", known->count, " x ", known->element_bytes, " bytes)"});
+    return joined({text, " (", known->count, " x ", known->element_bytes, " bytes)"});
   }
   /// Its last call: `in all_reduce #5 (100 x 4 bytes)`
   std::string last() const {
@@ -53,22 +50,19 @@ inline std::string seconds_text(double seconds) {
 /// Describes the last call that `process` reported, and the call of `finder`, if `finder` is ahead.
 inline std::string last_known(const watched_process& process, const watched_process& finder) {
   const bool reported = process.state.entered != 0, behind = process.state.entered < finder.state.entered;
-  return devplace::detail::joined(
-      {"last known ", reported || !behind ? process.last() : "", reported && behind ? ", " : "",
-       behind ? devplace::detail::joined({"before ", finder.name(), " came to ", finder.call(finder.state.entered)})
-              : ""});
+  return joined({"last known ", reported || !behind ? process.last() : "", reported && behind ? ", " : "",
+                 behind ? joined({"before ", finder.name(), " came to ", finder.call(finder.state.entered)}) : ""});
 }
 
 inline std::string ended_text(const watched_process& process, const watched_process& finder) {
-  return devplace::detail::joined({process.name(), " ended without leaving the group, ", last_known(process, finder),
-                                   ": it was killed, crashed, or called exit. Its own output may say why."});
+  return joined({process.name(), " ended without leaving the group, ", last_known(process, finder),
+                 ": it was killed, crashed, or called exit. Its own output may say why."});
 }
 
 inline std::string silent_text(const watched_process& process, const watched_process& finder, double seconds) {
-  return devplace::detail::joined({process.name(), " has been silent for ", seconds_text(seconds), ", ",
-                                   last_known(process, finder),
-                                   ": it is stopped, as by SIGSTOP or a debugger, or its host is down or cannot be "
-                                   "reached. process_options::heartbeat_timeout says how long that may take."});
+  return joined({process.name(), " has been silent for ", seconds_text(seconds), ", ", last_known(process, finder),
+                 ": it is stopped, as by SIGSTOP or a debugger, or its host is down or cannot be "
+                 "reached. process_options::heartbeat_timeout says how long that may take."});
 }
 
 inline std::string invalid_text(const watched_process& process) {
@@ -76,7 +70,7 @@ inline std::string invalid_text(const watched_process& process) {
 }
 
 inline std::string exception_text(const watched_process& process) {
-  return devplace::detail::joined(
+  return joined(
       {process.name(), " left the group because of an exception, ", process.last(), ". Its own output may say which."});
 }
 
