@@ -32,6 +32,7 @@ DEVPLACE_COMPILED_LOOP(
     reduced_block<classes_before_label<float, std::uint8_t>, sum_reducer<std::int64_t, std::int64_t>>)
 DEVPLACE_COMPILED_LOOP(reduced_block<cross_entropy_terms<float, std::uint8_t>,
                                      loss_reducer<float, train::detail::loss_functor<float, float>>>)
+DEVPLACE_COMPILED_LOOP(reduced_block<cross_entropy_terms<float, std::uint8_t>, loss_reducer<float, no_operation>>)
 DEVPLACE_COMPILED_PLAIN(class batch_maker<float, view<const std::uint8_t, extents<dyn, dyn, dyn>, cpu, row_major>,
                                           view<const std::uint8_t, extents<dyn>, cpu, row_major>, cpu>)
 

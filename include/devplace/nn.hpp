@@ -67,16 +67,29 @@ namespace devplace::detail {
 DEVPLACE_COMPILED_LOOP(nn::detail::initial_values<float>)
 DEVPLACE_COMPILED_LOOP(row_functor<normalize_row<float, true, float>>)
 DEVPLACE_COMPILED_LOOP(row_functor<normalize_backward_row<float, true, float>>)
+DEVPLACE_COMPILED_LOOP(
+    assign_linear<float, node<elementary::gated<elementary::normal>, std::index_sequence<0>, linear_leaf<float>>>)
+DEVPLACE_COMPILED_LOOP(assign_linear<float, node<elementary::gated_gradient<elementary::normal>,
+                                                 std::index_sequence<0, 1>, linear_leaf<float>, linear_leaf<float>>>)
 DEVPLACE_COMPILED_PLAIN(struct linear_products<float, backend::cpu>)
+DEVPLACE_COMPILED_PLAIN(void linear_products<float, backend::cpu>::input_gradient(float*, const float*, const float*)
+                            const)
 
 }  // namespace devplace::detail
 
 namespace devplace::nn::detail {
 
 DEVPLACE_COMPILED(class chain_pass<float>)
+DEVPLACE_COMPILED_PLAIN(void sum_columns<backend::cpu>(int, float*, const float*, std::size_t, std::size_t, float))
 DEVPLACE_COMPILED_PLAIN(class branch_pass<backend::cpu, float, true>)
 
 }  // namespace devplace::nn::detail
+
+namespace devplace::optim::detail {
+
+DEVPLACE_COMPILED_PLAIN(void update_by_formula<2, backend::cpu>(const adam_formula&, const step_arguments<float>&))
+
+}  // namespace devplace::optim::detail
 
 namespace devplace::runtime {
 

@@ -107,7 +107,8 @@ inline void normalize(const dp::detail::normalize_group<float>& group) {
 
 template <class Weight, class Bias, class Dy, class X>
 void add_gradients(const Weight& weight, const Bias& bias, const Dy& dy, const X& x) {
-  dp::detail::linear_gradients_into<float>(weight, bias, dy, x, 0.0f);
+  dp::detail::linear_products<float, dp::backend::cpu>{0, dy.extent(0), x.extent(1), dy.extent(1)}.parameter_gradients(
+      weight.data(), bias.data(), dy.data(), x.data(), 0.0f);
 }
 
 #include <devplace/ops/math.hpp>
@@ -140,8 +141,8 @@ inline float loss(const matrix& y, const matrix& target) { return dp::mse(y, tar
 
 #include <devplace/ops/normalize.hpp>
 
-template <class X> void normalize(const X& x, const dp::detail::normalize_row<float, true>& row) {
-  dp::detail::for_normalized_rows(x, row);
+inline void normalize(const dp::detail::normalize_row<float, true>& row) {
+  dp::detail::for_each_row<dp::backend::cpu>(0, 3, 4, 1, row);
 }
 
 #include <devplace/ops/parallel_for.hpp>

@@ -224,8 +224,9 @@ TEST_CASE("gradients of a linear layer in bf16 and half are float, also the sums
   const auto dy = short_matrix<dp::half>(300, 5, 1), x = short_matrix<dp::half>(300, 4, 2);
   auto weight = dp::tensor<float, dp::extents<5, 4>, dp::cpu>();
   auto bias = dp::tensor<float, dp::extents<5>, dp::cpu>();
-  dp::detail::linear_gradients_into<dp::mixed<dp::half>>(weight.view(), bias.view(), dy.view(), x.view(), 0.0f);
-  dp::detail::linear_gradients_into<dp::mixed<dp::half>>(weight.view(), bias.view(), dy.view(), x.view(), 2.0f);
+  const dp::detail::linear_products<dp::mixed<dp::half>, dp::backend::cpu> products{0, 300, 4, 5};
+  products.parameter_gradients(weight.data(), bias.data(), dy.data(), x.data(), 0.0f);
+  products.parameter_gradients(weight.data(), bias.data(), dy.data(), x.data(), 2.0f);
   auto between = dp::tensor<dp::half, dp::dextents<2>, dp::cpu>(dp::dextents<2>(300, 5));
   auto sums = dp::tensor<float, dp::extents<5>, dp::cpu>();
   dp::detail::relu_gradient_into(between.view(), dy.view(), dy.view(), sums.view(), 0.0f);

@@ -10,7 +10,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/nn/detail/calls.hpp>
-#include <devplace/nn/detail/channels_fit.hpp>
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/detail/in_place_layer.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/batch_norm.hpp>

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/embedding_gradient.hpp>
@@ -65,8 +64,12 @@ template <std::size_t Count, std::size_t Width, class... Options> struct embeddi
 
   /// Members that layer_for requires.
   ///@{
-  static void forward(const auto& c) {
-    take_rows_into(detail::rows(c.output), c.template parameter<0>(), detail::flat(c.input));
+  template <class Call> static void forward(const Call& c) {
+    if (c.input.size() != 0)
+      devplace::detail::dispatch<op::take_rows, typename Call::backend_type>(
+          c.ordinal(), devplace::detail::row_taker<typename Call::value_type, input_element>{
+                           devplace::detail::raw_data(c.template parameter<0>()), devplace::detail::raw_data(c.input),
+                           devplace::detail::raw_data(c.output), Count, c.input.size(), Width});
   }
   template <class Call> static void backward(const Call& c) {
     using arguments = devplace::detail::embedding_gradient_arguments<typename Call::value_type,

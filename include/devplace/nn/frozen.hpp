@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 
 #include <devplace/nn/concat_of.hpp>
@@ -53,20 +54,11 @@ struct frozen_form<learning_rate_times<Factor, Layer...>>
 template <has_name Layer> struct frozen_form<Layer> {
   using type = named_layer<typename Layer::layer_name, frozen_t<typename Layer::wrapped_layer>>;
 };
-template <class... Layers> struct frozen_form<sequential<Layers...>> {
-  using type = sequential<frozen_t<Layers>...>;
-};
-template <class... Layers> struct frozen_form<residual<Layers...>> {
-  using type = residual<frozen_t<Layers>...>;
-};
-template <class... Layers> struct frozen_form<projected_by<Layers...>> {
-  using type = projected_by<frozen_t<Layers>...>;
-};
-template <class... Branches> struct frozen_form<sum_of<Branches...>> {
-  using type = sum_of<frozen_t<Branches>...>;
-};
-template <class... Branches> struct frozen_form<concat_of<Branches...>> {
-  using type = concat_of<frozen_t<Branches>...>;
+template <template <class...> class List, class... Layers>
+  requires(std::same_as<List<>, sequential<>> || std::same_as<List<>, residual<>> ||
+           std::same_as<List<>, projected_by<>> || std::same_as<List<>, sum_of<>> || std::same_as<List<>, concat_of<>>)
+struct frozen_form<List<Layers...>> {
+  using type = List<frozen_t<Layers>...>;
 };
 template <std::size_t Axis> struct frozen_form<axis<Axis>> {
   using type = axis<Axis>;

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <ratio>
 
-#include <devplace/nn/detail/channels_fit.hpp>
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/detail/in_place_layer.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/group_norm.hpp>
@@ -53,7 +53,7 @@ template <std::size_t Groups, std::size_t Channels, class EpsilonRatio = std::ra
             groups(c), c.needs_input_gradient ? c.input_gradient.data() : nullptr, terms, c.input.data(),
             c.output_gradient.data(), c.template master_parameter<0>().data(), detail::number_of<epsilon_ratio>});
     devplace::detail::sum_channels<typename Call::backend_type>(
-        c.ordinal(), detail::shape_of_channels(c),
+        c.ordinal(), devplace::detail::channel_shape{c.batch(), Channels, positions<Call>},
         devplace::detail::group_norm_gradient_terms<T, typename Call::gradient_type, typename Call::value_type>{
             terms, c.output_gradient.data(), c.template parameter_gradient<0>().data(),
             c.template parameter_gradient<1>().data(), c.accumulate});
@@ -61,8 +61,9 @@ template <std::size_t Groups, std::size_t Channels, class EpsilonRatio = std::ra
   ///@}
 
  private:
-  template <class Call> static devplace::detail::group_shape groups(const Call& c) {
-    return {Groups, Channels / Groups, detail::shape_of_channels(c).extent};
+  template <class Call> static constexpr std::size_t positions = detail::sample_size<typename Call::sample> / Channels;
+  template <class Call> static devplace::detail::group_shape groups(const Call&) {
+    return {Groups, Channels / Groups, positions<Call>};
   }
 };
 

@@ -10,13 +10,14 @@
 #include <type_traits>
 
 #include <devplace/base/divided_up.hpp>
-#include <devplace/nn/detail/batch_rows.hpp>
+#include <devplace/nn/detail/calls.hpp>
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/detail/number.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/attention.hpp>
-#include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/linear_gradients.hpp>
-#include <devplace/ops/matmul.hpp>
+#include <devplace/place/backend.hpp>
+#include <devplace/runtime/round_elements.hpp>
 #include <devplace/tensor/extents.hpp>
 
 namespace devplace::nn {
@@ -63,6 +64,131 @@ template <std::size_t Length, std::size_t Width> struct sequence_fit<extents<Len
   using expected = type;
 };
 
+/// The passes of attention layers on contiguous arrays. Sizes are run-time values and functions are not inlined, so
+/// that layers of all sizes share the code. `Columns`: see columns_of_head; `In16Bits`: whether the backend's kernels
+/// take heads of 16-bit elements.
+///
+/// `saved` has a row for each position of queries, keys and values, followed by the results of all heads, in the type
+/// in which attention is computed, and a number for each position and head. `scratch` has the gradients of these; in
+/// mixed precision, rounded projections at the address of the results, or rounded results behind the results, but not
+/// both at a time.
+template <class P, class Backend, unsigned Columns, bool In16Bits> struct attention_passes {
+  using T = element_of_t<P>;
+  using accumulator = accumulator_of<P>;
+  using gradient = gradient_of<P>;
+
+  int ordinal;
+  devplace::detail::attention_shape shape;
+  devplace::detail::attention_dropout<accumulator> dropout;
+  bool training;
+  const T* input;
+  std::array<const T*, 4> parameters;
+  accumulator* saved;
+  accumulator* scratch;
+
+  void forward(T* output) const {
+    if constexpr (may_be_stored)
+      if (forward_in<T>(output)) return;
+    forward_in<accumulator>(output);
+  }
+  /// `gradients` are those of the parameters; each becomes the gradient plus beta times its old value.
+  void backward(const T* dy, T* dx, const std::array<gradient*, 4>& gradients, gradient beta) const {
+    if constexpr (may_be_stored)
+      if (backward_in<T>(dy, dx, gradients, beta)) return;
+    backward_in<accumulator>(dy, dx, gradients, beta);
+  }
+  /// Compute attention of elements E: those in which the layer stores activations, or accumulators. Return false if
+  /// neither a library nor kernels take E for this shape.
+  ///@{
+  template <class E> bool forward_in(T* output) const;
+  template <class E>
+  bool backward_in(const T* dy, T* dx, const std::array<gradient*, 4>& gradients, gradient beta) const;
+  ///@}
+
+ private:
+  /// Whether kernels, or a library, take elements E.
+  ///@{
+  template <class E> static constexpr bool kernels_take = std::is_same_v<E, accumulator> || In16Bits;
+  template <class E>
+  static constexpr bool may_have_library =
+      !std::is_same_v<E, accumulator> && devplace::detail::provided<Backend, op::mixed_attention>;
+  static constexpr bool may_be_stored = kernels_take<T> || may_have_library<T>;
+  template <class E> bool library_takes() const {
+    if constexpr (may_have_library<E>)
+      return !dropout.drops() &&
+             implementation<Backend, op::mixed_attention>::template computes<E>(ordinal, shape, scale(), training);
+    else
+      return false;
+  }
+  ///@}
+  /// Runs attention or its gradient. Returns false if the library fails and kernels do not compute it.
+  template <class Op, template <class> class Arguments, class E> bool run(const Arguments<E>& arguments) const {
+    if constexpr (may_have_library<E>)
+      if (library_takes<E>() && implementation<Backend, op::mixed_attention>::run(ordinal, arguments)) return true;
+    if constexpr (kernels_take<E>)
+      if (shape.samples != 0)
+        devplace::detail::dispatch<Op, Backend>(ordinal, arguments, devplace::detail::columns_of_head<Columns>{});
+    return kernels_take<E>;
+  }
+
+  accumulator scale() const { return static_cast<accumulator>(1 / std::sqrt(static_cast<double>(shape.width))); }
+  std::size_t rows() const { return shape.samples * shape.length; }
+  std::size_t size() const { return rows() * shape.row(); }  ///< elements of the layer's output
+  auto products(std::size_t outputs) const {
+    return devplace::detail::linear_products<P, Backend>{ordinal, rows(), shape.row(), outputs};
+  }
+
+  template <class E> static E* as(accumulator* data) { return static_cast<E*>(static_cast<void*>(data)); }
+  /// Returns an operand of a product: the array itself or, if it is float in mixed precision, its rounded copy.
+  template <class E> const T* rounded(const E* x, std::size_t n, [[maybe_unused]] accumulator* to) const {
+    if constexpr (std::is_same_v<E, T>) {
+      return x;
+    } else {
+      runtime::round_elements<Backend>(ordinal, as<T>(to), x, n);
+      return as<T>(to);
+    }
+  }
+};
+
+template <class P, class Backend, unsigned Columns, bool In16Bits>
+template <class E>
+bool attention_passes<P, Backend, Columns, In16Bits>::forward_in(T* output) const {
+  if (!kernels_take<E> && !library_takes<E>()) return false;
+  E* const projections = as<E>(saved);
+  E* const results = as<E>(saved + 3 * size());
+  T* const projected = as<T>(std::is_same_v<E, T> ? saved : scratch + 3 * size());
+  products(3 * shape.row()).forward(projected, input, parameters[0], parameters[1], devplace::detail::epilogue::none);
+  if constexpr (!std::is_same_v<E, T>) runtime::round_elements<Backend>(ordinal, projections, projected, 3 * size());
+  if (!run<op::attention>(
+          devplace::detail::attention_arguments<E>{shape, scale(), dropout, projections, results, saved + 4 * size()}))
+    return false;
+  products(shape.row())
+      .forward(output, rounded(results, size(), scratch + 4 * size()), parameters[2], parameters[3],
+               devplace::detail::epilogue::none);
+  return true;
+}
+
+template <class P, class Backend, unsigned Columns, bool In16Bits>
+template <class E>
+bool attention_passes<P, Backend, Columns, In16Bits>::backward_in(const T* dy, T* dx,
+                                                                  const std::array<gradient*, 4>& gradients,
+                                                                  gradient beta) const {
+  if (!kernels_take<E> && !library_takes<E>()) return false;
+  const E* const results = as<E>(saved + 3 * size());
+  E* const dresults = as<E>(scratch + 3 * size());
+  E* const dprojections = as<E>(scratch);
+  products(shape.row())
+      .parameter_gradients(gradients[2], gradients[3], dy, rounded(results, size(), scratch + 4 * size()), beta);
+  products(shape.row()).input_gradient(dresults, dy, parameters[2]);
+  run<op::attention_gradient>(devplace::detail::attention_gradient_arguments<E>{
+      shape, scale(), dropout, as<E>(saved), results, saved + 4 * size(), dresults, dprojections,
+      scratch + 4 * size() + rows() * ((shape.row() + 1) / 2)});
+  const T* const in_gradient = rounded(dprojections, 3 * size(), scratch + 3 * size());
+  products(3 * shape.row()).parameter_gradients(gradients[0], gradients[1], in_gradient, input, beta);
+  products(3 * shape.row()).input_gradient(dx, in_gradient, parameters[0]);
+  return true;
+}
+
 }  // namespace detail
 
 /// Self-attention of the positions of a sequence, with Heads heads of Width / Heads elements, on samples [length,
@@ -88,7 +214,6 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
   static_assert(divides,
                 "devplace: multi_head_attention<Width, Heads>: the width is divided among the heads, so it must be a "
                 "multiple of their number, and not 0.");
-  static constexpr std::size_t rounding_scratch = (Width + 1) / 2;  // elements of scratch for each position
   static constexpr std::size_t head_width = Width / (Heads == 0 ? 1 : Heads);
 
  public:
@@ -99,7 +224,7 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
   static constexpr keep keeps = keep::input;
   static constexpr bool plans_ahead = true, gives_channels_first = false;
   template <class X> static constexpr std::size_t saved = (4 * Width + Heads) * takes<X>::length;
-  template <class X> static constexpr std::size_t scratch = saved<X> + rounding_scratch * takes<X>::length;
+  template <class X> static constexpr std::size_t scratch = saved<X> + (Width + 1) / 2 * takes<X>::length;
   template <class X>
   static constexpr std::size_t multiply_adds = (4 * Width + 2 * takes<X>::length) * Width * takes<X>::length;
   ///@}
@@ -112,173 +237,43 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
 
   /// Members that layer_for requires.
   ///@{
-  template <class Call> static void forward(const Call& c) {
-    if constexpr (may_be_stored<Call>)
-      if (forward_in<typename Call::value_type>(c)) return;
-    forward_in<typename Call::accumulator_type>(c);
-  }
-  template <class Call> static void backward(const Call& c) {
-    if constexpr (may_be_stored<Call>)
-      if (backward_in<typename Call::value_type>(c)) return;
-    backward_in<typename Call::accumulator_type>(c);
+  static void forward(const auto& c) { passes_of(c).forward(c.output.data()); }
+  static void backward(const auto& c) {
+    passes_of(c).backward(c.output_gradient.data(), c.input_gradient.data(),
+                          {c.template parameter_gradient<0>().data(), c.template parameter_gradient<1>().data(),
+                           c.template parameter_gradient<2>().data(), c.template parameter_gradient<3>().data()},
+                          c.accumulate ? 1 : 0);
   }
   ///@}
 
  private:
-  template <class Call> static constexpr std::size_t length = takes<typename Call::sample>::length;
-  template <class T> static inline const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(head_width)));
-
-  /// The arrays in `saved`, or their gradients in `scratch`: a row for each position, and a number for each position
-  /// and head. In mixed precision `scratch` holds rounded projections at the address of `results`, or rounded results
-  /// behind `results`, but not both at a time.
-  template <class Call> struct arrays {
-    using T = typename Call::accumulator_type;
-    using storage_type = typename Call::value_type;
-    template <class Element, std::size_t Columns>
-    using matrix = view<Element, extents<dyn, Columns>, here<typename Call::backend_type>>;
-
-    arrays(const Call& c, T* data, std::size_t between)
-        : projections(matrix_at<3 * Width>(c, data)),
-          results(matrix_at<Width>(c, data + projections.size())),
-          sums(results.data() + results.size() + c.batch() * length<Call> * between) {}
-
-    matrix<T, 3 * Width> projections;  ///< queries, keys and values
-    matrix<T, Width> results;          ///< results of all heads
-    T* sums;
-
-    /// Arrays of elements at the same addresses, for attention of 16-bit elements.
-    template <class E> auto projections_of(const Call& c) const {
-      return matrix_at<3 * Width>(c, as<E>(projections.data()));
-    }
-    template <class E> auto results_of(const Call& c) const { return matrix_at<Width>(c, as<E>(results.data())); }
-
-    auto rounded_projections(const Call& c) const { return matrix_at<3 * Width>(c, as<storage_type>(results.data())); }
-    auto rounded_results(const Call& c) const {
-      return matrix_at<Width>(c, as<storage_type>(results.data() + results.size()));
-    }
-
-   private:
-    template <class Element> static Element* as(T* data) { return static_cast<Element*>(static_cast<void*>(data)); }
-    template <std::size_t Columns, class Element>
-    static matrix<Element, Columns> matrix_at(const Call& c, Element* data) {
-      return devplace::detail::view_at<typename Call::backend_type>(c.ordinal(), data,
-                                                                    extents<dyn, Columns>{c.batch() * length<Call>});
-    }
-  };
-
-  /// Returns an operand of a product: the array itself or, if it is float in mixed precision, its rounded copy in
-  /// `rounded`.
-  template <class Array, class Rounded>
-  static auto activations(const Array& x, [[maybe_unused]] const Rounded& rounded) {
-    if constexpr (std::is_same_v<Array, Rounded>) {
-      return x;
-    } else {
-      detail::flat(rounded) = cast<typename Rounded::value_type>(detail::flat(x));
-      return rounded;
-    }
-  }
-
-  template <class Call> static devplace::detail::attention_shape shape_of(const Call& c) {
-    return {c.batch(), length<Call>, Heads, head_width, options::is_causal};
-  }
-  template <class Call> static auto dropout_of(const Call& c) {
-    using T = typename Call::accumulator_type;
-    devplace::detail::attention_dropout<T> result;
-    if (options::probability == 0 || c.mode != mode::train) return result;
-    result.key = devplace::detail::make_layer_key(c.key.seed, c.key.layer, c.key.step, c.key.step_on_place);
-    result.first_sample = c.key.first_sample;
-    result.threshold = static_cast<std::uint64_t>(options::probability * 0x1p32);
-    result.scale = static_cast<T>(1 / (1 - options::probability));
-    return result;
-  }
-
-  /// Compute attention of elements T: those in which the layer stores activations, or accumulators. Return false if
-  /// neither a library nor kernels take T for this shape.
-  template <class T, class Call> static bool forward_in(const Call& c) {
-    if (!kernels_take<T, Call> && !library_takes<T>(c)) return false;
-    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), rounding_scratch);
-    const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
-    const auto projections = a.template projections_of<T>(c);
-    const auto results = a.template results_of<T>(c);
-    if constexpr (std::is_same_v<T, typename Call::value_type>) {
-      multiply(c, projections, detail::rows(c.input), in_weight, in_bias);
-    } else {
-      const auto rounded = d.rounded_projections(c);
-      multiply(c, rounded, detail::rows(c.input), in_weight, in_bias);
-      detail::flat(projections) = cast<T>(detail::flat(rounded));
-    }
-    const devplace::detail::attention_arguments<T> arguments{
-        shape_of(c), scale<typename Call::accumulator_type>, dropout_of(c), projections.data(), results.data(), a.sums};
-    if (!run<op::attention>(c, arguments)) return false;
-    multiply(c, detail::rows(c.output), activations(results, d.rounded_results(c)), out_weight, out_bias);
-    return true;
-  }
-  template <class T, class Call> static bool backward_in(const Call& c) {
-    using P = typename Call::precision_type;
-    if (!kernels_take<T, Call> && !library_takes<T>(c)) return false;
-    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), rounding_scratch);
-    const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
-    const auto [in_weight_gradient, in_bias_gradient, out_weight_gradient, out_bias_gradient] = c.parameter_gradients();
-    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing parameter gradients
-    const auto dy = detail::rows(c.output_gradient);
-    const auto results = a.template results_of<T>(c), dresults = d.template results_of<T>(c);
-    const auto projections_gradient = d.template projections_of<T>(c);
-    devplace::detail::linear_gradients_into<P>(out_weight_gradient, out_bias_gradient, dy,
-                                               activations(results, d.rounded_results(c)), old);
-    matmul_into(dresults, dy, out_weight, matmul_options<P>{});
-    run<op::attention_gradient>(c, devplace::detail::attention_gradient_arguments<T>{
-                                       shape_of(c), scale<typename Call::accumulator_type>, dropout_of(c),
-                                       a.template projections_of<T>(c).data(), results.data(), a.sums, dresults.data(),
-                                       projections_gradient.data(), d.sums});
-    const auto dprojections = activations(projections_gradient, d.rounded_projections(c));
-    devplace::detail::linear_gradients_into<P>(in_weight_gradient, in_bias_gradient, dprojections,
-                                               detail::rows(c.input), old);
-    if (c.needs_input_gradient)
-      matmul_into(detail::rows(c.input_gradient), dprojections, in_weight, matmul_options<P>{});
-    return true;
-  }
-
-  /// Whether kernels, or a library, take elements T.
-  template <class T, class Call>
-  static constexpr bool kernels_take = std::is_same_v<T, typename Call::accumulator_type> || requires {
-    requires implementation<typename Call::backend_type, op::attention_in_16_bits>::computes(head_width);
-  };
-  template <class T, class Call>
-  static constexpr bool may_have_library = !std::is_same_v<T, typename Call::accumulator_type> &&
-                                           devplace::detail::provided<typename Call::backend_type, op::mixed_attention>;
-  template <class Call>
-  static constexpr bool may_be_stored =
-      kernels_take<typename Call::value_type, Call> || may_have_library<typename Call::value_type, Call>;
-  template <class T, class Call> static bool library_takes([[maybe_unused]] const Call& c) {
-    if constexpr (may_have_library<T, Call>) {
-      const bool training = c.mode == mode::train;
-      return (options::probability == 0 || !training) &&
-             implementation<typename Call::backend_type, op::mixed_attention>::template computes<T>(
-                 c.ordinal(), shape_of(c), scale<float>, training);
-    } else {
-      return false;
-    }
-  }
-
-  static void multiply(const auto& c, const auto& y, const auto& x, const auto& weight, const auto& bias) {
-    using P = typename std::remove_cvref_t<decltype(c)>::precision_type;
-    matmul_into(y, x, transposed(weight), matmul_options<P>{.bias = bias.data()});
-  }
-
-  /// Runs attention or its gradient. Returns false if the library fails and kernels do not compute it.
-  template <class Op, class Call, template <class> class Arguments, class T>
-  static bool run(const Call& c, const Arguments<T>& arguments) {
-    if constexpr (may_have_library<T, Call>)
-      if (library_takes<T>(c) &&
-          implementation<typename Call::backend_type, op::mixed_attention>::run(c.ordinal(), arguments))
-        return true;
-    if constexpr (kernels_take<T, Call>)
-      if (c.batch() != 0)
-        devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments,
-                                                                    devplace::detail::columns_of_head<columns>{});
-    return kernels_take<T, Call>;
-  }
   static constexpr unsigned columns = static_cast<unsigned>(devplace::detail::divided_up(head_width, 32));
+  template <class Backend>
+  static constexpr bool in_16_bits =
+      requires { requires implementation<Backend, op::attention_in_16_bits>::computes(head_width); };
+
+  template <class Call> static auto passes_of(const Call& c) {
+    using T = typename Call::accumulator_type;
+    using backend_type = typename Call::backend_type;
+    devplace::detail::attention_dropout<T> dropout;
+    if (options::probability != 0 && c.mode == mode::train) {
+      dropout.key = devplace::detail::make_layer_key(c.key.seed, c.key.layer, c.key.step, c.key.step_on_place);
+      dropout.first_sample = c.key.first_sample;
+      dropout.threshold = static_cast<std::uint64_t>(options::probability * 0x1p32);
+      dropout.scale = static_cast<T>(1 / (1 - options::probability));
+    }
+    return detail::attention_passes<typename Call::precision_type, backend_type,
+                                    std::is_same_v<backend_type, backend::cpu> ? 1 : columns, in_16_bits<backend_type>>{
+        c.ordinal(),
+        {c.batch(), takes<typename Call::sample>::length, Heads, head_width, options::is_causal},
+        dropout,
+        c.mode == mode::train,
+        c.input.data(),
+        {c.template parameter<0>().data(), c.template parameter<1>().data(), c.template parameter<2>().data(),
+         c.template parameter<3>().data()},
+        c.saved().data(),
+        c.scratch().data()};
+  }
 };
 
 }  // namespace devplace::nn

@@ -2,16 +2,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
-#include <devplace/nn/detail/computed.hpp>
+#include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/layer.hpp>
-#include <devplace/ops/elementwise.hpp>
-#include <devplace/ops/reduce_into.hpp>
+#include <devplace/ops/assign.hpp>
+#include <devplace/ops/detail/independent_loop.hpp>
+#include <devplace/ops/detail/quotient.hpp>
+#include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/copy.hpp>
 
 namespace devplace::nn {
+namespace detail {
+
+/// Adds w to each sample of x, of `columns` elements; `to` may be x.
+template <class T, class Element> struct add_to_samples {
+  Element* to;
+  const Element* x;
+  const T* w;
+  std::size_t columns;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t sample = devplace::detail::quotient(i, columns) * columns;
+    to[i] = static_cast<Element>(static_cast<T>(x[i]) + w[i - sample]);
+  }
+  void range(std::size_t begin, std::size_t end) const {
+    for (std::size_t last; begin != end; begin = last) {
+      const std::size_t sample = begin / columns * columns;
+      last = std::min(end, sample + columns);
+      devplace::detail::independent_loop(begin, last, [to = to, x = x, w = w, sample](std::size_t i) {
+        to[i] = static_cast<Element>(static_cast<T>(x[i]) + w[i - sample]);
+      });
+    }
+  }
+};
+
+}  // namespace detail
 
 /// Computes x + w for samples [Length, Width], whose rows are the positions of a sequence. In PyTorch: x +
 /// torch.nn.Embedding(Length, Width)(torch.arange(Length)). `weight` w is [Length, Width], drawn from the standard
@@ -33,20 +62,24 @@ template <std::size_t Length, std::size_t Width> struct positional_embedding {
   /// Members that layer_for requires.
   ///@{
   static void forward(const auto& c) {
-    detail::assign_rounded(samples(c.output), detail::computed(samples(c.input)) +
-                                                  c.template master_parameter<0>().reshape(extents<Length * Width>{}));
+    using call = std::remove_cvref_t<decltype(c)>;
+    using row = detail::add_to_samples<typename call::accumulator_type, typename call::value_type>;
+    devplace::detail::for_each_index<typename call::backend_type>(
+        c.ordinal(), c.output.size(), devplace::detail::elementwise_grain,
+        row{raw(c.output), raw(c.input), raw(c.template master_parameter<0>()), Length * Width});
   }
   static void backward(const auto& c) {
-    const auto dy = samples(c.output_gradient);
-    sum_into(c.template parameter_gradient<0>().reshape(extents<Length * Width>{}), dy, {.accumulate = c.accumulate},
-             axis<0>{});
+    using call = std::remove_cvref_t<decltype(c)>;
+    detail::sum_columns<typename call::backend_type, typename call::gradient_type>(
+        c.ordinal(), raw(c.template parameter_gradient<0>()), raw(c.output_gradient), c.batch(), Length * Width,
+        c.accumulate ? 1 : 0);
     if (c.needs_input_gradient && c.input_gradient.data() != c.output_gradient.data())
-      copy(c.input_gradient, c.output_gradient);
+      copy(detail::flat(c.input_gradient), detail::flat(c.output_gradient));
   }
   ///@}
 
  private:
-  static auto samples(const auto& x) { return x.reshape(extents<dyn, Length * Width>{x.extent(0)}); }
+  static auto raw(const auto& view) { return devplace::detail::raw_data(view); }
 };
 
 }  // namespace devplace::nn

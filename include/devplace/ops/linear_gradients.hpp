@@ -28,8 +28,8 @@ struct relu_gradient {};
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The products of a linear layer on contiguous arrays: x [rows, inputs], y [rows, outputs], weight [outputs, inputs].
-/// Sizes are run-time values and functions are not inlined, so that all layers share the code. Gradients are float for
-/// bf16 and half, otherwise of P's element type.
+/// Sizes are run-time values and functions are not inlined, so that all layers share the code. Gradients of parameters
+/// are float for bf16 and half, otherwise of P's element type.
 template <class P, class Backend> struct linear_products {
   using T = element_of_t<P>;
   using gradient = computed_t<T>;
@@ -37,30 +37,13 @@ template <class P, class Backend> struct linear_products {
   std::size_t rows, inputs, outputs;
 
   /// y = epilogue(x weight^T + bias); `bias` may be null.
-  [[gnu::noinline]] void forward(T* y, const T* x, const T* weight, const T* bias, detail::epilogue last) const {
-    auto g = product<T>(rows, outputs, inputs, x, inputs, weight, inputs, y);
-    g.transpose_b = true;
-    g.bias = bias;
-    g.epilogue = last;
-    dispatch<op::matmul, Backend>(ordinal, g);
-  }
+  void forward(T* y, const T* x, const T* weight, const T* bias, detail::epilogue last) const;
   /// weight_gradient = dy^T x + beta weight_gradient; bias_gradient = column sums of dy + beta bias_gradient, unless
   /// null.
-  [[gnu::noinline]] void parameter_gradients(gradient* weight_gradient, gradient* bias_gradient, const T* dy,
-                                             const T* x, gradient beta) const {
-    auto g = product<gradient>(outputs, inputs, rows, dy, outputs, x, inputs, weight_gradient);
-    g.transpose_a = true;
-    g.beta = beta;
-    if (bias_gradient != nullptr)
-      dispatch<op::linear_gradients, Backend>(ordinal, g, bias_gradient);
-    else
-      dispatch<op::matmul, Backend>(ordinal, g);
-  }
+  void parameter_gradients(gradient* weight_gradient, gradient* bias_gradient, const T* dy, const T* x,
+                           gradient beta) const;
   /// dx = dy weight, unless dx is null.
-  [[gnu::noinline]] void input_gradient(T* dx, const T* dy, const T* weight) const {
-    if (dx != nullptr)
-      dispatch<op::matmul, Backend>(ordinal, product<T>(rows, inputs, outputs, dy, outputs, weight, inputs, dx));
-  }
+  template <class Result> void input_gradient(Result* dx, const T* dy, const T* weight) const;
 
  private:
   template <class Result>
@@ -75,11 +58,32 @@ template <class P, class Backend> struct linear_products {
   }
 };
 
-/// linear_products::parameter_gradients of views: weight [out, in], bias [out], dy [n, out], x [n, in].
-template <class P, class Weight, class Bias, class Dy, class X, class Gradient = computed_t<element_of_t<P>>>
-void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy, const X& x, Gradient beta) {
-  linear_products<P, typename Weight::backend_type>{weight.ordinal(), dy.extent(0), weight.extent(1), weight.extent(0)}
-      .parameter_gradients(weight.data(), bias.data(), dy.data(), x.data(), beta);
+template <class P, class Backend>
+[[gnu::noinline]] void linear_products<P, Backend>::forward(T* y, const T* x, const T* weight, const T* bias,
+                                                            detail::epilogue last) const {
+  auto g = product<T>(rows, outputs, inputs, x, inputs, weight, inputs, y);
+  g.transpose_b = true;
+  g.bias = bias;
+  g.epilogue = last;
+  dispatch<op::matmul, Backend>(ordinal, g);
+}
+template <class P, class Backend>
+[[gnu::noinline]] void linear_products<P, Backend>::parameter_gradients(gradient* weight_gradient,
+                                                                        gradient* bias_gradient, const T* dy,
+                                                                        const T* x, gradient beta) const {
+  auto g = product<gradient>(outputs, inputs, rows, dy, outputs, x, inputs, weight_gradient);
+  g.transpose_a = true;
+  g.beta = beta;
+  if (bias_gradient != nullptr)
+    dispatch<op::linear_gradients, Backend>(ordinal, g, bias_gradient);
+  else
+    dispatch<op::matmul, Backend>(ordinal, g);
+}
+template <class P, class Backend>
+template <class Result>
+[[gnu::noinline]] void linear_products<P, Backend>::input_gradient(Result* dx, const T* dy, const T* weight) const {
+  if (dx != nullptr)
+    dispatch<op::matmul, Backend>(ordinal, product<Result>(rows, inputs, outputs, dy, outputs, weight, inputs, dx));
 }
 
 /// to = 0 where y <= 0, else dy, and sums = column sums of `to` + beta sums. Shapes: sums [n], the others [m, n]; `to`

@@ -110,14 +110,4 @@ template <class T, bool Centred, class Element = T> struct normalize_backward_ro
 
 }  // namespace devplace::detail
 
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
-
-/// Runs one of the row functors above for every row of `x` [rows, n], a view.
-template <class Row, class X> void for_normalized_rows(const X& x, const Row& row) {
-  for_each_row<typename X::backend_type, X::extents_type::static_extent(1)>(x.ordinal(), x.extent(0), x.extent(1),
-                                                                            row_grain(x.extent(1), 2), row);
-}
-
-}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
-
 #include DEVPLACE_BACKENDS(normalize)

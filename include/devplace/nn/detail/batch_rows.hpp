@@ -4,8 +4,13 @@
 
 #include <bit>
 #include <cstddef>
+#include <utility>
 
 #include <devplace/base/error.hpp>
+#include <devplace/ops/detail/reducers.hpp>
+#include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/layout.hpp>
 #include <devplace/tensor/view.hpp>
@@ -50,6 +55,42 @@ template <class View> auto rows(const View& x) {
 template <class View> auto flat(const View& x) {
   return view<typename View::element_type, extents<dyn>, typename View::placement_type>(
       x.data(), std::bit_cast<extents<dyn>>(x.size()), x.device());
+}
+
+/// A view's elements in the type that layers compute with: float for elements of 16 bits.
+template <class View> auto computed(const View& x) {
+  if constexpr (floating_element<typename View::value_type>)
+    return x;
+  else
+    return lazy(cast<float>(x));
+}
+
+/// Writes an expression of computed() elements to a view, rounded if the view's elements have 16 bits.
+template <class View, class Expression> void assign_rounded(const View& to, Expression&& expression) {
+  if constexpr (floating_element<typename View::value_type>)
+    to = std::forward<Expression>(expression);
+  else
+    to = cast<typename View::value_type>(std::forward<Expression>(expression));
+}
+
+/// assign_rounded() of flat() views of one size, each of which is `to` itself or shares no memory with it.
+template <class View, class Expression> void assign_flat(const View& to, Expression&& expression) {
+  using T = typename View::value_type;
+  const auto run = [&](const auto& result) {
+    devplace::detail::run_linear<typename View::backend_type>(to.ordinal(), to.data(), to.size(), result);
+  };
+  if constexpr (floating_element<T>)
+    run(devplace::detail::without_lazy(std::as_const(expression)));
+  else
+    run(cast<T>(std::forward<Expression>(expression)));
+}
+
+/// to = column sums of x [rows, columns] + beta to. Sizes are run-time values, so that all layers share the code.
+template <class Backend, class To, class X>
+[[gnu::noinline]] void sum_columns(int ordinal, To* to, const X* x, std::size_t rows, std::size_t columns, To beta) {
+  devplace::detail::reduce<Backend>(
+      ordinal, devplace::detail::reduction_plan{1, rows, columns, devplace::detail::element_source<X>{x},
+                                                devplace::detail::sum_reducer<X, To>{to, beta}});
 }
 
 }  // namespace devplace::nn::detail

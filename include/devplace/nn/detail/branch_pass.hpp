@@ -7,7 +7,6 @@
 
 #include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/detail/chain_pass.hpp>
-#include <devplace/nn/detail/computed.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/place/axis.hpp>
 #include <devplace/tensor/copy.hpp>

@@ -150,6 +150,18 @@ template <class X, std::size_t Width> struct last_axis {
   template <std::size_t Other> using with = decltype(replaced<Other>(std::make_index_sequence<type::rank - 1>{}));
 };
 
+/// The input extents of a normalisation of channels: `X` if its first axis has `Channels` elements, with any further
+/// axes, else a stand-in.
+template <std::size_t Channels, class X> struct channels_fit {
+  using type = extents<Channels>;
+  using expected = type;
+};
+template <std::size_t Channels, std::size_t C, std::size_t... Positions>
+struct channels_fit<Channels, extents<C, Positions...>> {
+  using type = extents<Channels, Positions...>;
+  using expected = type;
+};
+
 /// `X` followed by an axis of extent `Width`.
 template <class X, std::size_t Width> struct with_axis_behind;
 template <std::size_t... Extent, std::size_t Width> struct with_axis_behind<extents<Extent...>, Width> {

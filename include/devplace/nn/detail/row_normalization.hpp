@@ -3,12 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
-#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/normalize.hpp>
-#include <devplace/ops/reduce_into.hpp>
-#include <devplace/tensor/copy.hpp>
 
 namespace devplace::nn::detail {
 
@@ -36,30 +35,36 @@ template <class Layer, std::size_t Features, bool Centred> struct row_normalizat
   static void forward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;
     using T = typename call::accumulator_type;
-    const auto x = rows(c.input);
     const T* bias = nullptr;
     if constexpr (Centred) bias = raw(c.template master_parameter<1>());
-    devplace::detail::for_normalized_rows(x, devplace::detail::normalize_row<T, Centred, typename call::value_type>{
-                                                 raw(c.output), raw(x), raw(c.template master_parameter<0>()), bias,
-                                                 Features, Layer::template epsilon<T>()});
+    for_rows(c, devplace::detail::normalize_row<T, Centred, typename call::value_type>{
+                    raw(c.output), raw(c.input), raw(c.template master_parameter<0>()), bias, Features,
+                    Layer::template epsilon<T>()});
   }
   static void backward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;
     using T = typename call::accumulator_type;
-    const auto x = rows(c.input);
-    const auto dy = rows(c.output_gradient);
-    const auto terms = c.scratch().reshape(extents<dyn, Features>{x.extent(0)});
+    auto* const terms = raw(c.scratch());
+    const auto* const dy = raw(c.output_gradient);
     auto* const dx = c.needs_input_gradient ? raw(c.input_gradient) : nullptr;
-    devplace::detail::for_normalized_rows(
-        x, devplace::detail::normalize_backward_row<T, Centred, typename call::value_type>{
-               dx, raw(terms), raw(x), raw(dy), raw(c.template master_parameter<0>()), Features,
-               Layer::template epsilon<T>()});
-    const sum_options how{.accumulate = c.accumulate};
-    sum_into(c.template parameter_gradient<0>(), terms, how, axis<0>{});
-    if constexpr (Centred) sum_into(c.template parameter_gradient<1>(), dy, how, axis<0>{});
+    for_rows(c, devplace::detail::normalize_backward_row<T, Centred, typename call::value_type>{
+                    dx, terms, raw(c.input), dy, raw(c.template master_parameter<0>()), Features,
+                    Layer::template epsilon<T>()});
+    const typename call::gradient_type beta = c.accumulate ? 1 : 0;
+    const auto add_sums = [&](const auto& gradient, const auto* x) {
+      sum_columns<typename call::backend_type>(c.ordinal(), raw(gradient), x, row_count(c.input), Features, beta);
+    };
+    add_sums(c.template parameter_gradient<0>(), terms);
+    if constexpr (Centred) add_sums(c.template parameter_gradient<1>(), dy);
   }
 
  private:
+  static void for_rows(const auto& c, const auto& row) {
+    using backend_type = typename std::remove_cvref_t<decltype(c)>::backend_type;
+    constexpr std::size_t columns = std::is_same_v<backend_type, backend::cpu> ? dyn : Features;  // the CPU shares code
+    devplace::detail::for_each_row<backend_type, columns>(c.ordinal(), row_count(c.input), Features,
+                                                          devplace::detail::row_grain(Features, 2), row);
+  }
   static auto raw(const auto& view) { return devplace::detail::raw_data(view); }
 };
 
