@@ -16,7 +16,7 @@
 #include <devplace/parallel/gather.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/detail/distributed_access.hpp>
+#include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/tensor/distributed.hpp>
 
 #include "ops/distributed_tensors.hpp"

@@ -9,7 +9,7 @@
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/detail/distributed_access.hpp>
+#include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/print.hpp>

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <devplace/tensor/detail/distributed_access.hpp>
+#include <devplace/tensor/detail/leading_extent.hpp>
 
 #include "support/catch.hpp"
 

@@ -24,7 +24,7 @@
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel/step_traffic.hpp>
-#include <devplace/tensor/detail/distributed_access.hpp>
+#include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"

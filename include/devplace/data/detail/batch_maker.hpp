@@ -21,8 +21,8 @@
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/loader_options.hpp>
 #include <devplace/data/sampler.hpp>
-#include <devplace/tensor/detail/distributed_access.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
+#include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/tensor.hpp>
 

@@ -20,7 +20,7 @@
 #include <devplace/ops/scale_bytes.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/detail/distributed_access.hpp>
+#include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/tensor/distributed.hpp>
 
 namespace devplace::detail {

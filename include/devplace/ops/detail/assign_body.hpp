@@ -109,24 +109,17 @@ template <class T>
   }
 }
 
-/// Copies [rows, columns] elements between arrays of any strides, several rows at a time. If columns are contiguous in
-/// the source, each of its cache lines is used before it is evicted. Not inlined, because otherwise each expression
-/// would contain these loops.
+/// Copies [rows, columns] elements between arrays of any strides. Not inlined, because otherwise each expression would
+/// contain these loops.
 template <class T, class Stride>
 [[gnu::noinline]] void copy_rows(T* to, std::ptrdiff_t row_stride, Stride stride, const T* from,
                                  const std::ptrdiff_t* strides, std::ptrdiff_t rows, std::ptrdiff_t columns) {
   if (stride == 1 && strides[0] == 1 && rows > 1)
     return copy_transposed(to, row_stride, from, strides[1], rows, columns);
-  constexpr std::ptrdiff_t at_once = 8;
-  const auto part = [&](std::ptrdiff_t begin, auto count) {
-    for (std::ptrdiff_t row = 0; row < rows; ++row)
-      for (std::ptrdiff_t k = begin; k < begin + count; ++k)
-        to[row * row_stride + k * stride] = from[row * strides[0] + k * strides[1]];
-  };
-  std::ptrdiff_t column = 0;
-  for (; column + at_once <= columns; column += at_once)
-    part(column, std::integral_constant<std::ptrdiff_t, at_once>{});
-  for (; column < columns; ++column) part(column, std::integral_constant<std::ptrdiff_t, 1>{});
+  if (row_stride == 1 && strides[1] == 1) return copy_transposed(to, stride, from, strides[0], columns, rows);
+  for (std::ptrdiff_t row = 0; row < rows; ++row)
+    for (std::ptrdiff_t k = 0; k < columns; ++k)
+      to[row * row_stride + k * stride] = from[row * strides[0] + k * strides[1]];
 }
 
 /// The axis along which consecutive rows lie. An array of one axis has one row.
