@@ -266,3 +266,40 @@ TEST_CASE("the bits of cross_entropy do not depend on the number of threads, and
     CHECK(std::memcmp(more.dlogits.data(), one.dlogits.data(), x.size() * sizeof(float)) == 0);
   }
 }
+
+TEMPLATE_TEST_CASE("a row's loss and gradient do not depend on the rows beside it", "[ops][cross_entropy]", float,
+                   double) {
+  using T = TestType;
+  constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  const std::size_t rows = 37;
+  for (const std::size_t n : {1u, 2u, 7u, 8u, 10u, 17u, 32u, 33u}) {
+    CAPTURE(n);
+    auto x = random_values<T>(dp::dextents<2>{rows, n}, 5, -20, 20);
+    dp::tensor<T, dp::dextents<2>, on_cpu> all(x.extents());
+    dp::tensor<T, dp::dextents<1>, on_cpu> losses(dp::dextents<1>{rows}), loss(dp::dextents<1>{1});
+    dp::tensor<std::int64_t, dp::dextents<1>, on_cpu> labels(dp::dextents<1>{rows});
+    dp::tensor<T, dp::extents<2>, on_cpu> sums;
+    for (std::size_t row = 0; row < rows; ++row) labels(row) = static_cast<std::int64_t>(row * 3 % n);
+    labels(3) = -100;
+    labels(4) = static_cast<std::int64_t>(n);
+    labels(5) = -1;
+    x(6, 0) = infinity;
+    x(7, n - 1) = -infinity;
+    x(8, n / 2) = nan;
+    for (std::size_t c = 0; c < n; ++c) x(9, c) = -infinity;
+    x(10, static_cast<std::size_t>(labels(10))) = T(300);
+    dp::cross_entropy_into(sums, all, losses, x, labels);
+    for (std::size_t row = 0; row < rows; ++row) {
+      CAPTURE(row);
+      dp::tensor<T, dp::dextents<2>, on_cpu> one(dp::dextents<2>{1, n});
+      dp::cross_entropy_into(sums, one, loss, x.slice(dp::axis<0>{}, row, row + 1),
+                             labels.slice(dp::axis<0>{}, row, row + 1));
+      CHECK((loss(0) == losses(row) || (loss(0) != loss(0) && losses(row) != losses(row))));
+      for (std::size_t c = 0; c < n; ++c)
+        CHECK((one(0, c) == all(row, c) || (one(0, c) != one(0, c) && all(row, c) != all(row, c))));
+    }
+    CHECK(losses(3) == 0);
+    CHECK(losses(4) != losses(4));
+    if (n > 1) CHECK(losses(8) != losses(8));
+  }
+}
