@@ -72,11 +72,13 @@ template <class T>
                  high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
     const vector low_cd = __builtin_shufflevector(c, d, 0, 4, 1, 5),
                  high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    const vector columns[] = {
-        __builtin_shufflevector(low_ab, low_cd, 0, 1, 4, 5), __builtin_shufflevector(low_ab, low_cd, 2, 3, 6, 7),
-        __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5), __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7)};
-    DEVPLACE_UNROLL
-    for (std::ptrdiff_t k = 0; k < 4; ++k) *reinterpret_cast<in_memory*>(to + k * to_stride) = columns[k];
+    const auto store = [&](std::ptrdiff_t k, vector column) {
+      *reinterpret_cast<in_memory*>(to + k * to_stride) = column;
+    };
+    store(0, __builtin_shufflevector(low_ab, low_cd, 0, 1, 4, 5));
+    store(1, __builtin_shufflevector(low_ab, low_cd, 2, 3, 6, 7));
+    store(2, __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5));
+    store(3, __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7));
   } else {
     for (std::ptrdiff_t k = 0; k < 4; ++k)
       for (std::ptrdiff_t i = 0; i < 4; ++i) to[k * to_stride + i] = from[i * from_stride + k];
