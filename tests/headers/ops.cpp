@@ -62,6 +62,10 @@ inline float loss(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& l
   return dp::cross_entropy(logits, labels)();
 }
 
+#include <devplace/ops/cross_entropy_options.hpp>
+
+inline constexpr dp::cross_entropy_options<float> smoothed{.label_smoothing = 0.1f};
+
 #include <devplace/ops/distributed_matmul.hpp>
 
 using left = dp::tensor<float, dp::extents<2, 3>, dp::sharded_on<dp::axis<0>, dp::cpu>>;
