@@ -12,6 +12,7 @@
 #include <devplace/nn/init.hpp>
 #include <devplace/ops/detail/philox.hpp>
 #include <devplace/ops/detail/random_body.hpp>
+#include <devplace/ops/detail/square_roots.hpp>
 #include <devplace/ops/for_each.hpp>
 
 namespace devplace::nn::detail {
@@ -50,7 +51,7 @@ template <class T> struct initial_values {
         for (std::size_t k = 0; k < lanes; ++k) value[k] = uniform(word[0][k], word[1][k]);
       } else if (rule.kind == distribution::normal) {
         for (std::size_t k = 0; k < lanes; ++k) value[k] = squared_radius(word[0][k], word[1][k]);
-        for (std::size_t k = 0; k < lanes; ++k) value[k] = std::sqrt(value[k]);
+        devplace::detail::take_square_roots(value, lanes);
         for (std::size_t k = 0; k < lanes; ++k) value[k] = normal(value[k], word[2][k], word[3][k]);
       }
       const std::size_t count = end - i < lanes ? end - i : lanes;
