@@ -15,7 +15,8 @@
 
 namespace devplace::detail {
 
-/// The descriptors to close in children of fork(): a child's copy of a socket hides this process's end from the peer.
+/// The descriptors to close in children of fork(): while a child has a copy of a socket, the peer does not notice that
+/// this process has ended.
 struct descriptors_of_parent {
   descriptors_of_parent() {
     pthread_atfork([] { all().mutex.lock(); }, [] { all().mutex.unlock(); },

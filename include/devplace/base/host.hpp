@@ -17,7 +17,8 @@ inline std::string host_name() {
   return text;
 }
 
-/// The random number that Linux chooses when it starts, equal in a host's containers; empty without /proc.
+/// The boot id, a random number that Linux chooses when it starts; empty without /proc. Containers of a host have the
+/// same boot id.
 inline std::string boot_id() {
   char text[64] = {};
   if (std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {

@@ -10,7 +10,8 @@
 
 namespace devplace::detail {
 
-/// Throws out_of_memory after a small allocation on the host, such as a list. `subject` begins the message.
+/// Throws out_of_memory after a small allocation on the host, such as a list, has failed. `subject` is the subject of
+/// the message.
 DEVPLACE_COMPILABLE([[noreturn]]) void fail_without_memory(const char* subject) {
   throw out_of_memory(std::string(subject) +
                       " could not be made: the host has no memory left. Free some, or use a smaller batch.");

@@ -30,7 +30,8 @@ inline bool yields_at_once() noexcept {
 /// may put two spinning threads on one core, where spinning delays both.
 class spin_wait {
  public:
-  /// `oversubscribed`: there are more threads than processors; yields from the first step, as pauses would delay them.
+  /// `oversubscribed` means that there are more threads than processors: yields from the first step, since pauses would
+  /// delay the other threads.
   explicit spin_wait(bool oversubscribed) noexcept : steps_(oversubscribed ? pauses : 0) {}
 
   void step() noexcept {

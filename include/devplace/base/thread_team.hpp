@@ -96,6 +96,7 @@ struct process_team_owner {
   ~process_team_owner() { team.stop(); }
 };
 
+/// The process's team, started at first use.
 inline builtin_thread_team& process_team() {
   static undestroyed<builtin_thread_team> team(
       default_thread_count(std::getenv("OMP_NUM_THREADS"), usable_processors()));

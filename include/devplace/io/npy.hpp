@@ -19,6 +19,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
+/// Reads the array of a whole .npy file. Throws file_error.
 template <element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_npy_from(byte_source& source, std::string_view operation, std::string_view name) {
   const npy_origin from{operation, name};

@@ -29,7 +29,8 @@ inline bool synced_to_disk(int file) {
   return true;
 }
 
-/// Syncs a folder and its names; on failure errno has the reason. Skips a folder that cannot be opened for reading.
+/// Syncs a folder and the names in it; on failure errno has the reason. Skips a folder without read permission, which
+/// cannot be opened.
 inline bool folder_synced_to_disk(const char* path) {
   const file_descriptor folder(::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return !folder || synced_to_disk(folder.get());
@@ -100,6 +101,7 @@ class output_file {
     std::free(target);
   }
 
+  /// Creates and locks the unfinished file.
   void create(mode_t mode) {
     const std::size_t slash = path_.rfind('/');
     std::string name = path_.substr(slash + 1);  // npos + 1 is 0

@@ -73,7 +73,8 @@ template <class Net, class T> std::vector<kept_parameter> kept_parameters() {
   return result;
 }
 
-/// Whether this is `num_batches_tracked` of PyTorch's batch norm, a counter that changes no result and is ignored here.
+/// Whether this is `num_batches_tracked` of PyTorch's batch norm. This counter changes no result and has no counterpart
+/// here.
 inline bool is_batch_count(const safetensors_entry& entry) {
   return entry.dtype == "I64" && entry.extents.empty() && entry.name.ends_with(".num_batches_tracked");
 }

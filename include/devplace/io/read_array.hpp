@@ -17,7 +17,8 @@
 
 namespace devplace::detail {
 
-/// Throws file_error unless the bytes `rest` can be the array's elements, and these fit into this machine's memory.
+/// Throws file_error unless the remaining bytes `rest` can be the array's elements, and the elements fit into this
+/// machine's memory.
 DEVPLACE_COMPILABLE()
 void check_elements(const stored_array& array, byte_source::remaining_bytes rest, std::string_view operation,
                     std::string_view name) {
@@ -43,7 +44,8 @@ void check_elements(const stored_array& array, byte_source::remaining_bytes rest
 DEVPLACE_COMPILED(void check_elements(const stored_array&, byte_source::remaining_bytes, std::string_view,
                                       std::string_view))
 
-/// Reads the elements to `to`, row-major and in this machine's byte order. Throws file_error for fewer or more.
+/// Reads the elements to `to`, in row-major order and this machine's byte order. Throws file_error if the source has
+/// fewer or more elements.
 DEVPLACE_COMPILABLE()
 void read_elements(byte_source& source, const stored_array& array, void* to, std::string_view operation,
                    std::string_view name) {

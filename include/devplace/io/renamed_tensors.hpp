@@ -52,6 +52,7 @@ class renamed_tensors {
       if (!used[i]) append(unused(file, renames[i].in_file));
   }
 
+  /// Returns the tensor with this name in the model, or null.
   const safetensors_entry* find(std::string_view name) const {
     const auto at = position_of(name);
     return at == tensors_.size() ? nullptr : tensors_[at].entry;

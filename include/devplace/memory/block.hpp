@@ -163,7 +163,8 @@ template <class Backend> void copy_within(int ordinal, void* to, const void* fro
   if (bytes != 0) memory_of<Backend>().copy(copy_kind::within, ordinal, to, from, bytes);
 }
 
-/// Enqueues a copy between two devices of a backend on the destination's stream; events order the source's work.
+/// Enqueues a copy between two devices of one backend on the destination's current stream; events order the copy
+/// with the source's work.
 template <class Backend>
 void copy_from_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend>().copy_from_peer(to_ordinal, to, from_ordinal, from, bytes);

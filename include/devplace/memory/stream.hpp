@@ -23,7 +23,8 @@ struct streams {};
 
 namespace detail {
 
-/// The deleter of a device_handle. Stores the release function, so that its size is equal in every translation unit.
+/// The deleter of a device_handle. Stores the release function, as memory_block does, so that the size is the same in
+/// every translation unit.
 template <class Op> struct device_release {
   int ordinal = 0;
   void (*function)(void* state, int ordinal) noexcept = nullptr;

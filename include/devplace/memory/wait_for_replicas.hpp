@@ -42,6 +42,7 @@ template <class Backend> [[noreturn]] void throw_failure(const replica_failure& 
                       place_name(Backend{}, ordinals[failed.replica]));
 }
 
+/// Waits for all of these devices and throws a failure of one of them.
 template <class Backend> void wait_for_replicas(std::span<const int> ordinals) {
   const replica_failure failed = drain_replicas<Backend>(ordinals);
   if (failed.failure) throw_failure<Backend>(failed, ordinals);

@@ -37,7 +37,8 @@ template <class Net, class Policy, class Communicator, class S> class bucket_red
   using bucket_shares = parallel::bucket_shares<Net, T, Policy>;
 
  public:
-  /// Each participant gets the sums of its share, or all sums if `shares` is null. Nothing is reduced unless `active`.
+  /// Each participant gets the sums of its share, or of all gradients if `shares` is null. Nothing is reduced unless
+  /// `active`.
   bucket_reduction(Communicator& communicator, const runtime::model_state<S>& state, const bucket_shares* shares,
                    bool active)
       : communicator_(communicator), state_(state), shares_(shares), active_(active), open_(active) {}

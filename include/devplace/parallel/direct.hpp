@@ -101,7 +101,8 @@ class direct : public detail::participants, public detail::streamed_collectives<
     devices_.fence();
   }
 
-  /// Replaces reduce_parts() for devices that are apart: each device reduces its part into its own buffer.
+  /// Replaces reduce_parts() for devices that cannot access each other's memory: each device reduces its part into its
+  /// own buffer.
   template <class T>
   void reduce_copies(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int target) {
     reserve(begins, sizeof(T));

@@ -24,7 +24,8 @@
 namespace devplace::parallel::detail {
 
 /// Combines the summands and stores each place's part of the result; instantiated per backend and element type.
-/// `begins` divides the axis of `extents.count` elements. `writable` are the summands if they may change, or empty.
+/// `begins` divides the axis with `extents.count` elements. `writable` are the summands if they may be overwritten,
+/// otherwise empty.
 template <class Backend, class T>
 void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> summands, std::span<T* const> writable,
                      std::span<T* const> parts, const devplace::detail::reduction_extents& extents,

@@ -88,7 +88,8 @@ template <class Backend> class ring : public detail::participants, public detail
 
   int modulo(int rank) const { return (rank % size() + size()) % size(); }
 
-  /// Runs n - 1 steps, in each of which every rank calls `receive(step, rank, left)` for a chunk of its left neighbour.
+  /// Runs n - 1 steps. In each step every rank calls `receive(step, rank, left)` to get a chunk from its left
+  /// neighbour.
   template <class Receive> void circulate(const Receive& receive) {
     devices_.mark();
     for (int step = 0; step != size() - 1; ++step) {

@@ -131,7 +131,8 @@ inline constexpr bool can_connect =
     connects_processes<typename Policy::engine_type, placement_backend_t<Where>>;
 
 /// Makes a policy's communicator for these devices. If `Across`, it connects the processes of this thread's
-/// process_scope, unless the engine itself does. Throws if the participants do not match the model's placement.
+/// process_scope, unless the engine itself connects processes. Throws if the communicator's participants do not match
+/// the model's placement.
 template <class Backend, bool Across, class Policy> auto connect(const Policy& policy, std::span<const int> ordinals) {
   auto communicator = [&] {
     if constexpr (Across && !spans_processes<typename Policy::engine_type>)

@@ -52,7 +52,8 @@ template <class Backend, class Communicator, half_precision_element Rounded> cla
     }
   }
 
-  /// The rounded elements of this process's devices from element `first`. The span is valid until the next call.
+  /// The rounded elements of this process's devices from element `first`, for collectives. The span is valid until the
+  /// next call.
   std::span<Rounded* const> rounded(std::size_t first) {
     for (std::size_t k = 0; k != ordinals_.size(); ++k)
       if (rounded_[k].data() != nullptr) from_[k] = static_cast<Rounded*>(rounded_[k].data()) + first;

@@ -12,7 +12,8 @@
 // reduction of one summand per place (place/kind.hpp).
 namespace devplace::detail {
 
-/// How an elementwise operation acts on summands. `pointwise` stands for all functions without an enumerator.
+/// How an elementwise operation acts on summands. `pointwise` stands for all functions without an enumerator of their
+/// own.
 enum class arithmetic : unsigned char { pointwise, additive, product, quotient, negation, larger, smaller };
 
 /// Kinds of reductions along axes. `position` stands for argmax and argmin. `sum_of_function`, `max_of_function` and

@@ -167,7 +167,8 @@ class device_map {
     }
   }
 
-  /// Checks that the logical ordinals are 0 to n - 1, each once, and returns the visible devices in their order.
+  /// Checks that the logical ordinals are 0 to n - 1, each once, and returns the visible devices in the order of the
+  /// logical ordinals.
   static std::vector<int> in_order(const std::vector<device_map_entry>& entries, const std::string& origin) {
     if (entries.empty())
       throw argument_error(origin + ", which binds nothing. Bind cuda:0 to one visible device at least, as in 0:0.");

@@ -35,7 +35,8 @@ template <int I> using gpu = cuda<I>;
 
 namespace detail {
 
-// Tags of the backends, for functions that are the same in every translation unit, as those with process-wide state.
+// Tags of the backends for functions that are the same in every translation unit, such as functions with process-wide
+// state.
 struct cpu_backend {};
 struct pinned_backend {};
 struct any_device {};

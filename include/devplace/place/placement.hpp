@@ -164,7 +164,8 @@ template <placement Where>
 struct kind_lookup<Where> {
   using type = typename placement_traits<Where>::kind;
 };
-/// The kind of an operand's placement: on_one_place for one place, for here<...>, and for void, which means a number.
+/// The kind of an operand's placement: on_one_place for one place, for here<...>, and for void, which stands for a
+/// number.
 template <class X> using kind_of = typename kind_lookup<X>::type;
 
 template <class Where> struct kind_lookup_in_process : kind_lookup<Where> {};

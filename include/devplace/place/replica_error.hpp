@@ -30,7 +30,8 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
   return joined({"replica ", index, " of ", count, " (", place_name, "): ", message});
 }
 
-/// Throws an exception with the text `message`, of the first type of `Error...` that matches `e`, otherwise `error`.
+/// Throws an exception with the text `message`. The type of the exception is the first type of `Error...` that matches
+/// `e`, otherwise `error`.
 template <class... Error> [[noreturn]] void throw_as(const error& e, const std::string& message) {
   ((dynamic_cast<const Error*>(&e) != nullptr ? throw Error(message) : void()), ...);
   throw error(message);

@@ -165,7 +165,8 @@ inline std::string job_name(const launch_environment& launched, const control_en
          "different jobs apart. Set MASTER_PORT to a number below 65535, the same for all processes of the job and "
          "another one for each job: export MASTER_PORT=$((20000 + $$ % 10000)). This process is ",
          launched.describe(), "."});
-  // MPICH's mpirun does not number its jobs, but starts a helper for each job; PMI_FD is a socket to the helper.
+  // MPICH's mpirun does not number its jobs, but starts a helper process for each job; PMI_FD is a socket to the
+  // helper.
   ::pid_t helper = 0;
   if (launched.started_by() == launcher::mpich && variables.has("PMI_FD"))
     static_cast<void>(same_user(std::atoi(variables("PMI_FD")), &helper));

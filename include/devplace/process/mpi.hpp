@@ -58,7 +58,8 @@ inline process_group mpi_group(const char* caller, MPI_Comm communicator, const 
   }));
 }
 
-/// The transport of a group that MPI connects. Throws argument_error, naming the engine `caller`, for other groups.
+/// The transport of a group that MPI connects; throws argument_error for other groups. The message names the engine
+/// `caller`.
 inline std::shared_ptr<mpi_transport> mpi_transport_of(const process_group& processes, const char* caller) {
   auto transport = std::dynamic_pointer_cast<mpi_transport>(processes.transport());
   if (transport == nullptr)

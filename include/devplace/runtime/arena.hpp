@@ -30,7 +30,8 @@ template <class Backend, class T> [[gnu::noinline]] void set_to_zero(int ordinal
   devplace::detail::for_each_index<Backend>(ordinal, elements, 4096, zero_functor<T>{data});
 }
 
-/// Replaces an arena by one of zeros. Not inlined: each use would contain a block's assignment and destructor.
+/// Replaces an arena by a new one of zeros. Not inlined, because each use would contain a block's assignment and
+/// destructor.
 template <class T, class Backend>
 [[gnu::noinline]] void assign_zeros(devplace::detail::memory_block& to, int ordinal, std::size_t elements,
                                     memory_purpose purpose) {

@@ -31,7 +31,8 @@ template <class Extents> constexpr bool static_sample = false;
 template <std::size_t First, std::size_t... Rest>
 constexpr bool static_sample<extents<First, Rest...>> = ((Rest != dyn) && ...);
 
-/// Whether a batch of these extents can consist of samples of extents `Sample`: static sizes must be equal.
+/// Whether a batch of these extents can consist of samples of extents `Sample`. If the batch's sample size is static,
+/// the numbers of elements must be equal.
 template <class Extents, class Sample>
 concept can_be_batch = Extents::rank != 0 &&
                        (!static_sample<Extents> || devplace::detail::drop_first_t<Extents>{}.size() == Sample{}.size());
@@ -112,7 +113,8 @@ template <class Batch> random_key key_of_part(random_key key, const Batch& batch
   return key;
 }
 
-/// Allocates the workspace, runs a replica's training pass on its local batch `x`, and copies the outputs to `output`.
+/// Allocates the workspace, runs the training pass of one replica on its local batch `x`, and copies the outputs to the
+/// view `output`.
 template <class Net, class P, class Backend, class Part, class Output>
 pass<P> run_forward(const typename engine<Net, P, Backend>::replica_type& r, const Part& x,
                     devplace::detail::memory_block& workspace, const random_key& key, const Output& output) {

@@ -24,7 +24,8 @@ template <class Net, class P> struct pass_layout {
   using output_extents = typename plan::output;
   using input_element = typename plan::template input_element<P>;
   using output_element = typename plan::template output_element<P>;
-  /// Whether samples are rounded to activations before the first layer, and the element type that this layer reads.
+  /// Whether samples are rounded to activations before the first layer, and the element type that the first layer
+  /// reads.
   static constexpr bool rounds_input = plan::template rounds_input<P>;
   using first_element = typename plan::template first_element<P>;
   static constexpr element_sizes sizes{sizeof(first_element), sizeof(typename roles::activation),
@@ -48,7 +49,8 @@ template <class Backend> [[gnu::noinline]] void prepare_products() {
   if constexpr (std::is_same_v<Backend, backend::cpu>) devplace::detail::gemm_prepare();
 }
 
-/// The computations of a replica of `Net` in precision `P`, for all devices of a backend: ordinals are run-time values.
+/// The computations of one replica of `Net` in precision `P`. One instance serves all devices of a backend: the ordinal
+/// is a run-time value.
 template <class Net, class P, class Backend> struct engine : pass_layout<Net, P> {
   using layout = pass_layout<Net, P>;
   using typename layout::first_element;

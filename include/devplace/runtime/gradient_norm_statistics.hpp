@@ -7,7 +7,8 @@
 
 namespace devplace::runtime {
 
-/// Statistics of gradients' norms on a place since the last reset. Members of one type, to be copied as an array.
+/// Statistics of the norms of gradients on a place since the last reset. All members have the same type, so that the
+/// object can be copied as an array.
 struct gradient_norm_statistics {
   static constexpr int numbers = 5;
 

@@ -54,7 +54,8 @@ class kept_workspaces {
     std::list<workspace> held_;  // one element; a list, so that its return does not allocate
   };
 
-  /// Allocates a workspace of at least `bytes` for a device's current stream, so that sequential calls do not allocate.
+  /// Allocates a workspace of at least `bytes` for the current stream of a device, so that sequential calls there do
+  /// not allocate.
   template <class Backend> void prepare(int ordinal, std::size_t bytes) {
     lease<Backend>(*this, ordinal).at_least(bytes);
   }

@@ -27,7 +27,8 @@ struct loss_scale {
   std::int64_t skipped_steps;   ///< since the start
 
   /// Decides, between a step's gradients and its update, whether to skip the step. `finite`: whether all gradients are
-  /// finite. `undone`: whether the factor that undoes the scale is finite; that of a very small scale is infinite.
+  /// finite. `undone`: whether the factor that undoes the scale is finite; the reciprocal of a very small scale is
+  /// infinite.
   DEVPLACE_HD void decide(const scaling_rule& rule, bool finite, bool undone = true) {
     skips = finite && undone ? 0 : 1;
     skipped_steps += skips;

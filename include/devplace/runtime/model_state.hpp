@@ -15,14 +15,16 @@
 
 namespace devplace::runtime {
 
-/// Elements of a replica's arenas, including padding. Frozen parameters follow the trained ones and have no gradients.
+/// Numbers of elements of a replica's arenas, including padding. Frozen parameters follow the trained ones, and have no
+/// gradients.
 struct arena_sizes {
   std::size_t parameters;
   std::size_t buffers;
   std::size_t frozen = 0;
 };
 
-/// Allocates replicas of zeros; throws the devices' earlier failures. The caller fills them and calls wait_for_model().
+/// Allocates replicas of zeros on these devices; throws earlier failures of the devices. The caller fills the replicas
+/// and then calls wait_for_model().
 template <class S, class Backend>
 std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const arena_sizes& sizes) {
   using roles = precision_traits<S>;
@@ -50,7 +52,8 @@ std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const
   return state;
 }
 
-/// Allocates the gradients at the first use in training and then waits for the places. Predictions need no gradients.
+/// Allocates the gradients at the first use in training and then waits for the places. A model that only predicts needs
+/// no gradients.
 template <class Backend, class S> void require_gradients(model_state<S>& state) {
   bool more = false;
   for (replica<S>& r : state.replicas) {

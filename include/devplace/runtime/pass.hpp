@@ -15,7 +15,8 @@ namespace devplace::runtime {
 /// Whether a backward pass follows.
 enum class mode : unsigned char { train, predict };
 
-/// The key of random layers. Their numbers depend on it and the position in the whole batch, not on device or thread.
+/// The key of random layers. The random numbers depend only on the key and on an element's position in the whole batch,
+/// not on the device or thread.
 struct random_key {
   std::uint64_t seed = 0;                        ///< the model's seed
   std::uint64_t step = 0;                        ///< number of the training pass

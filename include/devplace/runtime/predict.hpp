@@ -19,7 +19,8 @@
 #include <devplace/runtime/working_copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 
-// Predictions run in tiles of rows: a tile's workspace stays in a CPU's caches and does not depend on the batch.
+// Predictions run in tiles of rows: the workspace of a tile stays in the caches of a CPU and has a size that does not
+// depend on the batch.
 
 namespace devplace::runtime {
 
@@ -41,7 +42,8 @@ template <class Net, class P> constexpr std::size_t packed_tile_bytes(std::size_
   return padded_bytes(rows * sample_size<typename layout::input_extents> * sizeof(typename layout::input_element));
 }
 
-/// Computes a replica's outputs `y` for its rows `x`. Views with strides are copied tile by tile.
+/// Computes one replica's outputs `y` for its rows `x`. Views with strides are copied tile by tile; other views are
+/// read and written directly.
 template <class Net, class P, class Backend, class Y, class X>
 void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_workspaces& memory, std::size_t tile,
                   const Y& y, const X& x) {
@@ -81,7 +83,8 @@ void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_
   }
 }
 
-/// Allocates the memory of a replica's predictions in tiles of `tile` rows, and makes the libraries' plans for a tile.
+/// Allocates the memory of one replica's predictions in tiles of `tile` rows, and makes the libraries' plans for a
+/// whole tile.
 template <class Net, class P, class Backend>
 void prepare_predictions(const typename engine<Net, P, Backend>::replica_type& r, kept_workspaces& memory,
                          std::size_t tile) {

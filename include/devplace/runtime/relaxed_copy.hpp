@@ -10,7 +10,8 @@
 
 namespace devplace::runtime {
 
-/// Reads elements that others may change, by relaxed atomic loads: none is torn, but they may be of different updates.
+/// Reads elements that other processes or threads may change concurrently, each by a relaxed atomic load: elements are
+/// not torn, but may come from different updates.
 template <class T> struct relaxed_load_functor {
   T* to;
   T* from;

@@ -12,13 +12,15 @@
 
 namespace devplace::runtime {
 
-/// Points to a place's numbers that change a step: a factor of the gradients, and a flag that skips it; null: nothing.
+/// Points to numbers on a place that change a step: a factor of the gradients, and a flag that skips the step. A null
+/// pointer changes nothing.
 template <class T> struct step_factors {
   const T* factor = nullptr;
   const std::uint32_t* skip = nullptr;
 };
 
-/// Scales gradients before the update. With a divisor of 0 all samples are ignored: gradients are 0, not NaN.
+/// Scales gradients before the update. If the divisor is 0, all samples of the batch are ignored: gradients are 0,
+/// where a division would give NaN.
 template <class T> struct gradient_source {
   const T* gradients;
   const T* divisor;

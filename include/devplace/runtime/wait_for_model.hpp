@@ -18,7 +18,8 @@ template <class Backend> std::uint64_t failures_of(std::span<const int> ordinals
 }
 
 /// Waits for all places of a model. If a device has failed since the model was made, marks the model as unusable and
-/// throws the failure, naming the replica where it began, or error if another caller has received the failure.
+/// throws the failure. The message names the replica where the failure began. Throws error if another caller has
+/// received the failure.
 template <class Backend, class S> void wait_for_model(model_state<S>& state) {
   const devplace::detail::replica_failure failed = devplace::detail::drain_replicas<Backend>(state.ordinals);
   if (failed.failure || failures_of<Backend>(state.ordinals) != state.failures)

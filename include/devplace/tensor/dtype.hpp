@@ -36,6 +36,7 @@ template <class... T> struct dtype_table : std::array<dtype, sizeof...(T)> {
 
   /// Whether X is one of the types. std::is_same_v would be instantiated for each pair of types.
   template <class X> static constexpr bool has = (__is_same(X, T) || ...);
+  /// Returns the row of X, or null.
   template <class X> constexpr const dtype* find() const {
     const dtype* row = this->data();
     return ((std::is_same_v<X, T> || (++row, false)) || ...) ? row : nullptr;

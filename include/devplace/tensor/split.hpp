@@ -113,7 +113,8 @@ constexpr part_begins<Places> divide(std::size_t size, const split::sizes<Given>
   return begins;
 }
 
-/// The rule that a tensor keeps for later extents: given sizes apply to one extent only, so `even` divides later ones.
+/// The rule that a tensor keeps for later extents: given sizes apply to one extent only, so `even` divides later
+/// extents.
 constexpr split::rule rule_of(split::rule rule) { return rule; }
 template <std::size_t Places> constexpr split::rule rule_of(const split::sizes<Places>&) { return split::even; }
 

@@ -39,7 +39,8 @@ template <class T> inline constexpr bool is_address<T*> = is_element<std::remove
 template <class T> inline constexpr bool is_span = false;
 template <class T, std::size_t N> inline constexpr bool is_span<std::span<T, N>> = true;
 
-/// Whether wrap() takes this memory as elements on `Where`. `Strides`: number of strides; none for row-major elements.
+/// Whether wrap() takes this memory as elements on `Where`. `Strides` is the number of given strides; none for
+/// row-major elements.
 template <class Where, class Memory, class Extents, std::size_t... Strides> constexpr auto check_wrap() {
   using plain = std::remove_cvref_t<Memory>;
   constexpr bool on_host = place<Where> && host_accessible<Where>, address = is_address<std::decay_t<Memory>>,

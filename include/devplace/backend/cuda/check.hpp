@@ -193,7 +193,8 @@ inline const char* cuda_error_remedy(cudaError_t code, std::string_view call) {
   }
 }
 
-/// Throws the exception for a failed call. Clears CUDA's record of the error, or marks the device as lost.
+/// Throws the exception for a failed call. If the device can still be used, clears CUDA's record of the error;
+/// otherwise marks the device as lost.
 [[noreturn]] inline void throw_cuda_error(cudaError_t code, const char* call, int ordinal) {
   static_cast<void>(cudaGetLastError());
   if (is_device_lost(code)) {
@@ -215,12 +216,14 @@ inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
     throw_cuda_error(code, call, ordinal);
 }
 
-/// Ignores a call's result, as destructors do. Clears CUDA's record, which would pass for an error of the program.
+/// Ignores the result of a call, as destructors do. Clears CUDA's record of its error, which the program would
+/// otherwise take for an error of its own.
 inline void ignore_cuda(cudaError_t code) noexcept {
   if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
 }
 
-/// Whether a queried stream or event has work left; false after a failure, which a call that waits throws.
+/// Returns whether a queried stream or event has work left, given the query's result. Returns false after a failure;
+/// a call that waits for the work throws the failure.
 inline bool cuda_query_pending(cudaError_t code, const char* call, int ordinal) {
   if (code == cudaSuccess) return false;
   static_cast<void>(cudaGetLastError());

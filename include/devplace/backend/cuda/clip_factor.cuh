@@ -7,7 +7,8 @@
 
 namespace devplace {
 
-/// Launches one kernel; its last block computes the factor from the sum, and leaves the workspace's tickets at 0.
+/// Launches one kernel; its last block computes the factor from the sum. Leaves the workspace's tickets (counters of
+/// finished blocks) at 0.
 template <> struct implementation<backend::cuda, op::clip_factor> {
   template <class T> static void run(int ordinal, const runtime::clip_numbers<T>& c) {
     using source = detail::element_source<T>;

@@ -93,7 +93,8 @@ constexpr cudnnBackendAttributeType_t cudnn_type_of(cudnnReduceTensorOp_t) {
   return CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
 }
 
-/// A descriptor of cuDNN's graph API. After its attributes are set and finalize(), it can be read or used by others.
+/// A descriptor of cuDNN's graph API. First its attributes are set; after finalize() it can be read or used by other
+/// descriptors.
 class cudnn_descriptor {
  public:
   cudnn_descriptor() = default;

@@ -35,7 +35,8 @@ struct cudnn_cache {
   std::optional<bool> attends;  ///< result of has_attention(), once called
   std::uint64_t uses = 0;
 
-  /// Returns the plan of `key`, made by make_cudnn_plan() (see find_or_make).
+  /// Returns the plan of `key`, made by make_cudnn_plan() at its first use. Replaces the least recently used plan if
+  /// there are too many. Does not allocate if the plan exists.
   template <class Key> cudnn_plan& plan_of(const Key& key, int ordinal) {
     cudnn_plan& plan = find_or_make(std::get<plans_by<Key>>(plans), capacity, key, [&] {
       if (handle == nullptr) cudnn_caller(ordinal, key).check(cudnnCreate(&handle), "cudnnCreate");

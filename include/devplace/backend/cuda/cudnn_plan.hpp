@@ -106,7 +106,8 @@ struct cudnn_plan {
   std::map<cudnn_addresses, kept_pack> packs_;
 };
 
-/// Appends descriptors of a convolution's tensors, windows and operation; false if cuDNN has none. Needs no device.
+/// Appends the descriptors of a convolution's tensors, then of its windows, then of the operation. Returns false if
+/// cuDNN has no such operation. Needs no device.
 inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const convolution_key& key,
                                  const cudnn_caller& caller) {
   const convolution_shape& s = key.shape;
@@ -241,6 +242,7 @@ inline std::vector<cudnn_descriptor> heuristic_results(const cudnn_descriptor& h
   return configurations;
 }
 
+/// Returns the engine configurations that cuDNN offers for a graph; none if it does not support the graph.
 inline std::vector<cudnn_descriptor> engine_configurations(const cudnn_descriptor& graph, cudnnBackendHeurMode_t mode,
                                                            const cudnn_caller& caller) {
   cudnn_descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, caller);

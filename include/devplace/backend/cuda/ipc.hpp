@@ -92,7 +92,8 @@ template <> struct implementation<backend::cuda, op::ipc> {
     return bytes == 0 ? page : detail::padded_to(bytes, page);
   }
 
-  /// Waits for work on memory that is unmapped next. Ignores errors: CUDA may already have been shut down at exit.
+  /// Waits for the place's work on memory that is about to be unmapped. Ignores errors, because CUDA may already have
+  /// been shut down at process exit.
   static void wait_for_work(int ordinal) noexcept {
     try {
       detail::cuda_scope(ordinal).wait_for_all_streams();

@@ -172,7 +172,8 @@ inline void launch_kernel(const void* arguments, int ordinal, cudaStream_t strea
   check_cuda(cudaLaunchKernelExC(&configuration, call.function, kernel), "cudaLaunchKernelEx", ordinal);
 }
 
-/// Launches kernels on the current stream of the place, with at most 2^20 blocks: kernels loop with the grid as stride.
+/// Launches kernels on the current stream of the place `ordinal`, with at most 2^20 blocks of Kernel::threads: kernels
+/// loop over their work with the grid size as stride.
 struct kernel_launch {
   int ordinal;
 

@@ -46,7 +46,8 @@ inline bool cuda_can_access(int ordinal, int other) {
   return reachable != 0;
 }
 
-/// Throws the exception for `call`, which could not allocate `bytes` bytes. `device` follows the place's name.
+/// Throws the exception for `call`, which could not allocate `bytes` bytes. The message has `device` after the place's
+/// name.
 [[noreturn]] inline void throw_cuda_out_of_memory(cudaError_t code, const char* call, int ordinal, std::size_t bytes,
                                                   const std::string& device = {}) {
   static_cast<void>(cudaGetLastError());

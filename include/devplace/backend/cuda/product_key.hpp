@@ -22,7 +22,8 @@ enum class library_epilogue : unsigned char {
   row_sums  ///< writes the sums of the rows of op(A) to a vector
 };
 
-/// Everything that the choice of an algorithm depends on. An algorithm works for any alpha and beta.
+/// Everything that the choice of an algorithm depends on. Excludes alpha and beta: descriptors do not contain them, and
+/// an algorithm works for any alpha and beta.
 struct product_key {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t lda = 0, ldb = 0, ldc = 0;

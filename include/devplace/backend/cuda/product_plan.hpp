@@ -25,7 +25,8 @@ inline std::string cublaslt_status_text(cublasStatus_t status) {
   return joined({cublasLtGetStatusString(status), " (", static_cast<int>(status), ")"});
 }
 
-/// Throws the exception for a failed cuBLASLt call for the product `operation`; device_lost if the device is lost.
+/// Throws the exception for a failed cuBLASLt call on behalf of the product `operation`; device_lost if the device is
+/// lost.
 [[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
                                               const std::string& operation) {
   throw_if_device_lost(call, ordinal);
@@ -163,7 +164,8 @@ inline void report_product(const product_plan& plan, const product_key& key, int
                refused ? "not " : "", to_string(key).c_str(), reason.c_str());
 }
 
-/// Keeps the first usable algorithm of those that cuBLASLt lists, fastest first. Asks for more while none is usable.
+/// Queries cuBLASLt's algorithms, fastest first by its own estimate, and keeps the first usable one. Queries more of
+/// them while all are unusable.
 inline void choose_algorithm(cublasLtHandle_t handle, product_plan& plan, const product_key& key, int ordinal) {
   const cublaslt_preference preference = make_product_preference(key, ordinal);
   std::array<cublasLtMatmulHeuristicResult_t, 128> results{};  // a vector of this unnamed struct stops nvcc 13.0

@@ -202,7 +202,8 @@ inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
   if (reached != nullptr) ignore_cuda(cudaEventDestroy(reached));
 }
 
-/// Waits for a stream at exit until `end`. Marks a device that is still busy as lost only if a device_timeout() is set.
+/// Waits for a stream at exit until the clock reaches `end`. Marks a device that is still busy as lost only if the
+/// program has set a device_timeout().
 inline void check_stream_at_exit(cudaStream_t stream, int ordinal, std::int64_t end) {
   if (cuda_device_lost(ordinal)) return;
   const cudaError_t code = poll_cuda([stream] { return cudaStreamQuery(stream); }, end);

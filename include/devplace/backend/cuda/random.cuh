@@ -51,7 +51,8 @@ template <class T> random_kernel<normal_body<T>> make_kernel(std::size_t, const 
 }
 
 /// Applies dropout to `rows` samples. A thread handles the four elements of a sample that share a block of random
-/// words, or eight 16-bit elements with two blocks. Accesses are wide if these elements are aligned for every thread.
+/// words, or eight 16-bit elements with two blocks. Accesses are wide if these four or eight elements are aligned for
+/// every thread.
 template <class T> struct dropout_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned of_block = 4;

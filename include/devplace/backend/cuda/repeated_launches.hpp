@@ -164,7 +164,8 @@ class cuda_repeated_launches {
     s.captured = false;
   }
 
-  /// Captures calls in an own stream: other threads may use the place's. Null, with nothing enqueued, if CUDA cannot.
+  /// Captures calls in a stream of its own, because other threads may use the place's streams. Returns null if CUDA
+  /// cannot capture a call; nothing was enqueued then.
   cudaGraphExec_t capture(const call_sequence& calls) const {
     cudaStream_t own = nullptr;
     if (const cudaError_t code = cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking); code != cudaSuccess)
@@ -240,7 +241,8 @@ class cuda_repeated_launches::scope {
   cuda_repeated_launches* launches_ = nullptr;  ///< null if each call launches at once
 };
 
-/// While it exists, this thread's launches precede the collected ones: for changes that the sequence's end reads.
+/// While an object exists, this thread's launches precede the collected ones: for changes that only the end of the
+/// sequence reads.
 class cuda_repeated_launches::ahead {
  public:
   ahead() : collector_(std::exchange(collecting_launches(), nullptr)) {}

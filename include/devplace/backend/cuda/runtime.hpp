@@ -84,7 +84,8 @@ inline int cuda_visible_device(int ordinal) {
   return device_map::of_process().visible(ordinal);
 }
 
-/// Whether a visible device has a primary context; makes none, unlike most calls. True if the driver cannot be asked.
+/// Returns whether a visible device has a primary context in this process. Makes none, unlike most calls for a device.
+/// Returns true if the driver cannot be asked.
 inline bool has_cuda_context(int visible) noexcept {
   static const auto query = [] {
     void* found = nullptr;

@@ -12,7 +12,8 @@
 
 namespace devplace::detail {
 
-/// Converts n bytes by a table in shared memory: `groups` groups of 16 bytes with one wide read, the rest one by one.
+/// Converts n bytes to T: `groups` groups of 16 bytes with one wide read each, the rest one by one. Looks up each
+/// byte's value in a table in shared memory.
 template <class T> struct scale_bytes_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned group = 16;  // bytes

@@ -9,7 +9,8 @@
 
 namespace devplace::detail {
 
-/// The maximum of a row's elements except NaN, and the sum of exp(x - maximum). `Keep`: these replace the elements.
+/// The maximum of those elements of a row that are not NaN, and the sum of exp(x - maximum). `Keep`: these exponentials
+/// replace the elements.
 template <class T, bool Keep> struct row_exponential_sum {
   T max;
   T sum;

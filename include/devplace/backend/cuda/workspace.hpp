@@ -31,9 +31,10 @@ struct cuda_reduction_workspace {
 };
 
 /// Returns the workspace of kind `Use` of the stream of `scope`. It is allocated from the pool of the place `ordinal`
-/// at the stream's first use and aligned to 256 bytes; its first `Use::zeroed` bytes are zero. Each stream has its own,
-/// because operations on two streams may run concurrently; operations on one stream overwrite it in turn. An operation
-/// of several kernels must keep other threads from enqueueing kernels between them (sequence_mutex_of).
+/// at the stream's first use and aligned to 256 bytes; its first `Use::zeroed` bytes are zero. Each stream has its own
+/// workspace, because operations on two streams may run concurrently; operations on one stream overwrite the workspace
+/// in turn. An operation of several kernels must keep other threads from enqueueing kernels between them
+/// (sequence_mutex_of). Never freed, because CUDA may shut down before static objects are destroyed.
 template <class Use> void* cuda_workspace(int ordinal, const cuda_scope& scope) {
   struct place_workspaces {
     std::mutex mutex;

@@ -40,6 +40,7 @@ class first_exception {
   std::exception_ptr exception_;
 };
 
+/// Wraps `function` so that its exceptions are passed to `errors`.
 template <class Function> auto guarded(Function& function, first_exception& errors) {
   return [&function, &errors](int member) noexcept {
     try {

@@ -183,11 +183,13 @@ class batch_maker : public batch_plan {
   /// Whether features stay bytes until they reach the device, and the scaling that the device applies.
   bool as_bytes() const { return as_bytes_; }
   const feature_scale<feature, sample_element>& scale() const { return scale_; }
-  /// How the device moves pixels of features and targets that stay bytes; `on_device` is null if it moves none.
+  /// How the device moves the pixels of features and targets if features stay bytes; `on_device` is null if the device
+  /// moves none.
   const moved_images& moved_features() const { return transform_.features; }
   const moved_images& moved_targets() const { return transform_.targets; }
 
-  /// Number of slots, one per batch in use. `wait(object, slot)` is called in any thread before a slot is refilled.
+  /// Number of slots, one for each batch that is being made or in use. `wait(object, slot)` is called in any thread
+  /// before a slot is refilled.
   std::size_t slots() const { return slots_.size(); }
   void wait_before_filling(void (*wait)(const void* object, std::size_t slot) noexcept, const void* object) {
     wait_ = wait;

@@ -69,7 +69,8 @@ class copy_lane {
     follow_event<Backend>(ordinal_, copied_[slot]);
   }
 
-  /// Waits until the last copies from a slot are done, or skipped on a failed device. Callable from any thread.
+  /// Waits on the host until the last copies from a slot are done, or skipped on a failed device. Callable from any
+  /// thread.
   void wait_for(std::size_t slot) const noexcept { wait_(copied_[slot]); }
 
  private:
@@ -183,7 +184,8 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
     if constexpr (single_place<Where>) {
       return Tensor(extents);
     } else {
-      // Under torch's rule a place may get more rows of a smaller batch; memory for equal parts is enough for all.
+      // Under torch's rule a place may get more rows of a smaller batch; memory for equal parts is enough for all
+      // batches.
       const std::size_t rows = extents.extent(0), all = share_.participants.count, equal = padded_to(rows, all);
       const auto most = with_dynamic_axis<Extents>::with(share_.rule == split::torch ? equal : rows, extents);
       Tensor result = [&] {

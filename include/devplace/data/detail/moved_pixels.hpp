@@ -20,7 +20,8 @@
 namespace devplace::detail {
 
 /// Body of a loop over the pixels of a batch: reads each pixel from the position that the move of its sample gives.
-/// Positions are exact (see store_move), bytes are interpolated in integers: the bits are the same on every place.
+/// Positions are exact (see store_move), and bytes are interpolated in integers, so the bits are the same on every
+/// place.
 template <class T> struct moved_pixels {
   T* to;
   const T* from;
@@ -131,7 +132,8 @@ inline void store_move(const sample_move& move, const image_size& size, double* 
   store(move.yx, move.yy, move.y, middle_y, to + 3);
 }
 
-/// Moves pixels of `samples` images in the current stream's order. On the CPU the calling thread moves one image alone.
+/// Moves the pixels of `samples` images, in the order of the device's current stream. On the CPU, the calling thread
+/// moves a single image alone.
 template <class Backend, class T>
 void move_pixels(int ordinal, void* to, const void* from, const double* moves, std::size_t samples,
                  const moved_images& how) {
@@ -142,7 +144,8 @@ void move_pixels(int ordinal, void* to, const void* from, const double* moves, s
                                           size.height, size.width, static_cast<T>(how.fill), how.interpolates});
 }
 
-/// Adds the functions that move images with elements of type T. Throws argument_error if T cannot represent `fill`.
+/// Adds the functions that move images with elements of type T. Throws argument_error unless T can represent the value
+/// `fill`.
 template <class Backend, class T> DEVPLACE_CONFIGURED moved_images moves_of(moved_images how) {
   if constexpr (std::is_integral_v<T>) {
     const double beyond = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;

@@ -55,7 +55,8 @@ class prefetcher {
     work_.notify_all();
   }
 
-  /// Waits until `batch`, larger in each call, is made; returns its slot. Throws the exception of a failed batch.
+  /// Waits until batch `batch` is made and returns its slot. Throws the exception of a failed batch. Batch numbers must
+  /// increase from call to call.
   DEVPLACE_COMPILABLE([[gnu::noinline]]) std::size_t wait(std::size_t batch) {
     const std::size_t slot = batch % results_.size();
     if (workers_.empty()) {

@@ -106,7 +106,8 @@ class sample_moves {
     return moved_(*this, move, sample, bytes, target, target_element_bytes);
   }
 
-  /// Checks the sizes of a sample and a target, and sets the number of channels of moved targets. Throws shape_error.
+  /// Checks the number of a sample's elements and the size of a target, and sets the number of channels of moved
+  /// targets. Throws shape_error.
   void check(std::size_t sample_elements, const image_size& target) {
     if (check_ != nullptr) check_(*this, sample_elements, target);
   }

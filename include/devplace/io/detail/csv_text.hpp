@@ -90,7 +90,8 @@ class csv_text {
           "character that only separates fields.");
   }
 
-  /// Finds the next line, without its end. Skips blank lines, except in a file of one column: they are empty fields.
+  /// Finds the next line, without its end. Skips blank lines, except in a file of one column, where they are empty
+  /// fields.
   bool next_line(std::string_view& line) {
     while (!rest_.empty()) {
       const std::size_t end = rest_.find('\n');

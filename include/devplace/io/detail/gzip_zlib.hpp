@@ -19,6 +19,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
+/// Decompresses a gzip file while it is read.
 class gzip_reader final : public inflate_reader {
  public:
   /// `begun` has the bytes that were already read from `compressed`, at most 16. `compressed` and the texts, which

@@ -17,7 +17,8 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Base of the readers of gzip files and members of zip files: a zlib stream that reads compressed bytes from a source.
+/// Base of the readers of gzip files and of members of zip files: a zlib stream that reads compressed bytes from a
+/// source.
 class inflate_reader : public byte_source {
  protected:
   /// `compressed` and the texts, which appear in messages, must outlive the reader. `window` is inflateInit2's
@@ -35,7 +36,8 @@ class inflate_reader : public byte_source {
     stream_.avail_in = static_cast<uInt>(compressed_.read(input_.data(), input_.size()));
   }
 
-  /// Decompresses into `to`, of `bytes` bytes, from byte `used` on, and advances `used`. Returns zlib's status.
+  /// Decompresses into `to`, which has `bytes` bytes, after its first `used` bytes; adds the number of new bytes to
+  /// `used`. Returns zlib's status; throws out_of_memory.
   int decompress(void* to, std::size_t bytes, std::size_t& used) {
     feed();
     const std::size_t room = std::min(bytes - used, std::size_t{1} << 30);  // zlib counts in 32 bits

@@ -16,7 +16,8 @@
 
 namespace devplace::detail {
 
-/// The number of leading bytes that are UTF-8 (RFC 3629: no overlong forms or surrogates, nothing above U+10FFFF).
+/// Returns the number of leading bytes that are UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing above
+/// U+10FFFF).
 inline std::size_t valid_utf8(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {

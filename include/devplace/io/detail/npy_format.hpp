@@ -250,7 +250,8 @@ inline stored_array read_npy_header(byte_source& source, const npy_origin& from)
   return result;
 }
 
-/// np.save's header for these extents: version 1.0, padded so that the elements start at a multiple of 64 bytes.
+/// Returns np.save's header for these extents: version 1.0, padded so that the elements start at a multiple of 64
+/// bytes.
 inline std::string npy_header(const dtype& type, std::span<const std::size_t> extents) {
   std::string text = "{'descr': '";
   text += type.npy;

@@ -103,7 +103,8 @@ inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_sour
   return result;
 }
 
-/// Writes a file under a temporary name and renames it. Throws file_error for `operation`, leaving an old file alone.
+/// Writes a file under a temporary name and renames it. Throws file_error with the operation's name, leaving an old
+/// file unchanged.
 inline void write_safetensors_file(const std::string& path, const char* operation,
                                    const std::vector<safetensors_source>& tensors,
                                    const safetensors_metadata& metadata) {

@@ -15,8 +15,9 @@
 #include <devplace/io/input_file.hpp>
 
 // The zip format (PKWARE's APPNOTE.TXT 6.3.10) as np.savez and zipfile write it: members, each behind a local header,
-// then the central directory, which lists the members, then the end record. Numbers are little-endian. If a number does
-// not fit, all its bits are ones, and an extra field or record has the number in 64 bits (zip64).
+// then the central directory, which lists the members, then the end record. Numbers are little-endian. A
+// field whose bits are all ones means that the number needs more bits: an additional field or record, of the extension
+// zip64, holds the number in 64 bits.
 
 // Either header defines deflate_reader and zip_checksum.
 #include DEVPLACE_DEFLATE_READER

@@ -29,7 +29,8 @@ inline int parse_device_timeout(const char* text) {
   return seconds;
 }
 
-/// The longest time in seconds that a call waits for a device's work before it treats the device as lost; 0: no limit.
+/// The longest time in seconds that a call waits for one piece of a device's work, before it treats the device as lost;
+/// 0: no limit.
 inline int device_timeout() {
   static const int seconds = parse_device_timeout(std::getenv("DEVPLACE_DEVICE_TIMEOUT"));
   return seconds;

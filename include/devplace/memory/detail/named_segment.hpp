@@ -27,7 +27,8 @@
 
 namespace devplace::detail {
 
-/// Texts of a segment's errors: the caller, cause and fix if there is no segment, and the fix if its contents differ.
+/// Texts of a segment's errors: the calling function, the cause and fix if the segment does not exist, and the fix if
+/// its contents differ.
 struct segment_error_texts {
   const char* caller;
   const char* absent = "";
@@ -139,7 +140,8 @@ class named_segment {
     if (again && lock_file(again.get(), LOCK_EX)) remove_locked_segment(again.get(), path_);
   }
 
-  /// Returns `bytes` at `offset` in the data as a block, counted for this process, that keeps the segment alive.
+  /// Returns `bytes` at `offset` in the data as a block that keeps the segment alive. Counts the block for this
+  /// process.
   static memory_block part(const std::shared_ptr<named_segment>& segment, std::size_t offset, std::size_t bytes,
                            memory_purpose purpose) {
     auto owner = std::make_unique<std::shared_ptr<named_segment>>(segment);
@@ -197,6 +199,7 @@ class named_segment {
                              "Share less, or allow the process more address space (ulimit -v)");
   }
 
+  /// Throws out_of_memory if the folder or the machine has less than `bytes` free.
   static void require_space(std::size_t bytes) {
     struct ::statvfs space = {};
     const bool limited = ::statvfs(segment_folder, &space) == 0 && space.f_blocks != 0;

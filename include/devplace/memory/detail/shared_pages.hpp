@@ -42,7 +42,8 @@ inline void require_free_pages(std::size_t bytes) {
                            "Share less, or free memory (see free -h)");
 }
 
-/// Sizes a file and allocates its pages: without memory, a first access would raise SIGBUS. Returns 0 or the error.
+/// Sets the size of a file of shared memory and allocates its pages. A page without memory at its first access would
+/// raise SIGBUS. Returns 0 or the error's number.
 inline int take_pages(int descriptor, std::size_t bytes) noexcept {
   if (::ftruncate(descriptor, static_cast<::off_t>(bytes)) != 0) return errno;
   int result = 0;
@@ -130,6 +131,7 @@ inline bool remove_unused_segment(const std::string& path) noexcept {
          remove_locked_segment(file.get(), path);
 }
 
+/// Removes the segments of killed processes of this user.
 inline void remove_abandoned_segments() {
   ::DIR* const folder = ::opendir(segment_folder);
   if (folder == nullptr) return;

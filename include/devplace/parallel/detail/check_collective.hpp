@@ -13,7 +13,8 @@
 
 namespace devplace::parallel::detail {
 
-/// Base of communicators with equally many participants in each process. All checks throw argument_error.
+/// The base class of communicators with equally many participants in each process. Checks the arguments of collectives;
+/// all checks throw argument_error.
 class participants {
  public:
   /// The numbers of participants in all processes and in this process, and this process's first rank.
@@ -60,6 +61,7 @@ inline void check_devices(std::size_t devices, const std::string& owner) {
     throw argument_error({owner, " was given ", devices, " devices; it takes 1 to ", max_ranks, "."});
 }
 
+/// Throws unless mark_ready() was called for each participant of this process before a collective is started.
 inline void check_marked(bool marked) {
   if (!marked)
     throw argument_error(
@@ -67,6 +69,7 @@ inline void check_marked(bool marked) {
         "process; each start uses up one mark of every participant.");
 }
 
+/// Throws if the workspace is too small for the collective that is being started.
 inline void check_prepared(bool prepared) {
   if (!prepared)
     throw argument_error(

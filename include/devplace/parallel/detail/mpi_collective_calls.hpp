@@ -118,7 +118,8 @@ template <class Backend> class mpi_elements {
   devplace::detail::memory_block block_;
 };
 
-/// The work that remains when MPI's started reductions have ended: finish() moves results and divides sums of means.
+/// Collects the work that remains when MPI's started reductions have ended: finish() moves results and divides the sums
+/// of means.
 class mpi_unfinished {
  public:
   template <class T> void add(T* to, const T* from, std::size_t count, reduction op) {
@@ -153,7 +154,8 @@ class mpi_unfinished {
 struct mpi_counts {
   explicit mpi_counts(std::size_t processes) : sizes(processes), displacements(processes) {}
 
-  /// Divides the window [first, last): process p begins at begins[p * places]. Returns the elements of process `own`.
+  /// Divides the window [first, last) among the processes; the elements of process p begin at begins[p * places].
+  /// Returns the elements of process `own` in the window.
   element_range divide(std::span<const std::size_t> begins, std::size_t places, std::size_t first, std::size_t last,
                        std::size_t own) {
     const auto at = [&](std::size_t process) { return std::clamp(begins[process * places], first, last); };
@@ -167,7 +169,8 @@ struct mpi_counts {
   std::vector<int> sizes, displacements;
 };
 
-/// Whether MPI itself can reduce the type. bf16 and half are integers to MPI, reduced by functions of devplace.
+/// Whether MPI itself can reduce the type. bf16 and half are passed to MPI as integers of equal size and reduced by
+/// functions of devplace.
 template <class T> inline constexpr bool known_to_mpi = std::is_floating_point_v<T> || std::is_integral_v<T>;
 
 template <class T> MPI_Datatype mpi_type() {

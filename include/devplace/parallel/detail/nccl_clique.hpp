@@ -69,6 +69,7 @@ inline void require_own_gpus(std::span<const nccl_device> devices, int version) 
              "own device in DEVPLACE_DEVICE_MAP, or use collective::direct, which shares GPUs."});
 }
 
+/// Throws communication_error if this program cannot use the loaded NCCL.
 inline void require_nccl(int version) {
   constexpr int oldest = NCCL_VERSION_CODE / 100 * 100;
   if (version < oldest)
@@ -227,7 +228,8 @@ class nccl_clique : public participants {
         {"rank ", rank(k), " of ", size(), " (", place_name(backend::cuda{}, ordinals_[k]), ")"});
   }
 
-  /// Calls `f(k)` for each device in one NCCL group, which it ends even if a call fails: later groups would nest in it.
+  /// Calls `f(k)` for each device in one NCCL group. Ends the group even if a call fails, because later groups would
+  /// otherwise be nested in the open one.
   template <class F> group_result in_group(const F& f) {
     group_result result{ncclGroupStart(), 0};
     if (result.failed()) return result;

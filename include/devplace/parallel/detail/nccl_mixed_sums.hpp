@@ -45,6 +45,7 @@ template <class T> struct add_received_parts {
 /// sends the sums on. As many bytes are moved as by NCCL's ring.
 class nccl_mixed_sums {
  public:
+  /// Connects these devices with an equal number of devices in every other process. All processes call this together.
   nccl_mixed_sums(std::span<const int> ordinals, const process_group& processes)
       : ordinals_(ordinals.begin(), ordinals.end()),
         received_(ordinals.size()),
@@ -54,14 +55,17 @@ class nccl_mixed_sums {
 
   nccl_ranks& ranks() { return ranks_; }
 
-  /// Maximum number of elements that a rank receives for a sum of `count` elements, in equal or share_begin()'s parts.
+  /// Maximum number of elements that a rank receives for a sum of `count` elements, whether the parts are equal or
+  /// given by share_begin().
   static constexpr std::size_t received_elements(std::size_t ranks, std::size_t count) {
     const std::size_t lines = devplace::detail::divided_up(count, line);
     return (ranks - 1) * (lines - (ranks - 1) * (lines / ranks)) * line;
   }
   void prepare(std::size_t count) { reserve(received_elements(begins_.size() - 1, count)); }
 
-  /// Store the sums on all ranks, on one, or each part on its owner. `started`: see overlapping_communicator.
+  /// Store the sums on all ranks, on one rank, or, for each part, on the rank that owns it. `started`: see
+  /// overlapping_communicator.
+  ///@{
   template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, bool started) {
     divide(count);
     exchange(buffers, {"all_reduce", count, sizeof(T)}, everyone, started);
@@ -76,6 +80,7 @@ class nccl_mixed_sums {
     std::copy(begins.begin(), begins.end(), begins_.begin());
     exchange(buffers, {"reduce_scatter", begins.back(), sizeof(T)}, owner, started);
   }
+  ///@}
 
  private:
   /// Special targets of a part's sums: all ranks, or the rank that owns the part.
@@ -83,7 +88,8 @@ class nccl_mixed_sums {
   /// Parts begin at multiples of this number of elements, so that vectors of every width can load them.
   static constexpr std::size_t line = 16;
 
-  /// Divides `count` elements into equal parts, which one call of NCCL can gather. The last one also has the remainder.
+  /// Divides `count` elements into parts of equal size, which one call of NCCL can gather. The last part also has the
+  /// remainder.
   void divide(std::size_t count) {
     ranks_.wait_for_enqueued();  // the previous collective uses begins_
     const std::size_t ranks = begins_.size() - 1;
@@ -152,13 +158,16 @@ class nccl_mixed_sums {
     return ncclSuccess;
   }
 
-  /// Sends part `part` of device `k`'s elements to a rank, or receives it from a rank. Empty parts are not sent.
+  /// Sends part `part` of device `k`'s elements to a rank, or receives part `part` from a rank. Empty parts are not
+  /// sent.
+  ///@{
   template <class T, class... To> ncclResult_t send(std::size_t k, int part, int rank, To... to) {
     return size(part) == 0 ? ncclSuccess : ncclSend(at<T>(k, part), size(part), nccl_type<T>(), rank, to...);
   }
   template <class T, class... To> ncclResult_t receive(T* elements, int part, int rank, To... to) {
     return size(part) == 0 ? ncclSuccess : ncclRecv(elements, size(part), nccl_type<T>(), rank, to...);
   }
+  ///@}
   static bool failed(ncclResult_t result) { return result != ncclSuccess && result != ncclInProgress; }
 
   std::size_t begin(int rank) const { return begins_[static_cast<std::size_t>(rank)]; }

@@ -25,6 +25,7 @@ namespace devplace::parallel::detail {
 /// order. A thread that waits for one of the devices polls the communicators and the group's monitor for failures.
 class nccl_ranks final : public nccl_clique, public devplace::detail::device_watch {
  public:
+  /// Connects these devices with an equal number of devices in every other process. All processes call this together.
   nccl_ranks(std::span<const int> ordinals, const process_group& processes) : nccl_clique(ordinals, processes) {
     try {
       lanes_.resize(ordinals.size());
@@ -35,8 +36,9 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
       throw;
     }
   }
-  /// Waits until the collectives of all ranks have ended. After an exception aborts instead, because collectives of
-  /// other processes may never end. Does nothing in a child of fork(), which has neither CUDA nor NCCL's threads.
+  /// Waits until the collectives of all ranks have ended. After an exception the destructor aborts instead, because
+  /// collectives of other processes may never end. Does nothing in a child of fork(), which has neither CUDA nor NCCL's
+  /// threads.
   ~nccl_ranks() override {
     devplace::detail::device_watches::of_process().remove(*this);
     if (group_transport().inherited()) return;
@@ -88,7 +90,8 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     wait_for_enqueued();
     join();
   }
-  /// Only for use in `continuation`: calls `f(k)` for each device, while its collectives' stream is the current one.
+  /// Only for use in `continuation`: calls `f(k)` for each device while the stream of its collectives is the current
+  /// stream.
   template <class F> void on_streams(const F& f) {
     for (std::size_t k = 0; k != lanes_.size(); ++k)
       on_device(k, [&] {
@@ -183,7 +186,8 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     devplace::detail::on_behalf_of_replica<backend::cuda>(k, ordinals().size(), ordinals()[k], f);
   }
 
-  /// Whether this thread has started the last collective; other threads that wait do not report to the monitor.
+  /// Whether this thread has started the last collective; other threads that wait for a device do not report to the
+  /// monitor.
   bool is_mine() const noexcept { return thread_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
   /// Enqueues a collective on the stream of each lane, after the event `event_of(lane)`.

@@ -33,7 +33,8 @@ inline element_range part(std::span<const std::size_t> begins, int part) {
 /// between them, and has memory for elements of other devices.
 template <class Backend> class rank_devices {
  public:
-  /// `needs_memory`: whether the devices, which exist when it is called, need memory for elements of other devices.
+  /// `needs_memory`: returns whether the devices need memory for elements of other devices. Called when the devices are
+  /// known to exist.
   rank_devices(std::span<const int> ordinals, bool (*needs_memory)(std::span<const int>)) try
       : ordinals_(ordinals.begin(), ordinals.end()), begins_(ordinals.size() + 1), streams_(ordinals) {
     check_devices(ordinals.size(), "a communicator");

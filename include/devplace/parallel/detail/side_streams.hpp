@@ -49,7 +49,8 @@ template <class Backend> class side_streams {
     const as_current scope(*this);
     f();
   }
-  /// Orders the side streams after the oldest claimed marks that no run() has used. Then calls `f()` as enqueue() does.
+  /// Orders the side streams after the oldest claimed marks that no run() has used. Then calls `f()` while the side
+  /// streams are the current streams.
   template <class F> void run(const F& f) {
     const as_current scope(*this);
     for (const lane& l : lanes_)

@@ -86,7 +86,8 @@ class process_parts : public participants {
   std::vector<std::size_t> begins_, chunks_;
 };
 
-/// A queue of started reductions over several processes. advance() advances the first, window by window; others wait.
+/// A queue of started reductions over the places of several processes. advance() advances the first reduction, window
+/// by window; the other reductions wait.
 template <class Backend, summation Order> class started_reductions {
  public:
   enum class kind : unsigned char { all_reduce, reduce, reduce_scatter };
@@ -127,7 +128,8 @@ template <class Backend, summation Order> class started_reductions {
     ++started_;
   }
 
-  /// Advances the started collectives in order: to their end if `blocking`, otherwise as far as is possible at once.
+  /// Advances the started collectives in order: to their end if `blocking`, otherwise as far as possible without
+  /// waiting.
   void advance(bool blocking) {
     for (; ended_ != started_; ++ended_)
       if (!(this->*entries_[ended_].step)(entries_[ended_], blocking)) return;
@@ -145,7 +147,8 @@ template <class Backend, summation Order> class started_reductions {
     bool (started_reductions::*step)(entry&, bool blocking) = nullptr;  ///< step() for the type of the elements
   };
 
-  /// Advances one collective; returns whether it has ended. Reports the call to the monitor only while it waits.
+  /// Advances one collective; returns whether it has ended. Reports the call to the monitor only while this process
+  /// waits.
   template <class T> bool step(entry& e, bool blocking) {
     call& c = e.collective;
     std::optional<announced_call> announced;

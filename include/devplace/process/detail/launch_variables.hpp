@@ -37,7 +37,8 @@ class launch_variables {
     return value == nullptr ? "" : value;
   }
 
-  /// The value as a whole number; nothing if the variable is not set. Throws for other values; `fix` ends the message.
+  /// The value as a whole number, or nothing if the variable is not set. Throws for any other value; `fix` ends the
+  /// message.
   std::optional<int> number(const char* name, const std::string& fix, int lowest = 0,
                             int highest = std::numeric_limits<int>::max()) const {
     const char* const value = (*this)(name);
@@ -65,7 +66,8 @@ struct position {
   std::string text() const { return joined({rank_variable, "=", rank, " and ", size_variable, "=", size}); }
 };
 
-/// The position of two variables; nothing if both are unset. Throws unless rank < size; `fix` ends the message.
+/// The position that two variables give; nothing if neither is set. Throws if only one is set or the rank is not below
+/// the size; `fix` ends the message.
 inline std::optional<position> read_position(const launch_variables& variables, const char* rank_variable,
                                              const char* size_variable, const std::string& fix) {
   const auto rank = variables.number(rank_variable, fix);

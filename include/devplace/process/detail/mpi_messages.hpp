@@ -13,8 +13,9 @@
 
 namespace devplace::parallel::detail {
 
-/// The maximum size in bytes for which one exchange of whole buffers is faster than two of parts, times the square of
-/// the number of processes. Libraries use slower protocols for larger messages. Measured by all_reduce_mpi_bench.
+/// This number, divided by the square of the number of processes, is the maximum size in bytes for which one exchange
+/// of whole buffers is faster than two exchanges of parts. Libraries use slower protocols for larger messages. Measured
+/// by all_reduce_mpi_bench.
 #ifdef OPEN_MPI
 inline constexpr std::size_t small_mpi_messages = std::size_t{48} << 10;
 #else
@@ -89,6 +90,7 @@ class mpi_messages {
     requests_.clear();
     expected_.clear();
   }
+  /// Polls MPI; returns whether all messages have arrived.
   bool progress(group_monitor* monitor) {
     for (std::size_t i = 0; i != requests_.size(); ++i)
       if (!test(i, monitor)) return false;
@@ -97,7 +99,8 @@ class mpi_messages {
     return true;
   }
 
-  /// Cancels the messages after an exception. Returns false if one has begun to arrive: MPI may still write it.
+  /// Cancels the messages after an exception. Returns false if MPI may still write to a buffer: a message that has
+  /// begun to arrive cannot be cancelled.
   bool abandon() noexcept {
     bool cancelled = true;
     for (std::size_t i = 0; i != requests_.size(); ++i) {

@@ -40,7 +40,8 @@ inline std::uint64_t network_of_process() {
   return devplace::detail::hash_of(devplace::detail::boot_id(), known ? network.st_ino : 0);
 }
 
-/// Addresses of this host, IPv4 first: those of running interfaces, without loopback and link-local addresses.
+/// The addresses at which other hosts may reach this host, IPv4 first: those of running interfaces, without loopback
+/// and link-local addresses.
 inline std::vector<std::string> addresses_of_host() {
   std::vector<std::string> result, later;
   ::ifaddrs* all = nullptr;
@@ -65,7 +66,8 @@ inline std::vector<std::string> addresses_of_host() {
   return result;
 }
 
-/// The candidates to which this host can connect, as a bit set. Tries all candidates concurrently, for 2 seconds.
+/// Returns the candidates to which this host can connect, as a bit set. Tries all candidates concurrently, for 2
+/// seconds.
 inline std::uint32_t reachable(const std::vector<mpi_candidate>& candidates) {
   std::vector<file_descriptor> sockets;
   std::vector<::pollfd> polled;
@@ -95,7 +97,8 @@ inline std::uint32_t reachable(const std::vector<mpi_candidate>& candidates) {
 }
 
 /// Makes the control connection of a communicator's processes. They agree on the address by MPI: an abstract Unix
-/// socket of their host, or the first address of process 0's host that all can reach. The system chooses the port.
+/// socket of their host, or the first address of process 0's host that every other host can reach. The system chooses
+/// the port.
 class mpi_rendezvous {
  public:
   /// `network` is equal in processes that can connect over a Unix socket.

@@ -20,7 +20,8 @@
 
 namespace devplace::parallel::detail {
 
-/// Connects an MPI communicator's processes by point-to-point messages. The caller computes sums, in the ranks' order.
+/// Connects the processes of an MPI communicator by point-to-point messages. The caller computes sums, in the order of
+/// the ranks.
 class mpi_transport final : public transport {
  public:
   /// Makes a transport that owns the communicator `handle`. All processes of `handle` call this function; it throws in
@@ -109,7 +110,8 @@ class mpi_transport final : public transport {
     call_mpi("MPI_Ibarrier", [](MPI_Comm in, MPI_Request* request) { return MPI_Ibarrier(in, request); });
   }
 
-  /// Starts MPI's collective `name` by `start(communicator, &request)`; all processes start the same in the same order.
+  /// Starts a collective of MPI by `start(communicator, &request)`, which calls MPI's function `name`. All processes
+  /// start the same collectives in the same order.
   template <class Start> void start_mpi(const char* name, const Start& start) {
     start_call(call_kind::collective, {}, [&] {
       messages_.start_collective(name, [&](MPI_Request* request) { return start(communicator_.get(), request); });
@@ -121,6 +123,7 @@ class mpi_transport final : public transport {
   void finish_mpi() {
     start_call(call_kind::collective, {}, [&] { messages_.wait(monitor()); });
   }
+  /// Starts a collective of MPI and returns when all started collectives have ended.
   template <class Start> void call_mpi(const char* name, const Start& start) {
     start_mpi(name, start);
     finish_mpi();
@@ -174,7 +177,8 @@ class mpi_transport final : public transport {
     kept->push_back(std::move(block));
   }
 
-  /// Sends bytes [begins[r * stride], begins[r * stride + 1]) of the buffers to process r, and receives this process's.
+  /// Sends the bytes [begins[r * stride], begins[r * stride + 1]) of the buffers to process r, and receives this
+  /// process's bytes from all other processes.
   void start_exchange(std::span<std::byte* const> buffers, const std::size_t* begins, std::size_t stride) {
     const auto begin = [&](std::size_t r) { return begins[r * stride]; };
     const auto size = [&](std::size_t r) { return begins[r * stride + 1] - begins[r * stride]; };

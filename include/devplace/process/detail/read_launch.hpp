@@ -175,7 +175,9 @@ inline std::optional<launched> read_by_hand_inside(const launch_variables& varia
            launcher_name(outer.started_by), "."}));
 }
 
-/// The innermost launcher: torchrun, which overwrites all its variables; mpirun, which starts helpers by srun; or srun.
+/// Returns the innermost launcher, if several have set variables. torchrun counts first, because torchrun overwrites
+/// the variables of an outer torchrun; mpirun counts before srun, because mpirun may start its own helper processes by
+/// srun.
 inline launched find_launcher(const launch_variables& variables) {
   if (auto torchrun = read_torchrun(variables)) return *torchrun;
   const auto slurm = read_slurm(variables);

@@ -81,8 +81,9 @@ struct alignas(128) shared_arrival {
 };
 
 /// Waits until another process has entered call `number`; false if that process has left. Spins before it sleeps,
-/// because waking up takes tens of microseconds. With more processes than processors, it sleeps almost at once. Never
-/// yields, which would give the processor to other programs for milliseconds. Calls `check()` every few milliseconds.
+/// because waking up takes tens of microseconds. If there are more processes than processors, it sleeps almost at once.
+/// Never yields, which would give the processor to unrelated programs for milliseconds. Calls `check()` every few
+/// milliseconds.
 template <class Check>
 bool await_arrival(shared_arrival& other, std::uint32_t number, bool oversubscribed, const Check& check) {
   constexpr double spin_seconds = 200e-6;

@@ -79,7 +79,8 @@ class shared_segment {
     if (descriptor_) static_cast<void>(::fstat(descriptor_.get(), &own));
     return {::getpid(), descriptor_.get(), own.st_dev, own.st_ino, bytes_};
   }
-  /// Allocates the memory of a range in advance: a first write without free memory would end the process by SIGBUS.
+  /// Allocates the memory of a range in advance, because a first write without free memory would end the process by
+  /// SIGBUS.
   void reserve(std::size_t first, std::size_t bytes) {
     if (failed_.step != failure::none || bytes == 0) return;
     int result = 0;

@@ -22,8 +22,8 @@ namespace devplace {
 
 namespace detail {
 
-/// Whether an argument is an lvalue of an expression that lazy() did not make. `X` is deduced from a forwarding
-/// reference.
+/// Whether an argument is a named expression: an lvalue that lazy() (ops/elementwise.hpp) did not make. `X` is deduced
+/// from a forwarding reference.
 template <class X> inline constexpr bool is_named_expression = false;
 template <class X>
   requires(!X::is_lazy)

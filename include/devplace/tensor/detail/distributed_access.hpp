@@ -11,7 +11,8 @@
 
 namespace devplace::detail {
 
-/// Lets collectives access distributed tensors, to move memory between tensors of different placements.
+/// Gives collectives access to private parts of distributed tensors, to move memory between tensors of different
+/// placements.
 struct distributed_access {
   template <class Tensor> static auto extents(const Tensor& x, std::size_t k) { return x.part_extents(k); }
   template <class View> static const View& elements(const summand_view<View>& x) { return x.elements_; }

@@ -121,7 +121,8 @@ template <class T, std::size_t Rank> class strided_iterator {
   std::array<difference_type, Rank> strides_{};
 };
 
-/// Replaces iterators of elements that the host cannot reach. No iterator, so that tensors of these are no ranges.
+/// Stands for the iterators of elements that the host cannot reach. The class is no iterator, so that a tensor with
+/// such elements is no range of the standard library.
 struct no_iterator {
   refusal operator*() const;
   no_iterator& operator++();

@@ -8,7 +8,8 @@
 
 #include <devplace/config.hpp>
 
-// Tests numbers by their bits: -ffast-math assumes neither NaN nor infinities, and removes comparisons that find them.
+// Tests numbers by their bits: -ffast-math assumes that there are neither NaN nor infinities and removes comparisons
+// that would find them.
 namespace devplace::detail {
 
 template <class To, class From> DEVPLACE_HD inline To same_bits(From from) {
@@ -21,7 +22,8 @@ template <class To, class From> DEVPLACE_HD inline To same_bits(From from) {
 /// The unsigned integer of a floating-point type's size.
 template <class T> using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-/// `condition ? a : b` by masks: of the operator g++ makes branches, and then does not vectorise the loop.
+/// Returns `a` if the condition holds, otherwise `b`, by masks: g++ turns a conditional operator into branches and then
+/// does not vectorise the loop.
 template <class Bits> DEVPLACE_HD constexpr Bits chosen_bits(bool condition, Bits a, Bits b) {
   const Bits mask = Bits{0} - static_cast<Bits>(condition);
   return (a & mask) | (b & ~mask);

@@ -16,7 +16,8 @@ struct number_range {
   bool (*contains)(double);  ///< whether a finite number is in the range
   const char* text;          ///< follows "it must be" in the message
 
-  /// Throws argument_error for a number out of range. If `value` equals a float, the message has the float's digits.
+  /// Throws argument_error for a number outside of the range. If `value` equals a float, the message has the digits of
+  /// the float.
   void require(double value, const char* owner, const char* name) const {
     if (!is_finite(value) || !contains(value)) fail(value, owner, name);
   }

@@ -10,7 +10,8 @@
 
 namespace devplace::detail {
 
-/// std::numeric_limits of T with `Exponent` bits of exponent and `Mantissa` of mantissa; inherits what equals float's.
+/// The members of std::numeric_limits for T with `Exponent` bits of exponent and `Mantissa` of mantissa. Inherits the
+/// members that equal float's, such as is_signed.
 template <class T, int Exponent, int Mantissa> struct half_precision_limits : std::numeric_limits<float> {
  private:
   static constexpr int bias = (1 << (Exponent - 1)) - 1;

@@ -38,8 +38,8 @@ constexpr std::size_t panel_width(std::size_t left, std::size_t full, std::size_
   return left > narrow ? full : narrow;
 }
 
-/// Returns the rows of a panel of A and of its tile if `left` rows are left: 2, 4 or `tile_rows`. The number of rows is
-/// often a power of two, which leaves 2 or 4 behind tiles of 6, and in inference small.
+/// Returns the rows of a panel of A and of its tile if `left` rows are left: 2, 4 or `tile_rows`. Numbers of rows that
+/// are powers of two leave 2 or 4 rows behind tiles of 6, and batches of few samples have no more rows.
 constexpr std::size_t panel_rows(std::size_t left, std::size_t tile_rows) {
   return left > 4 ? tile_rows : left > 2 ? 4 : 2;
 }

@@ -22,7 +22,8 @@
 
 namespace devplace::detail {
 
-/// One thread's part of a tile of 32 rows and 32 other positions, for heads of up to 32 * Columns elements.
+/// One thread's part of a tile of 32 rows and 32 other positions of a sequence, for heads of up to 32 * Columns
+/// elements.
 template <class T, unsigned Columns, class Thread> class attention_tile {
  public:
   static constexpr unsigned size = 32;

@@ -39,7 +39,8 @@ template <class T, unsigned Columns, unsigned Others, class Thread> class attent
   DEVPLACE_DEVICE std::size_t row(unsigned r) const { return first_ + warp_row_ + lane_ / 4 + 8 * r; }
   DEVPLACE_DEVICE unsigned column() const { return lane_ % 4 * 2; }
 
-  /// Copies `Count` positions from `first` on, with zeros beyond sequence and head. The whole block must call it.
+  /// Copies `Count` positions from `first` on, and zeros beyond the sequence and the head. The whole block must call
+  /// it.
   template <unsigned Count, class Array>
   DEVPLACE_DEVICE void copy(const Array& to, const T* from, std::size_t stride_from, std::size_t first) const {
     for (unsigned i = thread_.thread_index(); i < Count * chunks; i += 128) {

@@ -15,7 +15,8 @@
 
 namespace devplace::detail {
 
-/// Stores out[i] = epilogue(alpha sum + beta out[i] + bias), of type T or 16-bit; does not read it if beta is 0.
+/// Stores a sum: out[i] = epilogue(alpha sum + beta out[i] + bias). With beta 0, out is not read. Sums are of type T;
+/// out and bias are of type T or 16-bit.
 template <class T, class Out = T, class Bias = T> struct sum_result {
   Out* out;
   std::size_t stride = 1;
@@ -98,7 +99,8 @@ struct column_strips {
 inline constexpr std::size_t most_strips = 512;
 
 /// Sums columns in a fixed order: each thread sums `width` columns over every eighth row of a strip; then these eight
-/// partial sums are added in order. With several strips, a tile's last block adds the strips' sums in the same way.
+/// partial sums are added in order. If there are several strips, the last block of a tile adds the strips' sums in the
+/// same way.
 template <class Source, class Result = sum_result<typename Source::value_type>> struct column_sums_kernel {
   using value_type = typename Source::value_type;
   static constexpr unsigned width = Source::width;

@@ -116,7 +116,9 @@ template <class T> struct fold_functor {
   }
 };
 
-/// Converts images y [samples, outputs, pixels] and a matrix [outputs of all groups, count] of a range of their pixels.
+/// Converts between images y [samples, outputs, pixels] and a matrix [outputs, count] of a range of their pixels.
+/// `outputs` counts all groups.
+///@{
 template <class T> struct gather_functor {
   std::size_t outputs;
   std::uint32_t pixels_of_sample;
@@ -147,6 +149,7 @@ template <class T> struct finish_functor {
     return static_cast<T>(epilogue == epilogue::relu && value < 0 ? 0 : value);
   }
 };
+///@}
 
 /// Computes image = epilogue(image + bias) for each element of images [samples, channels, pixels].
 template <class T> struct finish_images_functor {

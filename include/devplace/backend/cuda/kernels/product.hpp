@@ -70,7 +70,8 @@ template <class T, unsigned Width, class Bias = T> struct finish_kernel {
   }
 };
 
-/// Multiplies rows by a vector, `Lanes` threads per row: result i sums matrix[i * ld + p] * vector[p * stride] over p.
+/// Multiplies a matrix's rows by a vector, `Lanes` threads per row: element i of the result is the sum over p of
+/// matrix[i * ld + p] * vector[p * stride].
 template <class T, unsigned Lanes, class Result = sum_result<T>> struct row_products_kernel {
   using value_type = computed_t<T>;
   static constexpr unsigned threads = 256;

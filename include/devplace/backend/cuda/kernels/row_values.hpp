@@ -9,7 +9,8 @@
 
 namespace devplace::detail {
 
-/// Which columns a thread takes in a step: adjacent, or every Group::size-th; `by_length` chooses at run time.
+/// Which columns of a row a thread takes in a step: adjacent ones, or every Group::size-th; `by_length` chooses at run
+/// time.
 enum class row_steps { by_length, adjacent, strided };
 
 /// The columns of a row, or of a part of a long row, that one thread handles, in steps of `Width`. If the row's length

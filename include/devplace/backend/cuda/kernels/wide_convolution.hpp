@@ -15,7 +15,8 @@
 
 namespace devplace::detail {
 
-/// Writes patches 8 pixels at a time if rows are aligned. Reads one by one: adjacent taps read unaligned ranges.
+/// Writes patches 8 pixels at a time if matrix rows are aligned to 16 bytes. Reads elements one by one, because
+/// adjacent taps read overlapping, unaligned ranges.
 template <class T> struct wide_unfold {
   static constexpr unsigned width = widest_access<T>;
   unfold_functor<T> f;

@@ -28,7 +28,8 @@ class control_arrivals {
     for (const arrival& one : arrivals_) to.push_back(one.link.polled());
   }
 
-  /// Stops listening on a network, where anybody can connect. On one host a late process still gets an answer.
+  /// Called when the group is complete. Stops listening on a network, where anybody can connect. On one host the socket
+  /// stays open, so that a late process gets an answer.
   void group_complete() {
     if (local_) return;
     listener_ = {};

@@ -84,7 +84,8 @@ class control_link {
 
   enum class found { nothing, message, malformed };
 
-  /// Takes the next message with a body of at most `limit` bytes. A malformed one's header is valid if its magic is.
+  /// Takes the next message with a body of at most `limit` bytes. The header of a malformed message is valid only with
+  /// the correct magic number.
   found next(control_header& header, std::vector<std::byte>& body, std::size_t limit) {
     header.magic = 0;
     if (received_.size() < sizeof header) return found::nothing;

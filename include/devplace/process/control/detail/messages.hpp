@@ -45,7 +45,8 @@ struct control_header {
   static constexpr std::uint16_t current_protocol = 3;
 };
 
-/// A hash of a job's token, which over a network proves that a process belongs to the job. No message contains it.
+/// A hash of a job's token. Over a network the token proves that a process belongs to the job, so no error message
+/// contains it.
 struct control_token {
   std::uint64_t halves[2];
 
