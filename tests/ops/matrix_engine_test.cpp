@@ -28,6 +28,7 @@ namespace {
 /// The built-in engine, restricted to one instruction set.
 template <cpu_isa Isa> struct builtin_of {
   template <class T> static void run(const gemm_arguments<T>& g) { dp::detail::gemm_builtin::run(g, Isa); }
+  template <class T> static dp::detail::gemm_kernels<T> kernels() { return dp::detail::gemm_kernels_of<T>(Isa); }
   static bool available() { return Isa <= dp::detail::supported_isa(); }
 };
 
@@ -267,11 +268,11 @@ TEMPLATE_TEST_CASE("the number of threads does not change a bit", "[ops][matrix_
     std::size_t m, n, k;
   };
   for (const auto [m, n, k] : {shape{64, 256, 784}, shape{64, 10, 256}, shape{10, 256, 64}, shape{1, 256, 784},
-                               shape{65, 100, 300}, shape{131, 70, 517}, shape{3, 1000, 100}}) {
-    for (int variant = 0; variant < 4; ++variant) {
-      problem<T> p(m, n, k, variant % 2 == 1, variant >= 2, 1);
+                               shape{65, 100, 300}, shape{131, 70, 517}, shape{3, 1000, 100}, shape{66, 150, 520}}) {
+    for (int variant = 0; variant < 8; ++variant) {
+      problem<T> p(m, n, k, variant % 2 == 1, variant % 4 >= 2, 1);
       p.make_fractional();
-      p.g.beta = static_cast<T>(0.5);
+      p.g.beta = variant < 4 ? static_cast<T>(0.5) : T{0};
       p.g.bias = p.bias.data();
       std::vector<T> first;
       for (const int size : {1, 2, 3, 5}) {
@@ -285,6 +286,34 @@ TEMPLATE_TEST_CASE("the number of threads does not change a bit", "[ops][matrix_
       }
     }
   }
+}
+
+TEMPLATE_TEST_CASE("a product computed as its transpose has the bits of the product", "[ops][matrix_engine]",
+                   builtin_of<cpu_isa::generic>, builtin_of<cpu_isa::avx2>, builtin_of<cpu_isa::avx512>) {
+  if (!TestType::available()) return;
+  const dp::detail::gemm_kernels<float> kernels = TestType::template kernels<float>();
+  void* const buffer = dp::detail::gemm_buffer::of_this_thread();
+  std::size_t transposed = 0;
+  for (std::size_t m = 1; m <= 130; m += m < 20 ? 1 : 11)
+    for (const std::size_t n : {150u, 301u})
+      for (const std::size_t k : {160u, 517u, 1024u}) {
+        problem<float> p(m, n, k, false, true, m % 3);
+        p.make_fractional();
+        p.g.alpha = m % 2 == 0 ? 1.0F : 0.7F;
+        p.g.bias = m % 5 == 0 ? nullptr : p.bias.data();
+        p.g.epilogue = m % 3 == 0 ? epilogue::relu : epilogue::none;
+        transposed += kernels.prefers_transposed(p.g);
+        problem<float> direct = p, other = p;
+        kernels.multiply_range(direct.g, {0, m, 0, n}, buffer);
+        // Threads compute parts: the first has few rows.
+        const std::size_t row = m / 5, column = n / 3;
+        kernels.multiply_transposed(other.g, {0, row, 0, n}, buffer);
+        kernels.multiply_transposed(other.g, {row, m, 0, column}, buffer);
+        kernels.multiply_transposed(other.g, {row, m, column, n}, buffer);
+        CAPTURE(m, n, k);
+        CHECK(same_bits(direct.c.data(), other.c.data(), direct.c.size() * sizeof(float)));
+      }
+  CHECK(transposed > 0);
 }
 
 TEST_CASE("DEVPLACE_CPU_ISA lowers the instruction set and nothing else", "[ops][matrix_engine]") {

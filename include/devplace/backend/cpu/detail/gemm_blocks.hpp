@@ -56,6 +56,8 @@ template <class T> struct gemm_kernels {
                     std::size_t columns);
   void (*tiles[3][2])(std::size_t depth, const T* a, std::size_t across_a, std::size_t step_a, const T* b,
                       std::size_t step_b, T* c, std::size_t ldc, const tile_update<T>& update);
+  void (*store_transposed)(T* c, std::size_t ldc, const T* sums, std::size_t ld, std::size_t rows, std::size_t columns,
+                           const T* bias, bool relu);
   void (*dot_range)(const gemm_arguments<T>&, const gemm_range&);
   std::size_t tile_rows;
   std::size_t lanes;
@@ -142,6 +144,57 @@ template <class T> struct gemm_kernels {
           }
         }
       }
+    }
+  }
+
+  /// Returns whether multiply_transposed computes `g` faster than multiply_range: packing an element takes as long as
+  /// lanes / 2 multiplications, storing a transposed one a little longer. The packed block stays in the second-level
+  /// cache.
+  bool prefers_transposed(const gemm_arguments<T>& g) const {
+    if (g.transpose_a || !g.transpose_b || g.beta != T{0}) return false;
+    const std::size_t padded = divided_up(g.m, lanes) * lanes;
+    // The sums of a narrow tile with fewer than 8 rows wait for the latency of multiply-adds.
+    const std::size_t waiting = padded % (2 * lanes) != 0 && tile_rows < 8 ? lanes / 2 : 0;
+    if (padded > gemm_block_depth || padded * g.k * sizeof(T) > std::size_t{512} << 10U) return false;
+    const std::size_t stored = g.m * g.n + g.m * g.n / 4;
+    return (padded - g.m + waiting) * g.n * g.k + (g.m * g.k + stored) * lanes / 2 < g.n * g.k * lanes / 2;
+  }
+
+  /// Computes what multiply_range computes, with the same bits, as C^T = B^T A^T in blocks of tile_rows rows of B^T,
+  /// which are read where they lie. Packs the rows of A, of which there are fewer. Requires prefers_transposed(g).
+  void multiply_transposed(const gemm_arguments<T>& g, const gemm_range& range, void* buffer) const {
+    const std::size_t tile_columns = 2 * lanes;
+    T* const sums = static_cast<T*>(buffer);
+    T* const edge = sums + gemm_block_rows<T> * gemm_block_depth / 2;
+    T* const packed = sums + gemm_block_rows<T> * gemm_block_depth;
+    const std::size_t rows = range.row_end - range.row_begin, ld = divided_up(rows, lanes) * lanes;
+    const std::size_t depths = divided_up(g.k, gemm_block_depth);
+    const std::size_t chunk = gemm_block_rows<T> / 2 / tile_rows * tile_rows;
+    for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += chunk) {
+      const std::size_t columns = smaller(chunk, range.column_end - j0);
+      for (std::size_t block = 0; block < depths; ++block) {
+        const std::size_t p0 = part_begin(g.k, depths, block), depth = part_begin(g.k, depths, block + 1) - p0;
+        const tile_update<T> update{g.alpha, block == 0 ? T{0} : T{1}, nullptr, false};
+        for (std::size_t i = 0; i < rows; i += tile_columns) {
+          const std::size_t count = smaller(tile_columns, rows - i);
+          T* const panel = packed + p0 * ld + i * depth;
+          if (j0 == range.column_begin)
+            pack_columns(panel, g.a + (range.row_begin + i) * g.lda + p0, g.lda, 1, count, depth);
+          const panel_view<T> samples{panel, panel_width(count, tile_columns, lanes)};
+          for (std::size_t j = 0; j < columns; j += tile_rows) {
+            const std::size_t height = smaller(tile_rows, columns - j), full = panel_rows(height, tile_rows);
+            panel_view<T> weights{g.b + (j0 + j) * g.ldb + p0, 1, g.ldb};
+            if (height != full) {
+              if (i == 0) pack(edge, full, weights.data, g.ldb, 1, height, depth);
+              weights = {edge, full};
+            }
+            tile_for(full, samples.step)(depth, weights.data, weights.across, weights.step, panel, samples.step,
+                                         sums + j * ld + i, ld, update);
+          }
+        }
+      }
+      store_transposed(g.c + range.row_begin * g.ldc + j0, g.ldc, sums, ld, rows, columns,
+                       g.bias == nullptr ? nullptr : g.bias + j0, g.epilogue == epilogue::relu);
     }
   }
 

@@ -74,6 +74,9 @@ struct gemm_builtin {
       // used only a few times.
       if (!g.transpose_a && g.transpose_b && (g.m <= 4 || g.n <= 12 || g.n < kernels.lanes)) {
         divided(g, 4, 4, 0, [&](const gemm_range& range) { kernels.dot_range(g, range); });
+      } else if (kernels.prefers_transposed(g)) {
+        divided(g, 2 * kernels.lanes, kernels.tile_rows, kernels.lanes / 2,
+                [&](const gemm_range& range) { kernels.multiply_transposed(g, range, gemm_buffer::of_this_thread()); });
       } else {
         divided(g, kernels.tile_rows, 2 * kernels.lanes, kernels.lanes / 2,
                 [&](const gemm_range& range) { kernels.multiply_range(g, range, gemm_buffer::of_this_thread()); });

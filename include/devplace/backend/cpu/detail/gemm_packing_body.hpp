@@ -53,7 +53,8 @@ template <class T, std::size_t Piece>
   }
 }
 
-/// Packs `count` contiguous rows in blocks of L x L, the last of which may overlap the block before.
+/// Packs `count` contiguous rows in blocks of L x L, the last of which may overlap the block before. The rows advance
+/// together by two blocks, so that each cache line of the source and of the panel is used up at once.
 template <class T, std::size_t L>
 DEVPLACE_TARGET inline void pack_transposed(T* __restrict target, std::size_t width, const T* __restrict source,
                                             std::size_t stride_i, std::size_t count, std::size_t depth) {
@@ -87,4 +88,35 @@ template <class T>
     packed = count;
   }
   if (packed != width) pack_rest(target, width, source, stride_i, stride_p, packed, count, depth);
+}
+
+/// Writes the transpose of `sums` [columns][ld] to C [rows][ldc], and adds the bias and applies relu.
+template <class T>
+[[gnu::noinline]] DEVPLACE_TARGET inline void store_transposed(T* __restrict c, std::size_t ldc,
+                                                               const T* __restrict sums, std::size_t ld,
+                                                               std::size_t rows, std::size_t columns,
+                                                               const T* __restrict bias, bool relu) {
+  constexpr std::size_t lanes = pack_bytes / sizeof(T);
+  using vector = typename vector_of<T, pack_bytes>::type;
+  using loaded = typename vector_of<T, pack_bytes>::unaligned;
+  const vector zero{};
+  const std::size_t whole = rows < lanes ? 0 : columns / lanes * lanes;
+  for (std::size_t r0 = 0; r0 < rows; r0 += lanes) {
+    const std::size_t r = rows < lanes ? 0 : smaller(r0, rows - lanes);
+    for (std::size_t i = 0; i < whole; i += lanes) transpose<T, lanes>(c + r * ldc + i, ldc, sums + i * ld + r, ld);
+    for (std::size_t k = r; k < smaller(r + lanes, rows); ++k) {
+      T* const row = c + k * ldc;
+      for (std::size_t i = whole; i < columns; ++i) {
+        const T x = sums[i * ld + k] + (bias == nullptr ? T{0} : bias[i]);
+        row[i] = relu && x < T{0} ? T{0} : x;
+      }
+      if (bias == nullptr && !relu) continue;
+      for (std::size_t i = 0; i < whole; i += lanes) {
+        vector x = *reinterpret_cast<const loaded*>(row + i);
+        if (bias != nullptr) x += *reinterpret_cast<const loaded*>(bias + i);
+        if (relu) x = x < zero ? zero : x;
+        *reinterpret_cast<loaded*>(row + i) = x;
+      }
+    }
+  }
 }
