@@ -61,17 +61,25 @@ def start(command, threads, environment):
 MOST_SPREAD = 0.15  # of the measurements of devplace or of the best peer
 MOST_CHANGE = 0.05  # of the peak of multiply-adds, from the begin of a row to its end
 ATTEMPTS = 3
+PAUSE = 0.03  # seconds; threads of peers spin for up to 20 ms after their work (OpenBLAS)
 
 
-def measured(item, asked, rounds, peak):
+def answer(program, question, threads):
+    """Returns a program's seconds, measured while no thread of the program asked before spins on a processor."""
+    if threads > 1:
+        time.sleep(PAUSE)
+    return program.seconds(question)
+
+
+def measured(item, asked, threads, rounds, peak):
     """Returns each program's seconds, and how far other work on the machine disturbed them: 1 is the most allowed."""
     times = {name: [] for name in asked}
     begin = peak()
     for _ in range(max(rounds // 3, 1) if item.long else rounds):
         for name, program in asked.items():
-            answer = program.seconds(item.question)
-            if answer is not None:
-                times[name].append(answer)
+            seconds = answer(program, item.question, threads)
+            if seconds is not None:
+                times[name].append(seconds)
     end = peak()
     times = {name: seconds for name, seconds in times.items() if seconds}
     peers = {name: statistics.median(seconds) for name, seconds in times.items() if name != "devplace"}
@@ -90,7 +98,7 @@ def compare(items, peers, threads, rounds, environment):
     limits = {name: [] for name in work.limits()}
 
     def limit(name):
-        limits[name].append(programs["devplace", "operations"].seconds(work.limits()[name]))
+        limits[name].append(answer(programs["devplace", "operations"], work.limits()[name], threads))
         return limits[name][-1]
 
     rows = []
@@ -98,7 +106,7 @@ def compare(items, peers, threads, rounds, environment):
         asked = {name: programs[name, item.program] for name, kinds in peers.items() if item.program in kinds}
         attempts = []
         while len(attempts) < ATTEMPTS and (not attempts or attempts[-1][1] > 1):
-            attempts.append(measured(item, asked, rounds, lambda: limit("float")))
+            attempts.append(measured(item, asked, threads, rounds, lambda: limit("float")))
             print("." if attempts[-1][1] <= 1 else "!", end="", flush=True, file=sys.stderr)
         times, disturbance = min(attempts, key=lambda attempt: attempt[1])
         row = {"name": item.name, "threads": threads, "seconds": times, "item": item, "disturbed": disturbance > 1}

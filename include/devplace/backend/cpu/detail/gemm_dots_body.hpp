@@ -92,7 +92,9 @@ template <class T> DEVPLACE_TARGET void dot_range(const gemm_arguments<T>& g, co
       if (rows == 1) {
         dot_tile<T, 1, 4>(g.k, a, b, sum);
       } else if (columns > 2) {
-        dot_tile<T, 4, 4>(g.k, a, b, sum);
+        // With 16 registers, the sums of 4 rows would be stored and loaded again at each step.
+        constexpr std::size_t together = vector_bytes == 64 ? 4 : 2;
+        for (std::size_t i = 0; i < 4; i += together) dot_tile<T, together, 4>(g.k, a + i, b, sum + i);
       } else {
         dot_tile<T, 4, 2>(g.k, a, b, sum);
       }
