@@ -233,6 +233,6 @@ workspace              192        192
     return std::vector<float>{};
   });
   CHECK(support::failures(ended) == "");
-  CHECK(dp::detail::gemm_buffer_bytes == 2'359'296);
+  CHECK(dp::detail::gemm_buffer_bytes == 2'462'720);
   CHECK(dp::parallel::shared_layout::usual_portion(8) == 1 << 20);
 }

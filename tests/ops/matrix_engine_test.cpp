@@ -215,7 +215,7 @@ ENGINE_TEST("blocks in all three directions") {
     std::size_t m, n, k;
   };
   for (const auto [m, n, k] : {shape{130, 530, 60}, shape{64, 64, 784}, shape{257, 65, 513}, shape{3, 600, 520},
-                               shape{300, 10, 600}, shape{9, 1100, 20}, shape{33, 300, 150}}) {
+                               shape{300, 10, 600}, shape{9, 1100, 20}, shape{33, 300, 150}, shape{137, 70, 514}}) {
     for (int variant = 0; variant < 4; ++variant) {
       problem<T> p(m, n, k, variant % 2 == 1, variant >= 2, 5);
       p.make_fractional();

@@ -17,7 +17,7 @@ namespace devplace::detail {
 inline constexpr std::size_t convolution_block_depth = 256;
 template <class T> inline constexpr std::size_t convolution_block_rows = gemm_block_rows<T>;
 template <class T> inline constexpr std::size_t convolution_block_columns = gemm_block_columns<T> / 2;
-inline constexpr std::size_t convolution_buffer_bytes = gemm_buffer_bytes / 4;
+inline constexpr std::size_t convolution_buffer_bytes = std::size_t{576} << 10U;
 
 /// Largest depth (number of elements of a patch) of one product.
 inline constexpr std::size_t direct_depth = convolution_depth;

@@ -87,7 +87,7 @@ template <class T> struct gemm_kernels {
   void multiply_range(const gemm_arguments<T>& g, const gemm_range& range, void* buffer) const {
     const std::size_t tile_columns = 2 * lanes, block_rows = gemm_block_rows<T> / tile_rows * tile_rows;
     T* const packed_a = static_cast<T*>(buffer);
-    T* const packed_b = packed_a + gemm_block_rows<T> * gemm_block_depth;
+    T* const packed_b = packed_a + gemm_packed_rows<T> * (gemm_block_depth + gemm_panel_gap);
     const std::size_t stride_ai = g.transpose_a ? 1 : g.lda, stride_ap = g.transpose_a ? g.lda : 1;
     const std::size_t stride_bp = g.transpose_b ? 1 : g.ldb, stride_bj = g.transpose_b ? g.ldb : 1;
     const std::size_t all_rows = range.row_end - range.row_begin, all_columns = range.column_end - range.column_begin;
@@ -101,25 +101,26 @@ template <class T> struct gemm_kernels {
     const bool unpacked_b = !g.transpose_b && (is_small(g.ldb) || all_rows <= 2 * tile_rows);
     // Packs columns of B just before their first use. If only one block of rows uses packed columns, the next columns
     // overwrite them, so that packed elements stay in the cache.
-    const bool one_block = all_rows <= block_rows;
-    constexpr std::size_t together_a = 4;
+    const bool one_block = all_rows < block_rows + 2 * tile_rows;
     const std::size_t packed_together = g.transpose_b ? tile_columns : 4 * tile_columns;
 
     for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += gemm_block_columns<T>) {
       const std::size_t columns = smaller(gemm_block_columns<T>, range.column_end - j0);
       for (std::size_t block = 0; block < depths; ++block) {
         const std::size_t p0 = part_begin(g.k, depths, block), depth = part_begin(g.k, depths, block + 1) - p0;
+        const std::size_t distance = depth + gemm_panel_gap;  // times a panel's width
         const bool first = block == 0, last = block + 1 == depths;
         tile_update<T> update{g.alpha, first ? g.beta : T{1}, nullptr, last && g.epilogue == epilogue::relu, far};
-        for (std::size_t i0 = range.row_begin; i0 < range.row_end; i0 += block_rows) {
-          const std::size_t rows = smaller(block_rows, range.row_end - i0);
+        for (std::size_t rows, i0 = range.row_begin; i0 < range.row_end; i0 += rows) {
+          const std::size_t left = range.row_end - i0;
+          rows = left < block_rows + 2 * tile_rows ? left : block_rows;
           const T* const block_a = g.a + i0 * stride_ai + p0 * stride_ap;
           for (std::size_t height, i = 0; i < rows; i += height) {
-            const std::size_t left = rows - i, whole = smaller(together_a, left / tile_rows) * tile_rows;
-            height = whole != 0 && !unpacked_a ? whole : smaller(tile_rows, left);
+            const std::size_t below = rows - i, whole = below / tile_rows * tile_rows;
+            height = whole != 0 && !unpacked_a ? whole : smaller(tile_rows, below);
             const std::size_t full = panel_rows(height, tile_rows);
             if (!unpacked_a || height != full)
-              pack(packed_a + i * depth, full, block_a + i * stride_ai, stride_ai, stride_ap, height, depth);
+              pack(packed_a + i * distance, full, block_a + i * stride_ai, stride_ai, stride_ap, height, depth);
           }
           for (std::size_t j = 0; j < columns; j += tile_columns) {
             const std::size_t width = smaller(tile_columns, columns - j);
@@ -127,7 +128,7 @@ template <class T> struct gemm_kernels {
             panel_view<T> b{source, g.ldb};
             if (!unpacked_b || width != panel_width(width, tile_columns, lanes)) {
               const std::size_t place = unpacked_b ? 0 : j % packed_together;
-              T* const target = packed_b + (one_block ? place : j) * depth;
+              T* const target = packed_b + (one_block ? place : j) * distance;
               if (place == 0 && i0 == range.row_begin) {
                 const std::size_t together = unpacked_b ? width : smaller(packed_together, columns - j);
                 pack_columns(target, source, stride_bj, stride_bp, together, depth);
@@ -137,7 +138,7 @@ template <class T> struct gemm_kernels {
             if (last && g.bias != nullptr) update.bias = g.bias + j0 + j;
             for (std::size_t i = 0; i < rows; i += tile_rows) {
               const std::size_t height = smaller(tile_rows, rows - i), full = panel_rows(height, tile_rows);
-              panel_view<T> a{packed_a + i * depth, full};
+              panel_view<T> a{packed_a + i * distance, full};
               if (unpacked_a && height == full) a = {block_a + i * stride_ai, stride_ap, stride_ai};
               multiply_tile(depth, a, b, g.c + (i0 + i) * g.ldc + j0 + j, g.ldc, update, height, width);
             }
@@ -210,8 +211,8 @@ template <class T> struct gemm_kernels {
       // With stride_j 1, one call packs all whole panels.
       const std::size_t left = columns - j, whole = left / (2 * lanes) * (2 * lanes);
       const std::size_t count = stride_j == 1 && whole != 0 ? whole : smaller(2 * lanes, left);
-      pack(target + j * depth, panel_width(count, 2 * lanes, lanes), source + j * stride_j, stride_j, stride_p, count,
-           depth);
+      pack(target + j * (depth + gemm_panel_gap), panel_width(count, 2 * lanes, lanes), source + j * stride_j, stride_j,
+           stride_p, count, depth);
       j += count;
     }
   }

@@ -30,11 +30,17 @@ DEVPLACE_GEMM_VECTOR(double, 64);
 /// Sizes of a thread's packed blocks: gemm_block_rows x gemm_block_depth of A, and gemm_block_depth x
 /// gemm_block_columns of B. The block of A (256 KiB) and a few panels of B (at most 64 KiB each) stay in the
 /// second-level cache while all rows of the block use a panel. Deep blocks read and write C less often. For large
-/// square matrices, deep blocks gain more than panels that fit the first-level cache.
+/// square matrices, deep blocks gain more than panels that fit the first-level cache. The last block of A also has the
+/// rows of a tile that are left.
 inline constexpr std::size_t gemm_block_depth = 512;
 template <class T> inline constexpr std::size_t gemm_block_rows = 512 / sizeof(T);
+template <class T> inline constexpr std::size_t gemm_packed_rows = gemm_block_rows<T> + 16;
 template <class T> inline constexpr std::size_t gemm_block_columns = 4096 / sizeof(T);
-inline constexpr std::size_t gemm_buffer_bytes = (512 + 4096) * gemm_block_depth;
+/// Panels that are packed together begin so many rows further apart than their depth: the elements of panels at
+/// multiples of 4 KiB would share a set of the first-level cache.
+inline constexpr std::size_t gemm_panel_gap = 8;
+inline constexpr std::size_t gemm_buffer_bytes =
+    (gemm_packed_rows<double> * sizeof(double) + 4096) * (gemm_block_depth + gemm_panel_gap);
 
 constexpr std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
 

@@ -47,8 +47,8 @@ template <class T, std::size_t Piece>
   for (std::size_t p = 0; p < depth; ++p, target += width, source += stride_p) {
     for (std::size_t i = 0; i < count; i += width) {
       __builtin_prefetch(source + ahead * stride_p + i);
-      std::memcpy(target + i * depth, source + i, Piece * sizeof(T));
-      std::memcpy(target + i * depth + second, source + i + second, Piece * sizeof(T));
+      std::memcpy(target + i * (depth + gemm_panel_gap), source + i, Piece * sizeof(T));
+      std::memcpy(target + i * (depth + gemm_panel_gap) + second, source + i + second, Piece * sizeof(T));
     }
   }
 }
@@ -67,8 +67,8 @@ DEVPLACE_TARGET inline void pack_transposed(T* __restrict target, std::size_t wi
 
 /// Copies `count` rows (or columns) of a matrix into a panel [depth][width]. Element (i, p) of the matrix is
 /// source[i * stride_i + p * stride_p], and one of the strides is 1. The rest of the panel is filled with zeros.
-/// `count` may be that of several whole panels. If stride_i is 1, these are packed row by row: within a single panel,
-/// every row may lie on another page.
+/// `count` may be that of several whole panels, gemm_panel_gap apart. If stride_i is 1, these are packed row by row:
+/// within a single panel, every row may lie on another page.
 template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void pack(T* __restrict target, std::size_t width, const T* __restrict source,
                                                    std::size_t stride_i, std::size_t stride_p, std::size_t count,
