@@ -107,9 +107,7 @@ struct layer_plan<sequential<Layers...>, In> : chain<In, typename chain_plans<0,
 
 /// `type`: the extents of one sample at a network's input, if the first layer determines them.
 template <class Net> struct network_input {};
-template <class Net>
-  requires fixes_input<Net>
-struct network_input<Net> {
+template <fixes_input Net> struct network_input<Net> {
   using type = typename Net::input_extents;
 };
 template <class First, class... Rest> struct network_input<sequential<First, Rest...>> : network_input<First> {};

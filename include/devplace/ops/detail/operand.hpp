@@ -113,8 +113,7 @@ constexpr expression<Where, F, Operands...>&& without_lazy(expression<Where, F, 
 
 /// Whether a placement is over several places. `Where` may also be a view's placement, or void for an expression of
 /// numbers.
-template <class Where> inline constexpr bool over_several_places = false;
-template <placement Where> inline constexpr bool over_several_places<Where> = !single_place<Where>;
+template <class Where> inline constexpr bool over_several_places = placement<Where> && !single_place<Where>;
 
 /// Whether X is a const temporary. An expression cannot take over its memory, so nothing would keep the elements alive.
 template <class X> inline constexpr bool is_const_temporary = std::is_const_v<X>;

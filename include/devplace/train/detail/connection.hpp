@@ -151,8 +151,7 @@ template <class Net, class Where, class P, class Policy> class connection {
   }
 
   /// Completes the gradients on the places that update. `started` is the result of during_backward() for this pass.
-  template <class Started>
-  DEVPLACE_CONFIGURED void reduce(state_type& state, [[maybe_unused]] bool norm, Started& started) {
+  DEVPLACE_CONFIGURED void reduce(state_type& state, [[maybe_unused]] bool norm, auto& started) {
     if constexpr (communicates) {
       if (started.active())
         started.finish();
