@@ -29,7 +29,7 @@ template <> struct dynamic_extents<0> {};
 // Functions outside of the template build messages, to keep the code instantiated per extents type small.
 
 /// Sizes of axes as `1797x8x8` (`scalar` for no axes), for messages and printing.
-template <class Size> std::string sizes_text(std::span<const Size> sizes) {
+template <class Size> [[DEVPLACE_FOR_SIZE]] std::string sizes_text(std::span<const Size> sizes) {
   std::string text;
   for (const Size size : sizes) {
     if (!text.empty()) text += 'x';  // not "x" + to_string(size): g++ 12 gives a false -Wrestrict warning
