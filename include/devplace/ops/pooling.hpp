@@ -285,8 +285,7 @@ template <class T> struct average_pool_gradient_functor {
 };
 
 /// Runs a functor for all elements of `planes` planes of `plane` elements; each CPU thread gets whole planes.
-template <class Backend, class F>
-void for_each_in_planes(int ordinal, std::size_t planes, std::size_t plane, const F& f) {
+template <class Backend> void for_each_in_planes(int ordinal, std::size_t planes, std::size_t plane, const auto& f) {
   constexpr std::size_t elements_per_thread = 16384;
   for_each_index<Backend>(ordinal, planes * plane, (elements_per_thread / plane + 1) * plane, f);
 }

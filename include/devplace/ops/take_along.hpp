@@ -88,8 +88,7 @@ template <std::size_t N, class X, class I> constexpr bool can_choose_along() {
 }
 
 /// Throws shape_error unless all sizes except that of axis N agree.
-template <std::size_t N, class X, class I>
-void require_same_other_extents(const char* operation, const X& x, const I& i) {
+template <std::size_t N, class X> void require_same_other_extents(const char* operation, const X& x, const auto& i) {
   for (std::size_t k = 0; k < X::rank; ++k)
     if (k != N && x.extent(k) != i.extent(k))
       throw_other_extents(operation, "the operand", sizes_of(x), "the indices, apart from their axis,", sizes_of(i));

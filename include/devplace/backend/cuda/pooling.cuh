@@ -118,9 +118,8 @@ template <class T, class F> struct wide_pool_gradient {
 
   /// Calls take(w, left, right, divisor) for each window w of 4. `left` and `right` tell whether the left and the right
   /// element of the window's upper row (lower row if `lower` is 1) receive the window's gradient, divided by `divisor`.
-  template <class Thread, class Take>
-  DEVPLACE_DEVICE static void each_share(const Thread& t, const max_pool_gradient_functor<T>& functor, std::size_t at,
-                                         unsigned lower, const Take& take) {
+  DEVPLACE_DEVICE static void each_share(const auto& t, const max_pool_gradient_functor<T>& functor, std::size_t at,
+                                         unsigned lower, const auto& take) {
     const auto squares = four_squares<T>::load(t, functor.x + at, functor.s.columns.in);
     DEVPLACE_DEVICE_UNROLL
     for (unsigned w = 0; w < 4; ++w) {
@@ -134,9 +133,8 @@ template <class T, class F> struct wide_pool_gradient {
       take(w, found == 2 * lower, found == 2 * lower + 1, computed_t<T>{1});
     }
   }
-  template <class Thread, class Take>
-  DEVPLACE_DEVICE static void each_share(const Thread&, const average_pool_gradient_functor<T>&, std::size_t, unsigned,
-                                         const Take& take) {
+  DEVPLACE_DEVICE static void each_share(const auto&, const average_pool_gradient_functor<T>&, std::size_t, unsigned,
+                                         const auto& take) {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned w = 0; w < 4; ++w) take(w, true, true, computed_t<T>{4});
   }

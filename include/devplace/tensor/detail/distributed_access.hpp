@@ -23,8 +23,7 @@ struct distributed_access {
     return tensor<T, Extents, To>(std::move(x.blocks_), x.extents_, {});
   }
   /// Makes an uninitialised tensor with the split of `source` and the rule by which `source` divides later extents.
-  template <class Result, class Extents, class Source>
-  DEVPLACE_CONFIGURED static Result split_like(const Extents& extents, const Source& source) {
+  template <class Result> DEVPLACE_CONFIGURED static Result split_like(const auto& extents, const auto& source) {
     return Result(extents, source.division_);
   }
   /// Returns the batch_note of a batch that a loader made; null for other tensors.
