@@ -58,7 +58,6 @@ template <class T, class F> struct wide_pool {
   F f;
 
   bool is_wide() const { return in_squares(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
-  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const auto squares = squares_of_windows(t, f.s, f.x, i);
@@ -90,7 +89,6 @@ template <class T, class F> struct wide_pool_gradient {
   bool is_wide() const {
     return in_squares(f.s) && input_is_aligned(f) && is_aligned<4>(f.dy) && is_aligned<width>(f.dx);
   }
-  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t line = quotient(i, f.s.columns.in), plane = quotient(line, f.s.rows.in);
@@ -140,17 +138,11 @@ template <class T, class F> struct wide_pool_gradient {
   }
 };
 
-template <half_precision_element T> auto make_kernel(std::size_t n, const max_pool_functor<T>& f) {
-  return make_wide_kernel(n, wide_pool<T, max_pool_functor<T>>{f});
-}
-template <half_precision_element T> auto make_kernel(std::size_t n, const average_pool_functor<T>& f) {
-  return make_wide_kernel(n, wide_pool<T, average_pool_functor<T>>{f});
-}
-template <half_precision_element T> auto make_kernel(std::size_t n, const max_pool_gradient_functor<T>& f) {
-  return make_wide_kernel(n, wide_pool_gradient<T, max_pool_gradient_functor<T>>{f});
-}
-template <half_precision_element T> auto make_kernel(std::size_t n, const average_pool_gradient_functor<T>& f) {
-  return make_wide_kernel(n, wide_pool_gradient<T, average_pool_gradient_functor<T>>{f});
-}
+template <half_precision_element T> wide_pool<T, max_pool_functor<T>> wide_form(const max_pool_functor<T>&);
+template <half_precision_element T> wide_pool<T, average_pool_functor<T>> wide_form(const average_pool_functor<T>&);
+template <half_precision_element T>
+wide_pool_gradient<T, max_pool_gradient_functor<T>> wide_form(const max_pool_gradient_functor<T>&);
+template <half_precision_element T>
+wide_pool_gradient<T, average_pool_gradient_functor<T>> wide_form(const average_pool_gradient_functor<T>&);
 
 }  // namespace devplace::detail
