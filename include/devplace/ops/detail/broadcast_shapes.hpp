@@ -78,12 +78,8 @@ template <class First, class Second> struct extents_of_operands {
   using type = typename broadcast_pair<First, Second>::type;
 };
 
-template <class... Extents> struct broadcast {
-  using type = extents<>;
-};
-template <class Only> struct broadcast<Only> {
-  using type = Only;
-};
+template <class... Extents> struct broadcast : std::type_identity<extents<>> {};
+template <class Only> struct broadcast<Only> : std::type_identity<Only> {};
 template <class First, class Second, class... Rest>
 struct broadcast<First, Second, Rest...> : broadcast<typename extents_of_operands<First, Second>::type, Rest...> {};
 
