@@ -11,7 +11,6 @@
 #include <map>
 #include <mutex>
 #include <type_traits>
-#include <utility>
 
 #include <devplace/backend/cuda/kernels/product.hpp>
 #include <devplace/backend/cuda/product_plan.hpp>
