@@ -151,9 +151,8 @@ DEVPLACE_COMPILABLE() void require_broadcast_to(const shape& destination, const 
 DEVPLACE_COMPILED(void require_broadcast_to(const shape&, const shape&))
 
 /// Converts a shape to an extents type whose static extents agree with it.
-template <class Extents> constexpr Extents extents_from(const shape& s) {
+template <class Extents> constexpr Extents extents_from([[maybe_unused]] const shape& s) {
   if constexpr (Extents::is_static) {
-    static_cast<void>(s);
     return Extents{};
   } else {
     return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
