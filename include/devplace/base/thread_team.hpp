@@ -141,11 +141,9 @@ inline void set_thread_count(int count) { detail::process_team().resize(count); 
 class [[nodiscard]] thread_team_scope {
  public:
   /// Chooses `team` for the calling thread.
-  template <thread_team Team>
-  explicit thread_team_scope(Team& team) noexcept
+  explicit thread_team_scope(thread_team auto& team) noexcept
       : team_(detail::team_reference::to(team)), previous_(std::exchange(detail::chosen_team, &team_)) {}
-  template <thread_team Team>
-  explicit thread_team_scope(const Team&&) = delete;  // a temporary team would end before the scope
+  explicit thread_team_scope(const thread_team auto&&) = delete;  // a temporary team would end before the scope
 
   thread_team_scope& operator=(thread_team_scope&&) = delete;
   /// Restores the previous team.

@@ -69,7 +69,7 @@ template <class T> inline T opaque(T x) {
     gnu::target("avx512f,avx512vl,avx512dq,avx512bw"), gnu::optimize("fp-contract=off")
 #endif
 
-/// The attribute that compiles a function for size; clang has none.
+/// The attribute that compiles a function for size, such as one that makes a text; clang has none.
 #if defined(__clang__)
   #define DEVPLACE_FOR_SIZE
 #else

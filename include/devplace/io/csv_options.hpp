@@ -18,8 +18,7 @@ class csv_column {
   ///@{
   csv_column(const char* name) : name_(name) {}
   csv_column(std::string name) : name_(std::move(name)) {}
-  template <std::integral Number>
-  csv_column(Number number) : number_(static_cast<std::size_t>(number)), by_name_(false) {}
+  csv_column(std::integral auto number) : number_(static_cast<std::size_t>(number)), by_name_(false) {}
   ///@}
   /// Whether the column was given by name, and its name or number.
   ///@{

@@ -75,7 +75,7 @@ class input_file final : public byte_source {
   }
 
  private:
-  DEVPLACE_COMPILABLE() void open(bool any_size) {
+  DEVPLACE_COMPILABLE([[DEVPLACE_FOR_SIZE]]) void open(bool any_size) {
     struct stat status;
     // Checks before open(), which would wait for the other end of a pipe. For a folder, reading fails.
     if (any_size && ::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))

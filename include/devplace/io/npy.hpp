@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
 #include <new>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>

@@ -50,7 +50,7 @@ inline std::optional<std::size_t> stored_bytes(std::span<const std::size_t> exte
 }
 
 /// Returns the name of an extents type in C++: `extents<dyn, 28, 28>`.
-DEVPLACE_COMPILABLE() std::string extents_text(std::span<const std::size_t> extents) {
+DEVPLACE_COMPILABLE([[DEVPLACE_FOR_SIZE]]) std::string extents_text(std::span<const std::size_t> extents) {
   std::string text;
   for (const std::size_t extent : extents)
     text += joined({text.empty() ? "" : ", ", extent == dyn ? text_part("dyn") : text_part(extent)});
@@ -59,7 +59,7 @@ DEVPLACE_COMPILABLE() std::string extents_text(std::span<const std::size_t> exte
 DEVPLACE_COMPILED(std::string extents_text(std::span<const std::size_t>))
 
 /// Throws file_error with both shapes unless a stored array fits extents of type `extents<wanted...>`.
-DEVPLACE_COMPILABLE()
+DEVPLACE_COMPILABLE([[DEVPLACE_FOR_SIZE]])
 void check_shape(std::span<const std::size_t> stored, std::span<const std::size_t> wanted, std::string_view operation,
                  std::string_view path) {
   if (std::equal(stored.begin(), stored.end(), wanted.begin(), wanted.end(),

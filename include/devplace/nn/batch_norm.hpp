@@ -107,8 +107,7 @@ template <class P, class Backend, bool Joint> struct passes_of_batch_norm {
     devplace::detail::for_each_index<Backend>(p.ordinal, layer.channels, 4096, f);
   }
   /// Sums terms over each channel. With Joint, requests the reduction `op` of the results, which begin at `reduced`.
-  template <class Terms>
-  void sum_channels(const Terms& terms, std::int64_t* reduced = nullptr, reduction op = reduction::sum) const {
+  void sum_channels(const auto& terms, std::int64_t* reduced = nullptr, reduction op = reduction::sum) const {
     devplace::detail::sum_channels<Backend>(p.ordinal, shape(), terms);
     if (reduced != nullptr && p.reduced != nullptr) *p.reduced = {reduced, 2 * layer.channels, op};
   }

@@ -80,9 +80,8 @@ struct bce_with_logits {
 
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
     /// argument_error if the number of weights is not 0, 1 or the number of elements of a sample.
-    template <class Sums, class Gradient, class Rows, class Logits, class Targets>
-    DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
-                                  const Targets& targets) const {
+    DEVPLACE_CONFIGURED auto into(const auto& sums, const auto& gradient, const auto& rows, const auto& logits,
+                                  const auto& targets) const {
       const std::size_t elements = logits.extents().stride(0);
       check("pos_weight", positive.count, elements);
       check("weights", weights.count, elements);
@@ -113,8 +112,7 @@ struct bce_with_logits {
   }
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::bce_with_logits{}(logits, targets)`.
-  template <class Output, class Target>
-  DEVPLACE_CONFIGURED auto operator()(const Output& logits, const Target& targets) const {
+  DEVPLACE_CONFIGURED auto operator()(const auto& logits, const auto& targets) const {
     return evaluate_loss(*this, logits, targets);
   }
 };

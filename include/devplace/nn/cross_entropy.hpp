@@ -76,8 +76,7 @@ struct cross_entropy {
   }
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::cross_entropy{}(logits, labels)`.
-  template <class Logits, class Labels>
-  DEVPLACE_CONFIGURED auto operator()(const Logits& logits, const Labels& labels) const {
+  DEVPLACE_CONFIGURED auto operator()(const auto& logits, const auto& labels) const {
     return evaluate_loss(*this, logits, labels);
   }
 };

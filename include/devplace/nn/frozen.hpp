@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/nn/concat_of.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
@@ -37,32 +38,24 @@ template <class Layer> struct frozen_layer : Layer {
 };
 
 /// Freezes each layer of a network.
-template <class Layer> struct frozen_form {
-  using type = frozen_layer<Layer>;
-};
+template <class Layer> struct frozen_form : std::type_identity<frozen_layer<Layer>> {};
 template <class Layer>
   requires(table_of<Layer, false>().empty() && !wraps<Layer>)
-struct frozen_form<Layer> {
-  using type = Layer;
-};
+struct frozen_form<Layer> : std::type_identity<Layer> {};
 template <class Layer> using frozen_t = typename frozen_form<Layer>::type;
 template <class... Layer>
 struct frozen_form<frozen<Layer...>> : frozen_form<typename frozen<Layer...>::wrapped_layer> {};
 template <class Factor, class... Layer>
 struct frozen_form<learning_rate_times<Factor, Layer...>>
     : frozen_form<typename learning_rate_times<Factor, Layer...>::wrapped_layer> {};
-template <has_name Layer> struct frozen_form<Layer> {
-  using type = named_layer<typename Layer::layer_name, frozen_t<typename Layer::wrapped_layer>>;
-};
+template <has_name Layer>
+struct frozen_form<Layer>
+    : std::type_identity<named_layer<typename Layer::layer_name, frozen_t<typename Layer::wrapped_layer>>> {};
 template <template <class...> class List, class... Layers>
   requires(std::same_as<List<>, sequential<>> || std::same_as<List<>, residual<>> ||
            std::same_as<List<>, projected_by<>> || std::same_as<List<>, sum_of<>> || std::same_as<List<>, concat_of<>>)
-struct frozen_form<List<Layers...>> {
-  using type = List<frozen_t<Layers>...>;
-};
-template <std::size_t Axis> struct frozen_form<axis<Axis>> {
-  using type = axis<Axis>;
-};
+struct frozen_form<List<Layers...>> : std::type_identity<List<frozen_t<Layers>...>> {};
+template <std::size_t Axis> struct frozen_form<axis<Axis>> : std::type_identity<axis<Axis>> {};
 
 template <class... Layer, class In>
 struct layer_plan<frozen<Layer...>, In> : layer_plan<frozen_t<typename frozen<Layer...>::wrapped_layer>, In> {};

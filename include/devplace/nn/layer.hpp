@@ -111,12 +111,9 @@ template <class Layer>
 concept takes_own_elements = requires { typename Layer::input_element; };
 
 /// The layer's input_element, or `Other` if it has none.
-template <class Layer, class Other> struct own_element {
-  using type = Other;
-};
-template <takes_own_elements Layer, class Other> struct own_element<Layer, Other> {
-  using type = typename Layer::input_element;
-};
+template <class Layer, class Other> struct own_element : std::type_identity<Other> {};
+template <takes_own_elements Layer, class Other>
+struct own_element<Layer, Other> : std::type_identity<typename Layer::input_element> {};
 template <class Layer, class Other> using own_element_t = typename own_element<Layer, Other>::type;
 
 /// A layer's parameters or buffers.

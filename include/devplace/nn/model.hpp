@@ -136,8 +136,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// small tile. `memory_plan<model, batch<4096>>` has the size of the workspace. Several threads may predict with one
   /// model. Outputs and batch must not share elements (throws argument_error if both are row-major).
   ///@{
-  template <class Output, class Batch>
-  DEVPLACE_CONFIGURED void predict_into(Output&& outputs, const Batch& samples) const {
+  DEVPLACE_CONFIGURED void predict_into(auto&& outputs, const auto& samples) const {
     runtime::predict_into<model>(*live(), outputs, samples, runtime::tile_rows<backend_type>);
   }
   template <class Output, class Batch, std::size_t Samples>

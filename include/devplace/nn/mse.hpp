@@ -17,9 +17,8 @@ struct mse {
   /// The loss on one place.
   template <class T> struct bound {
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace.
-    template <class Sums, class Gradient, class Rows, class Output, class Target>
-    DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
-                                  const Target& target) const {
+    DEVPLACE_CONFIGURED auto into(const auto& sums, const auto& gradient, const auto& rows, const auto& output,
+                                  const auto& target) const {
       mse_into(sums, gradient, rows, output, target);
     }
   };

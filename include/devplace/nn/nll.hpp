@@ -116,8 +116,7 @@ struct nll {
   }
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::nll{}(output, labels)`.
-  template <class Output, class Target>
-  DEVPLACE_CONFIGURED auto operator()(const Output& output, const Target& labels) const {
+  DEVPLACE_CONFIGURED auto operator()(const auto& output, const auto& labels) const {
     return evaluate_loss(*this, output, labels);
   }
 };

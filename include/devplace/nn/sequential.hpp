@@ -34,9 +34,7 @@ template <class... Layers> struct sequential {
 namespace detail {
 
 /// The layer itself, or the last layer of a network.
-template <class Layer> struct last_layer {
-  using type = Layer;
-};
+template <class Layer> struct last_layer : std::type_identity<Layer> {};
 template <class First, class... Rest>
 struct last_layer<sequential<First, Rest...>>
     : last_layer<typename decltype(numbered_types<std::index_sequence_for<First, Rest...>, First,
@@ -76,17 +74,13 @@ struct chain_plans<Index, In, std::tuple<Done...>, Layer, Rest...> {
 
 // The first wrong layer and the first misfit of a chain, void if there is none. Only chains with a fault are searched,
 // because nvcc's front end takes time exponential in the number of layers for the search.
-template <bool Whole, class Plans> struct wrong_layer_in {
-  using type = void;
-};
+template <bool Whole, class Plans> struct wrong_layer_in : std::type_identity<void> {};
 template <class Plans> struct wrong_layer_in<false, Plans> {
   using own = typename Plans::plan::wrong_layer;
   using type =
       std::conditional_t<is_layer<own>, typename wrong_layer_in<Plans::next::whole, typename Plans::next>::type, own>;
 };
-template <bool Fitting, class Plans> struct misfit_in {
-  using type = void;
-};
+template <bool Fitting, class Plans> struct misfit_in : std::type_identity<void> {};
 template <std::size_t Index, class In, class Done, class Layer, class... Rest>
 struct misfit_in<false, chain_plans<Index, In, Done, Layer, Rest...>> {
   using plans = chain_plans<Index, In, Done, Layer, Rest...>;
@@ -107,17 +101,11 @@ struct layer_plan<sequential<Layers...>, In> : chain<In, typename chain_plans<0,
 
 /// `type`: the extents of one sample at a network's input, if the first layer determines them.
 template <class Net> struct network_input {};
-template <class Net>
-  requires fixes_input<Net>
-struct network_input<Net> {
-  using type = typename Net::input_extents;
-};
+template <fixes_input Net> struct network_input<Net> : std::type_identity<typename Net::input_extents> {};
 template <class First, class... Rest> struct network_input<sequential<First, Rest...>> : network_input<First> {};
 
 /// The element type of a network's input: the type that the first layer requires, or the activations' type.
-template <class Net, class Activation> struct input_element {
-  using type = own_element_t<Net, Activation>;
-};
+template <class Net, class Activation> struct input_element : std::type_identity<own_element_t<Net, Activation>> {};
 template <class First, class... Rest, class Activation>
 struct input_element<sequential<First, Rest...>, Activation> : input_element<First, Activation> {};
 template <class First, class Second, class... Rest, class Activation>

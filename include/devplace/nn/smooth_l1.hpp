@@ -55,8 +55,7 @@ struct smooth_l1 {
   }
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::smooth_l1{}(output, target)`.
-  template <class Output, class Target>
-  DEVPLACE_CONFIGURED auto operator()(const Output& output, const Target& target) const {
+  DEVPLACE_CONFIGURED auto operator()(const auto& output, const auto& target) const {
     return evaluate_loss(*this, output, target);
   }
 };

@@ -109,8 +109,7 @@ void run_strided(int ordinal, const Target& destination, const Expression& expre
 
 /// Computes an expression whose operands have one element or are row-major with `n` elements, as the destination. An
 /// operand either is the destination or shares no memory with it.
-template <class Backend, class T, class Expression>
-void run_linear(int ordinal, T* destination, std::size_t n, const Expression& expression) {
+template <class Backend, class T> void run_linear(int ordinal, T* destination, std::size_t n, const auto& expression) {
   make_linear_leaf make;
   const auto tree = expression.tree(make);
   for_each_index<Backend>(ordinal, n, elementwise_grain,

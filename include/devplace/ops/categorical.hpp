@@ -53,8 +53,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// is never drawn, unless its row has no others. A NaN is always drawn. Allocates workspace. Throws argument_error for
 /// a temperature that is negative or not finite, and if a row has fewer than top_k elements. Source: the Gumbel-max
 /// trick (Maddison, Tarlow and Minka 2014).
-template <class Operand>
-  requires detail::accepted_argument<Operand>
+template <detail::accepted_argument Operand>
 auto categorical(Operand&& operand, seed start, const categorical_options& options = {}) {
   using Logits = detail::evaluated_value_t<Operand>;
   if constexpr (detail::check_unnamed<Operand>() && detail::takes_on_one_place<Logits>()) {

@@ -69,8 +69,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Joins the operands along an axis: `concat(axis<0>{}, a, b)`, as numpy.concatenate. The operands are tensors, views
 /// or expressions on one place with equal extents along the other axes (shape_error); static extents stay static.
 /// Returns a new tensor. Enqueued on the place's current stream.
-template <std::size_t N, class First, class... Rest>
-  requires(detail::accepted_argument<First> && (detail::accepted_argument<Rest> && ...))
+template <std::size_t N, detail::accepted_argument First, detail::accepted_argument... Rest>
 auto concat(axis<N>, First&& first, Rest&&... rest) {
   using X = detail::evaluated_value_t<First>;
   if constexpr (detail::check_unnamed<First, Rest...>() &&
@@ -95,8 +94,7 @@ auto concat(axis<N>, First&& first, Rest&&... rest) {
 
 /// Joins the operands along a new axis: `stack(axis<0>{}, a, b)` of two vectors of 3 is 2x3, as numpy.stack. Other
 /// rules are those of concat.
-template <std::size_t N, class First, class... Rest>
-  requires(detail::accepted_argument<First> && (detail::accepted_argument<Rest> && ...))
+template <std::size_t N, detail::accepted_argument First, detail::accepted_argument... Rest>
 auto stack(axis<N>, First&& first, Rest&&... rest) {
   using X = detail::evaluated_value_t<First>;
   if constexpr (detail::check_unnamed<First, Rest...>() &&

@@ -64,14 +64,11 @@ concept distributed_matrix_pair = (distributed_matrix<A> && (distributed_matrix<
                                   (matrix_operand<A> && distributed_matrix<B>);
 
 /// Returns the operand that determines a product's split: the split operand, if one is split.
-template <class A, class B> const auto& split_operand(const A& a, const B& b) {
-  if constexpr (kind_of<typename B::placement_type>::is_split) {
-    static_cast<void>(a);
+template <class A, class B> const auto& split_operand([[maybe_unused]] const A& a, [[maybe_unused]] const B& b) {
+  if constexpr (kind_of<typename B::placement_type>::is_split)
     return b;
-  } else {
-    static_cast<void>(b);
+  else
     return a;
-  }
 }
 
 /// The placement of a product.

@@ -111,8 +111,7 @@ concept functor_of = std::is_trivially_copyable_v<F> && requires(const F& f, con
 
 template <class F, class... X> inline constexpr bool is_functor_of = false;
 template <class F, operand_type... X>
-  requires(!operand_or_number<F> && functor_of<std::remove_cvref_t<F>, X...>)
-inline constexpr bool is_functor_of<F, X...> = true;
+inline constexpr bool is_functor_of<F, X...> = !operand_or_number<F> && functor_of<std::remove_cvref_t<F>, X...>;
 
 template <class First, class... Rest>
 inline constexpr bool extents_fit = (broadcast_pair<extents_of_t<First>, extents_of_t<Rest>>::fits && ...);
@@ -131,9 +130,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Selects elements of `a` where the condition's element, a uint8, is not 0, and elements of `b` elsewhere: `where(x >
 /// 0, x, 0)`. NaN in elements that are not selected has no effect. `a` and `b` may be numbers; two numbers choose the
 /// element type: `where(x > 0, 1.0f, 0.0f)`.
-template <class Condition, class A, class B>
-  requires detail::choice<Condition, A, B>
-constexpr auto where(Condition&& condition, A&& a, B&& b) {
+template <class A, class B, detail::choice<A, B> Condition> constexpr auto where(Condition&& condition, A&& a, B&& b) {
   constexpr bool operands =
       detail::operand_type<Condition> && detail::operand_or_number<A> && detail::operand_or_number<B>;
   static_assert(operands,

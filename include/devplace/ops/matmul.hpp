@@ -211,8 +211,7 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
 /// The matrix product a b as a new tensor on the operands' place. Shapes: a [..., m, k], b [..., k, n], the result
 /// [..., m, n]; a and b may be views with strides, such as transposed(x). Uses the precision of the operands' element
 /// type, or a given precision: `matmul<tf32>(a, b)`. Expressions are evaluated first. See matmul_into.
-template <detail::precision_or_own P = void, class Left, class Right>
-  requires detail::product_arguments<Left, Right>
+template <detail::precision_or_own P = void, class Right, detail::product_arguments<Right> Left>
 auto matmul(Left&& a, Right&& b) {
   using A = std::remove_cvref_t<Left>;
   using B = std::remove_cvref_t<Right>;

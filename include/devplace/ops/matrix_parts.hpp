@@ -108,22 +108,16 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// The lower and the upper triangle of each matrix (the last two axes), with zeros elsewhere, as numpy.tril and
 /// numpy.triu. `diagonal` moves the boundary: 1 is one above the main diagonal, -1 one below.
 ///@{
-template <class X>
-  requires detail::accepted_argument<X>
-auto tril(X&& x, std::int64_t diagonal = 0) {
+template <detail::accepted_argument X> auto tril(X&& x, std::int64_t diagonal = 0) {
   return detail::triangle(std::forward<X>(x), diagonal, true);
 }
-template <class X>
-  requires detail::accepted_argument<X>
-auto triu(X&& x, std::int64_t diagonal = 0) {
+template <detail::accepted_argument X> auto triu(X&& x, std::int64_t diagonal = 0) {
   return detail::triangle(std::forward<X>(x), diagonal, false);
 }
 ///@}
 
 /// The diagonal matrix of a vector, or the diagonal of a matrix, as numpy.diag.
-template <class Operand>
-  requires detail::accepted_argument<Operand>
-auto diag(Operand&& operand) {
+template <detail::accepted_argument Operand> auto diag(Operand&& operand) {
   using X = detail::evaluated_value_t<Operand>;
   if constexpr (detail::check_unnamed<Operand>() && detail::has_diagonal<X>()) {
     using value = detail::operand_element_t<X>;
@@ -163,9 +157,7 @@ template <class T, class Where = void> auto eye(std::size_t n) {
 }
 
 /// The products a[i] * b[j] of two vectors, as numpy.outer.
-template <class Left, class Right>
-  requires(detail::accepted_argument<Left> && detail::accepted_argument<Right>)
-auto outer(Left&& left, Right&& right) {
+template <detail::accepted_argument Left, detail::accepted_argument Right> auto outer(Left&& left, Right&& right) {
   using A = detail::evaluated_value_t<Left>;
   using B = detail::evaluated_value_t<Right>;
   if constexpr (detail::check_unnamed<Left, Right>() && detail::have_outer_product<A, B>()) {

@@ -25,8 +25,7 @@ struct pooling_shape {
 };
 
 /// Calls f(at) for the elements of the image in window (row, column), in order.
-template <class F>
-DEVPLACE_HD void for_each_in_window(const pooling_shape& s, std::size_t row, std::size_t column, const F& f) {
+DEVPLACE_HD void for_each_in_window(const pooling_shape& s, std::size_t row, std::size_t column, const auto& f) {
   for (std::size_t i = 0; i < s.rows.size; ++i) {
     const std::size_t y = s.rows.padded(row, i);
     if (!s.rows.inside(y)) continue;
@@ -188,8 +187,7 @@ template <class T> struct max_pool_gradient_functor {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   /// For each of `count` windows, keeps the larger of `best` and a tap, and the position of the larger one.
-  template <class Step>
-  static void compare(const T* taps, std::uint32_t origin, std::uint32_t count, Step step, T* __restrict best,
+  static void compare(const T* taps, std::uint32_t origin, std::uint32_t count, auto step, T* __restrict best,
                       std::uint32_t* __restrict found) {
     for (std::uint32_t k = 0; k < count; ++k) {
       const T value = taps[k * step];
@@ -287,8 +285,7 @@ template <class T> struct average_pool_gradient_functor {
 };
 
 /// Runs a functor for all elements of `planes` planes of `plane` elements; each CPU thread gets whole planes.
-template <class Backend, class F>
-void for_each_in_planes(int ordinal, std::size_t planes, std::size_t plane, const F& f) {
+template <class Backend> void for_each_in_planes(int ordinal, std::size_t planes, std::size_t plane, const auto& f) {
   constexpr std::size_t elements_per_thread = 16384;
   for_each_index<Backend>(ordinal, planes * plane, (elements_per_thread / plane + 1) * plane, f);
 }

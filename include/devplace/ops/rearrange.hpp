@@ -167,17 +167,13 @@ auto mapped_along(Operand&& operand, axis<N>, const MakeMap& make_map, Value oth
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// x with the elements along an axis in reversed order: `flip(x, axis<1>{})`, as numpy.flip.
-template <class X, std::size_t N>
-  requires detail::accepted_argument<X>
-auto flip(X&& x, axis<N> along) {
+template <detail::accepted_argument X, std::size_t N> auto flip(X&& x, axis<N> along) {
   return detail::mapped_along(std::forward<X>(x), along, [](std::size_t size) { return detail::reversed_index{size}; });
 }
 
 /// A view of x, a tensor or view, with the elements along an axis in reversed order: `reversed(x, axis<0>{})`, as
 /// x[::-1] in NumPy. Copies nothing; the stride of the axis changes its sign.
-template <class X, std::size_t N>
-  requires detail::accepted_argument<X>
-constexpr auto reversed(X&& x, axis<N>) {
+template <detail::accepted_argument X, std::size_t N> constexpr auto reversed(X&& x, axis<N>) {
   constexpr bool kept = !detail::is_tensor<std::remove_const_t<X>>;
   static_assert(kept,
                 "devplace: reversed: a temporary tensor would be gone before the view; give it a name first, or copy "
@@ -198,9 +194,7 @@ constexpr auto reversed(X&& x, axis<N>) {
 
 /// x with the elements moved along an axis by `shift` positions, to higher indices if `shift` is positive; elements
 /// moved beyond one end enter at the other end: `roll(x, axis<0>{}, 1)`, as numpy.roll.
-template <class X, std::size_t N>
-  requires detail::accepted_argument<X>
-auto roll(X&& x, axis<N> along, std::int64_t shift) {
+template <detail::accepted_argument X, std::size_t N> auto roll(X&& x, axis<N> along, std::int64_t shift) {
   return detail::mapped_along(std::forward<X>(x), along, [=](std::size_t size) {
     const auto distance = static_cast<std::int64_t>(size == 0 ? 1 : size);
     return detail::rotated_index{size, static_cast<std::size_t>((distance - shift % distance) % distance)};
@@ -208,25 +202,20 @@ auto roll(X&& x, axis<N> along, std::int64_t shift) {
 }
 
 /// x with each element along an axis repeated `times` times: `a b` becomes `a a b b`, as numpy.repeat.
-template <class X, std::size_t N>
-  requires detail::accepted_argument<X>
-auto repeat(X&& x, axis<N> along, std::size_t times) {
+template <detail::accepted_argument X, std::size_t N> auto repeat(X&& x, axis<N> along, std::size_t times) {
   return detail::mapped_along(std::forward<X>(x), along,
                               [=](std::size_t size) { return detail::repeated_index{size, times}; });
 }
 
 /// `times` copies of x one after the other along an axis: `a b` becomes `a b a b`, as numpy.tile.
-template <class X, std::size_t N>
-  requires detail::accepted_argument<X>
-auto tile(X&& x, axis<N> along, std::size_t times) {
+template <detail::accepted_argument X, std::size_t N> auto tile(X&& x, axis<N> along, std::size_t times) {
   return detail::mapped_along(std::forward<X>(x), along,
                               [=](std::size_t size) { return detail::tiled_index{size, times}; });
 }
 
 /// x with elements added before and after along an axis, as numpy.pad; see pad_options. Throws argument_error if an
 /// axis without elements is padded with its edge, or an axis of n elements with n or more reflected ones.
-template <class X, std::size_t N>
-  requires detail::accepted_argument<X>
+template <detail::accepted_argument X, std::size_t N>
 auto pad(X&& x, axis<N> along, const pad_options<typename detail::evaluated_value_t<X>::value_type>& options) {
   const auto make_map = [&](std::size_t size) {
     const std::size_t most = std::max(options.before, options.after);

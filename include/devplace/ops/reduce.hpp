@@ -143,74 +143,54 @@ template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axe
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Sums, in x's element type or, for integers, in int64. 0 without elements.
-template <class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
-auto sum(X&& x, const Axes&... axes) {
+template <class... Axes, detail::reduction_call<Axes...> X> auto sum(X&& x, const Axes&... axes) {
   return detail::reduced<detail::sum_operation>(std::forward<X>(x), axes...);
 }
 
 /// Means of float or double elements. NaN without elements.
-template <class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
-auto mean(X&& x, const Axes&... axes) {
+template <class... Axes, detail::reduction_call<Axes...> X> auto mean(X&& x, const Axes&... axes) {
   return detail::reduced<detail::mean_operation>(std::forward<X>(x), axes...);
 }
 
 /// Largest elements; NaN if any element is NaN. Throws argument_error without elements.
-template <class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
-auto max(X&& x, const Axes&... axes) {
+template <class... Axes, detail::reduction_call<Axes...> X> auto max(X&& x, const Axes&... axes) {
   return detail::reduced<detail::extremum_operation<true>>(std::forward<X>(x), axes...);
 }
 
 /// Smallest elements; NaN if any element is NaN. Throws argument_error without elements.
-template <class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
-auto min(X&& x, const Axes&... axes) {
+template <class... Axes, detail::reduction_call<Axes...> X> auto min(X&& x, const Axes&... axes) {
   return detail::reduced<detail::extremum_operation<false>>(std::forward<X>(x), axes...);
 }
 
 /// Products, in x's element type or, for integers, in int64. 1 without elements. Accumulates in double.
-template <class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
-auto prod(X&& x, const Axes&... axes) {
+template <class... Axes, detail::reduction_call<Axes...> X> auto prod(X&& x, const Axes&... axes) {
   return detail::reduced<detail::product_operation>(std::forward<X>(x), axes...);
 }
 
 /// Whether any element differs from 0: 1 or 0, as uint8. NaN differs from 0. 0 without elements.
-template <class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
-auto any(X&& x, const Axes&... axes) {
+template <class... Axes, detail::reduction_call<Axes...> X> auto any(X&& x, const Axes&... axes) {
   return detail::reduced<detail::nonzero_operation<detail::nonzero::any>>(std::forward<X>(x), axes...);
 }
 
 /// Whether all elements differ from 0: 1 or 0, as uint8. NaN differs from 0. 1 without elements.
-template <class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
-auto all(X&& x, const Axes&... axes) {
+template <class... Axes, detail::reduction_call<Axes...> X> auto all(X&& x, const Axes&... axes) {
   return detail::reduced<detail::nonzero_operation<detail::nonzero::all>>(std::forward<X>(x), axes...);
 }
 
 /// The number of elements that differ from 0, as int64: `count_nonzero(x > 0)`.
-template <class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
-auto count_nonzero(X&& x, const Axes&... axes) {
+template <class... Axes, detail::reduction_call<Axes...> X> auto count_nonzero(X&& x, const Axes&... axes) {
   return detail::reduced<detail::nonzero_operation<detail::nonzero::number>>(std::forward<X>(x), axes...);
 }
 
 /// Position of the largest element, as int64: in the whole array in row-major order, or along one axis, as in
 /// `argmax(logits, axis<1>{})`, the class of each row. Of equal elements, the first one counts; NaN counts as largest.
 /// Throws argument_error without elements.
-template <class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
-auto argmax(X&& x, const Axes&... axes) {
+template <class... Axes, detail::reduction_call<Axes...> X> auto argmax(X&& x, const Axes&... axes) {
   return detail::reduced<detail::position_operation<true>>(std::forward<X>(x), axes...);
 }
 
 /// Position of the smallest element; NaN counts as smallest. Other rules are those of argmax.
-template <class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
-auto argmin(X&& x, const Axes&... axes) {
+template <class... Axes, detail::reduction_call<Axes...> X> auto argmin(X&& x, const Axes&... axes) {
   return detail::reduced<detail::position_operation<false>>(std::forward<X>(x), axes...);
 }
 

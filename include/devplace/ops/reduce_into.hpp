@@ -102,23 +102,20 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// reduced axes are adjacent and x has no function such as exp; other operands are first evaluated in workspace. x must
 /// not share elements with y (argument_error), unless it is an expression. Different run-time extents throw
 /// shape_error.
-template <class Y, class X, class... Axes>
-  requires(tensor_like<Y> && detail::reduction_call<X, Axes...>)
+template <tensor_like Y, class... Axes, detail::reduction_call<Axes...> X>
 void sum_into(Y&& y, X&& x, const Axes&... axes) {
   detail::reduce_into("sum_into", detail::sum_operation{}, y, std::forward<X>(x), axes...);
 }
 
 /// As sum_into, but with `{.accumulate = true}` y = y + sums: the gradient of a bias is `sum_into(db, dy, {.accumulate
 /// = c.accumulate}, axis<0>{})`.
-template <class Y, class X, class... Axes>
-  requires(tensor_like<Y> && detail::reduction_call<X, Axes...>)
+template <tensor_like Y, class... Axes, detail::reduction_call<Axes...> X>
 void sum_into(Y&& y, X&& x, sum_options options, const Axes&... axes) {
   detail::reduce_into("sum_into", detail::sum_operation{options.accumulate}, y, std::forward<X>(x), axes...);
 }
 
 /// y = means of x along axes; NaN without elements. Other rules are those of sum_into.
-template <class Y, class X, class... Axes>
-  requires(tensor_like<Y> && detail::reduction_call<X, Axes...>)
+template <tensor_like Y, class... Axes, detail::reduction_call<Axes...> X>
 void mean_into(Y&& y, X&& x, const Axes&... axes) {
   detail::reduce_into("mean_into", detail::mean_operation{}, y, std::forward<X>(x), axes...);
 }
@@ -126,13 +123,11 @@ void mean_into(Y&& y, X&& x, const Axes&... axes) {
 /// y = largest or smallest elements of x along axes, in x's element type; NaN if an element is NaN. Throws
 /// argument_error without elements. Other rules are those of sum_into.
 ///@{
-template <class Y, class X, class... Axes>
-  requires(tensor_like<Y> && detail::reduction_call<X, Axes...>)
+template <tensor_like Y, class... Axes, detail::reduction_call<Axes...> X>
 void max_into(Y&& y, X&& x, const Axes&... axes) {
   detail::reduce_into("max_into", detail::extremum_operation<true>{}, y, std::forward<X>(x), axes...);
 }
-template <class Y, class X, class... Axes>
-  requires(tensor_like<Y> && detail::reduction_call<X, Axes...>)
+template <tensor_like Y, class... Axes, detail::reduction_call<Axes...> X>
 void min_into(Y&& y, X&& x, const Axes&... axes) {
   detail::reduce_into("min_into", detail::extremum_operation<false>{}, y, std::forward<X>(x), axes...);
 }

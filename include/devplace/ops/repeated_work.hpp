@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <type_traits>
+
 #include <devplace/ops/step_launches.hpp>
 #include <devplace/place/backend.hpp>
 
@@ -28,14 +30,10 @@ struct single_launches {
   struct ahead {};
 };
 
-template <class Backend> struct repeated_work_of {
-  using type = single_launches;
-};
+template <class Backend> struct repeated_work_of : std::type_identity<single_launches> {};
 template <class Backend>
   requires provided<Backend, op::repeated_work>
-struct repeated_work_of<Backend> {
-  using type = typename implementation<Backend, op::repeated_work>::launches;
-};
+struct repeated_work_of<Backend> : std::type_identity<typename implementation<Backend, op::repeated_work>::launches> {};
 
 /// The types that launch a trainer's steps.
 template <class Backend> using repeated_launches = typename repeated_work_of<Backend>::type;

@@ -141,16 +141,12 @@ void cumprod_into(Y&& y, const X& x, Axis... axis) {
 }
 
 /// Cumulative sums of x along an axis as a new tensor on x's place. See cumsum_into.
-template <class X, axis_argument... Axis>
-  requires detail::accepted_argument<X>
-auto cumsum(X&& x, Axis... axis) {
+template <detail::accepted_argument X, axis_argument... Axis> auto cumsum(X&& x, Axis... axis) {
   return detail::scanned<false>("cumsum", std::forward<X>(x), axis...);
 }
 
 /// Cumulative products of x along an axis as a new tensor on x's place. See cumprod_into.
-template <class X, axis_argument... Axis>
-  requires detail::accepted_argument<X>
-auto cumprod(X&& x, Axis... axis) {
+template <detail::accepted_argument X, axis_argument... Axis> auto cumprod(X&& x, Axis... axis) {
   return detail::scanned<true>("cumprod", std::forward<X>(x), axis...);
 }
 

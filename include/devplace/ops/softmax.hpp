@@ -206,8 +206,7 @@ template <tensor_like DX, tensor_like Y, tensor_like DY> void softmax_backward_i
 }
 
 /// dx = dy - exp(y) * sum of dy along the last axis: the gradient through y = log_softmax(x). dx may be dy or y.
-template <tensor_like DX, tensor_like Y, tensor_like DY>
-void log_softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
+void log_softmax_backward_into(tensor_like auto&& dx, const tensor_like auto& y, const tensor_like auto& dy) {
   detail::for_rows_of<detail::log_softmax_backward_row>("log_softmax_backward", detail::as_any_view(dx),
                                                         detail::as_any_view(y), detail::as_any_view(dy));
 }
@@ -215,16 +214,12 @@ void log_softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
 /// softmax(x) along the last axis, as a new tensor that is distributed like x: on one place, replicated, or split along
 /// another axis. x is a tensor, a view, or an expression, which is evaluated first. Asynchronous, in the order of each
 /// place's current stream. See softmax_into.
-template <class X>
-  requires detail::accepted_argument<X>
-auto softmax(X&& x) {
+template <detail::accepted_argument X> auto softmax(X&& x) {
   return detail::with_rows_of<detail::softmax_row>("softmax", std::forward<X>(x));
 }
 
 /// log(softmax(x)) as a new tensor. Other rules are those of softmax. See log_softmax_into.
-template <class X>
-  requires detail::accepted_argument<X>
-auto log_softmax(X&& x) {
+template <detail::accepted_argument X> auto log_softmax(X&& x) {
   return detail::with_rows_of<detail::log_softmax_row>("log_softmax", std::forward<X>(x));
 }
 

@@ -171,29 +171,23 @@ void argsort_into(Y&& positions, const X& x, Axis axis, sort_order order = sort_
 }
 
 /// x with each row sorted, as a new tensor on x's place. See sort_into.
-template <class X>
-  requires detail::accepted_argument<X>
-auto sort(X&& x, sort_order order = sort_order::ascending) {
+template <detail::accepted_argument X> auto sort(X&& x, sort_order order = sort_order::ascending) {
   return detail::sorted<false>("sort", std::forward<X>(x), order);
 }
 
 /// x sorted along an axis, `sort(x, axis<0>{})`, as a new tensor on x's place. See sort_into.
-template <class X, axis_argument Axis>
-  requires detail::accepted_argument<X>
+template <detail::accepted_argument X, axis_argument Axis>
 auto sort(X&& x, Axis axis, sort_order order = sort_order::ascending) {
   return detail::sorted<false>("sort", std::forward<X>(x), order, axis);
 }
 
 /// The positions of the sorted elements, as a new tensor on x's place. See argsort_into.
-template <class X>
-  requires detail::accepted_argument<X>
-auto argsort(X&& x, sort_order order = sort_order::ascending) {
+template <detail::accepted_argument X> auto argsort(X&& x, sort_order order = sort_order::ascending) {
   return detail::sorted<true>("argsort", std::forward<X>(x), order);
 }
 
 /// The positions along an axis, `argsort(x, axis<0>{})`, as a new tensor on x's place. See argsort_into.
-template <class X, axis_argument Axis>
-  requires detail::accepted_argument<X>
+template <detail::accepted_argument X, axis_argument Axis>
 auto argsort(X&& x, Axis axis, sort_order order = sort_order::ascending) {
   return detail::sorted<true>("argsort", std::forward<X>(x), order, axis);
 }

@@ -143,9 +143,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// the sum of squares, `norm<1>(x)` the sum of absolute values, `norm<infinite_order>(x)` the largest absolute value.
 /// The norm of no elements is 0. Squares of floats are added in double, so that only a norm above float's range is
 /// infinite.
-template <unsigned Order = 2, class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
-auto norm(X&& x, const Axes&... axes) {
+template <unsigned Order = 2, class... Axes, detail::reduction_call<Axes...> X> auto norm(X&& x, const Axes&... axes) {
   constexpr bool known = Order == 1 || Order == 2 || Order == infinite_order;
   static_assert(known, "devplace: norm: the order is 1, 2 or infinite_order.");
   if constexpr (known)
@@ -158,23 +156,19 @@ auto norm(X&& x, const Axes&... axes) {
 /// the estimate from a sample, the default of torch.var; `variance<0>(x)` is the mean, the default of numpy.var.
 /// Divides by 0 if there are no more than Correction elements. Subtracts the mean first, so that large means cost no
 /// digits.
-template <std::size_t Correction = 1, class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
+template <std::size_t Correction = 1, class... Axes, detail::reduction_call<Axes...> X>
 auto variance(X&& x, const Axes&... axes) {
   return detail::reduced<detail::variance_operation<false, Correction>>(std::forward<X>(x), axes...);
 }
 
 /// The square root of variance.
-template <std::size_t Correction = 1, class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
+template <std::size_t Correction = 1, class... Axes, detail::reduction_call<Axes...> X>
 auto standard_deviation(X&& x, const Axes&... axes) {
   return detail::reduced<detail::variance_operation<true, Correction>>(std::forward<X>(x), axes...);
 }
 
 /// log(sum(exp(x))) without overflow: the largest element is subtracted first. -infinity without elements.
-template <class X, class... Axes>
-  requires detail::reduction_call<X, Axes...>
-auto logsumexp(X&& x, const Axes&... axes) {
+template <class... Axes, detail::reduction_call<Axes...> X> auto logsumexp(X&& x, const Axes&... axes) {
   return detail::reduced<detail::logsumexp_operation>(std::forward<X>(x), axes...);
 }
 

@@ -88,8 +88,7 @@ template <std::size_t N, class X, class I> constexpr bool can_choose_along() {
 }
 
 /// Throws shape_error unless all sizes except that of axis N agree.
-template <std::size_t N, class X, class I>
-void require_same_other_extents(const char* operation, const X& x, const I& i) {
+template <std::size_t N, class X> void require_same_other_extents(const char* operation, const X& x, const auto& i) {
   for (std::size_t k = 0; k < X::rank; ++k)
     if (k != N && x.extent(k) != i.extent(k))
       throw_other_extents(operation, "the operand", sizes_of(x), "the indices, apart from their axis,", sizes_of(i));
@@ -104,8 +103,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// tensor, has the extents of `indices`. An index that is negative or past the end throws argument_error; on simulated
 /// devices, the next call that waits throws it; on CUDA devices, the element becomes NaN, or the lowest number of an
 /// integer type.
-template <class From, class At, std::size_t N>
-  requires(detail::accepted_argument<From> && detail::accepted_argument<At>)
+template <detail::accepted_argument From, detail::accepted_argument At, std::size_t N>
 auto take_along(From&& x, At&& indices, axis<N>) {
   using X = detail::evaluated_value_t<From>;
   using I = detail::evaluated_value_t<At>;
@@ -135,8 +133,7 @@ auto take_along(From&& x, At&& indices, axis<N>) {
 /// added in ascending order of j, so the bits are the same on every place and for every number of threads. `indices`
 /// and `values` have equal extents, which are y's except along the axis. Wrong indices throw as in take_along; on CUDA
 /// devices, all elements of y along the axis become NaN or the lowest number.
-template <class Y, class At, class Values, std::size_t N>
-  requires(detail::accepted_argument<Y> && detail::accepted_argument<At> && detail::accepted_argument<Values>)
+template <detail::accepted_argument Y, detail::accepted_argument At, detail::accepted_argument Values, std::size_t N>
 void add_along(Y&& y, At&& indices, Values&& values, axis<N>) {
   using I = detail::evaluated_value_t<At>;
   using V = detail::evaluated_value_t<Values>;

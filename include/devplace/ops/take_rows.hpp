@@ -83,8 +83,7 @@ void take_rows_into(Y&& y, const X& x, const Indices& indices) {
 
 /// The rows of x with the given indices, as a new tensor on x's place. Expressions are evaluated first. See
 /// take_rows_into.
-template <class Rows, class Positions>
-  requires(detail::accepted_argument<Rows> && detail::accepted_argument<Positions>)
+template <detail::accepted_argument Rows, detail::accepted_argument Positions>
 auto take_rows(Rows&& rows, Positions&& positions) {
   constexpr bool stored = detail::evaluable<Rows> && detail::evaluable<Positions>;
   static_assert(stored,

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -129,13 +129,11 @@ template <class Backend> class mpi_collectives : public detail::participants {
   }
   ///@}
 
-  /// The members of an overlapping_communicator, on the CPU only. MPI's collectives advance when MPI is called.
+  /// The members of an overlapping_communicator. They are templates that exist on the CPU only. MPI's collectives
+  /// advance when MPI is called.
   ///@{
-  void mark_ready(std::size_t)
-    requires std::is_same_v<Backend, backend::cpu>
-  {}  // the CPU has no pending work
-  template <class T>
-    requires std::is_same_v<Backend, backend::cpu>
+  template <std::same_as<backend::cpu> = Backend> void mark_ready(std::size_t) {}  // the CPU has no pending work
+  template <class T, std::same_as<backend::cpu> = Backend>
   void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     if (local_count() > 1) return all_reduce(buffers, count, op);
     check<T>(buffers, op);
@@ -147,8 +145,7 @@ template <class Backend> class mpi_collectives : public detail::participants {
       unfinished_.add(at, at, last - first, op);
     });
   }
-  template <class T>
-    requires std::is_same_v<Backend, backend::cpu>
+  template <class T, std::same_as<backend::cpu> = Backend>
   void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     if (local_count() > 1) return reduce(buffers, count, op, root);
     check<T>(buffers, op, root);
@@ -160,8 +157,7 @@ template <class Backend> class mpi_collectives : public detail::participants {
       if (is_here(root)) unfinished_.add(at, at, last - first, op);
     });
   }
-  template <class T>
-    requires std::is_same_v<Backend, backend::cpu>
+  template <class T, std::same_as<backend::cpu> = Backend>
   void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     if (local_count() > 1) return reduce_scatter(buffers, begins, op);
     check<T>(buffers, op, begins);
@@ -176,22 +172,14 @@ template <class Backend> class mpi_collectives : public detail::participants {
       unfinished_.add(buffers[0] + own.first, at, own.size(), op);
     });
   }
-  void progress()
-    requires std::is_same_v<Backend, backend::cpu>
-  {
-    transport_->progress_mpi();
-  }
-  void finish()
-    requires std::is_same_v<Backend, backend::cpu>
-  {
+  template <std::same_as<backend::cpu> = Backend> void progress() { transport_->progress_mpi(); }
+  template <std::same_as<backend::cpu> = Backend> void finish() {
     if (announced_ && transport_->monitor() != nullptr) transport_->monitor()->resume();
     transport_->finish_mpi();
     unfinished_.finish(size());
     clear();
   }
-  void abandon() noexcept
-    requires std::is_same_v<Backend, backend::cpu>
-  {
+  template <std::same_as<backend::cpu> = Backend> void abandon() noexcept {
     transport_->abandon_mpi();
     clear();
   }

@@ -153,9 +153,8 @@ template <class Backend> class nccl_communicator : public detail::participants {
             });
   }
 
-  template <class F>
   void execute(execution mode, std::size_t elements, const char* nccl_call, const collective_call& call,
-               const F& enqueue) {
+               const auto& enqueue) {
     if (mode == started)
       ranks().start(nccl_call, call, elements, enqueue);
     else

@@ -15,8 +15,7 @@
 namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Calls `predict()` for one of several models; adds the model's position and place to exceptions.
-template <std::size_t Index, std::size_t Count, class Model, class Predict>
-auto apply_one(const Model&, const Predict& predict) {
+template <std::size_t Index, std::size_t Count, class Model> auto apply_one(const Model&, const auto& predict) {
   try {
     return predict();
   } catch (...) {

@@ -28,8 +28,7 @@ template <class Backend, class Communicator, half_precision_element Rounded> cla
   using rounded_type = Rounded;
 
   /// Connects these devices of this process; further arguments are passed to the communicator.
-  template <class... Processes>
-  explicit rounding(std::span<const int> ordinals, const Processes&... processes) try
+  explicit rounding(std::span<const int> ordinals, const auto&... processes) try
       : Communicator(ordinals, processes...), ordinals_(ordinals.begin(), ordinals.end()), rounded_(ordinals.size()) {
   } catch (const std::bad_alloc&) {
     devplace::detail::fail_without_memory("a communicator");
@@ -92,8 +91,7 @@ template <class Backend, class Communicator, half_precision_element Rounded> cla
     for (std::size_t k = 0; k != buffers.size(); ++k) take_part(k, buffers[k], 0, begins);
   }
   /// Converts back the part of this process's participant `k`; `elements[0]` corresponds to rounded element `first`.
-  template <class T>
-  void take_part(std::size_t k, T* elements, std::size_t first, std::span<const std::size_t> begins) {
+  void take_part(std::size_t k, auto* elements, std::size_t first, std::span<const std::size_t> begins) {
     const std::size_t begin = begins[rank(k)], end = begins[rank(k) + 1];
     take(k, elements + begin, first + begin, end - begin);
   }

@@ -117,14 +117,10 @@ struct fold_elementwise<Op, refused<Why>, Rest...> : refused<Why> {};
 template <arithmetic Op, class Where, class... Rest>
 struct fold_elementwise<Op, placed_on<Where>, Rest...> : elementwise_result<Op, Where, Rest...> {};
 
-template <class Where> struct transposed_placement {
-  using type = Where;
-};
+template <class Where> struct transposed_placement : std::type_identity<Where> {};
 template <class Where>
   requires(kind_of<Where>::axis < 2)
-struct transposed_placement<Where> {
-  using type = with_kind_t<Where, split_along<1 - kind_of<Where>::axis>>;
-};
+struct transposed_placement<Where> : std::type_identity<with_kind_t<Where, split_along<1 - kind_of<Where>::axis>>> {};
 
 template <class A, class B> constexpr mismatch why_no_product(A a, B b) {
   if (A::is_summands && B::is_summands) return mismatch::partial_product;

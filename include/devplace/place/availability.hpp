@@ -21,7 +21,7 @@ template <class P> std::string why_place_unavailable() {
     return cuda_component_missing();
 }
 
-template <class Where> std::string why_unavailable() {
+template <class Where> [[DEVPLACE_FOR_SIZE]] std::string why_unavailable() {
   std::string reason;
   [&]<class... P>(devices<P...>) {
     static_cast<void>((((reason = why_place_unavailable<P>()).empty()) && ...));

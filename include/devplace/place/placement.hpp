@@ -24,12 +24,8 @@ template <class Backend> struct here {};
 namespace detail {
 
 /// The first type that is not void; void if all are.
-template <class... T> struct first_not_void {
-  using type = void;
-};
-template <class First, class... Rest> struct first_not_void<First, Rest...> {
-  using type = First;
-};
+template <class... T> struct first_not_void : std::type_identity<void> {};
+template <class First, class... Rest> struct first_not_void<First, Rest...> : std::type_identity<First> {};
 template <class... Rest> struct first_not_void<void, Rest...> : first_not_void<Rest...> {};
 
 template <class... P> inline constexpr bool all_distinct = true;
@@ -156,14 +152,10 @@ concept single_place = placement<Where> && place<Where>;
 
 namespace detail {
 
-template <class X> struct kind_lookup {
-  using type = on_one_place;
-};
+template <class X> struct kind_lookup : std::type_identity<on_one_place> {};
 template <placement Where>
   requires(!single_place<Where>)
-struct kind_lookup<Where> {
-  using type = typename placement_traits<Where>::kind;
-};
+struct kind_lookup<Where> : std::type_identity<typename placement_traits<Where>::kind> {};
 /// The kind of an operand's placement: on_one_place for one place, for here<...>, and for void, which stands for a
 /// number.
 template <class X> using kind_of = typename kind_lookup<X>::type;

@@ -29,9 +29,7 @@ template <int... I> constexpr auto first_gpus(std::integer_sequence<int, I...>) 
 }
 
 /// The placements that a candidate stands for.
-template <class Candidate> struct expansion {
-  using type = candidate_list<Candidate>;
-};
+template <class Candidate> struct expansion : std::type_identity<candidate_list<Candidate>> {};
 template <int N> struct expansion<up_to<N>> {
   static_assert(N > 0, "devplace: up_to<N> stands for N GPUs or fewer; N is at least 1.");
 

@@ -37,8 +37,7 @@ class shared_memory_transport final : public transport {
   /// `portion` is the maximum number of bytes of a call; the value of the first process counts. Each process has 4
   /// times as much shared memory. 0 selects 1 MiB, or less for more than 8 processes. Throws communication_error in all
   /// processes if they cannot share memory.
-  template <class AllGather>
-  static std::shared_ptr<shared_memory_transport> connect(const process_ranks& ranks, AllGather&& all_gather,
+  static std::shared_ptr<shared_memory_transport> connect(const process_ranks& ranks, auto&& all_gather,
                                                           std::shared_ptr<group_monitor> watch,
                                                           std::size_t portion = 0) {
     detail::shared_opening opening(ranks, all_gather, portion);

@@ -11,8 +11,7 @@
 namespace devplace::runtime {
 
 /// Converts `n` elements to another type, rounding to nearest. Asynchronous.
-template <class Backend, class To, class From>
-void round_elements(int ordinal, To* to, const From* from, std::size_t n) {
+template <class Backend, class To> void round_elements(int ordinal, To* to, const auto* from, std::size_t n) {
   const extents<dyn> all{n};
   devplace::assign(devplace::detail::view_at<Backend>(ordinal, to, all),
                    cast<To>(devplace::detail::view_at<Backend>(ordinal, from, all)));

@@ -21,12 +21,9 @@
 
 namespace devplace::detail {
 
-template <class X> struct argument_kind {
-  using type = on_one_place;
-};
-template <tensor_like X> struct argument_kind<X> {
-  using type = kind_in_process<typename std::remove_cvref_t<X>::placement_type>;
-};
+template <class X> struct argument_kind : std::type_identity<on_one_place> {};
+template <tensor_like X>
+struct argument_kind<X> : std::type_identity<kind_in_process<typename std::remove_cvref_t<X>::placement_type>> {};
 /// The kind of a function's argument; on_one_place if the argument is neither tensor nor view.
 template <class X> using kind_of_argument = typename argument_kind<X>::type;
 

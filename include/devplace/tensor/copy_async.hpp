@@ -17,14 +17,10 @@
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The device that copies between two placements asynchronously; void if no device can.
-template <class To, class From> struct copier {
-  using type = void;
-};
+template <class To, class From> struct copier : std::type_identity<void> {};
 template <place P>
   requires std::is_same_v<backend_of_t<P>, backend::device>
-struct copier<on<P>, on<pinned>> {
-  using type = P;
-};
+struct copier<on<P>, on<pinned>> : std::type_identity<P> {};
 template <place P>
   requires std::is_same_v<backend_of_t<P>, backend::device>
 struct copier<on<pinned>, on<P>> : copier<on<P>, on<pinned>> {};

@@ -139,8 +139,8 @@ class DEVPLACE_NODISCARD
   /// Extents of the whole value.
   const Extents& extents() const { return extents_; }
   /// The size of one axis of the whole value.
-  template <std::integral Axis>
-  std::size_t extent(Axis k) const DEVPLACE_REFUSED_IF(detail::no_axis<Extents>(k), DEVPLACE_DETAIL_NO_AXIS) {
+  std::size_t extent(std::integral auto k) const
+      DEVPLACE_REFUSED_IF(detail::no_axis<Extents>(k), DEVPLACE_DETAIL_NO_AXIS) {
     return extents_.extent(static_cast<std::size_t>(k));
   }
   /// Number of elements of the whole value.
@@ -220,9 +220,8 @@ class DEVPLACE_NODISCARD
     detail::allocate_parts<backend_type>(blocks_, mesh::ordinals, part_bytes());
   }
 
-  template <class Split, class... Of>
-  static division_type divided_by([[maybe_unused]] const Extents& extents, [[maybe_unused]] const Split& parts,
-                                  const Of&... participants) {
+  static division_type divided_by([[maybe_unused]] const Extents& extents, [[maybe_unused]] const auto& parts,
+                                  const auto&... participants) {
     if constexpr (divided)
       return {detail::divide<places>(extents.extent(axis), parts, participants...), detail::rule_of(parts),
               participants...};

@@ -11,9 +11,7 @@ namespace devplace {
 
 namespace detail {
 
-template <class X> struct evaluated_type {
-  using type = X;
-};
+template <class X> struct evaluated_type : std::type_identity<X> {};
 template <class X>
   requires requires { std::remove_cvref_t<X>::is_lazy; }
 struct evaluated_type<X> {

@@ -29,7 +29,7 @@ template <> struct dynamic_extents<0> {};
 // Functions outside of the template build messages, to keep the code instantiated per extents type small.
 
 /// Sizes of axes as `1797x8x8` (`scalar` for no axes), for messages and printing.
-template <class Size> std::string sizes_text(std::span<const Size> sizes) {
+template <class Size> [[DEVPLACE_FOR_SIZE]] std::string sizes_text(std::span<const Size> sizes) {
   std::string text;
   for (const Size size : sizes) {
     if (!text.empty()) text += 'x';  // not "x" + to_string(size): g++ 12 gives a false -Wrestrict warning
@@ -190,16 +190,14 @@ template <class E> inline constexpr bool is_extents = false;
 template <std::size_t... E> inline constexpr bool is_extents<extents<E...>> = true;
 
 template <class E> struct drop_first;
-template <std::size_t First, std::size_t... Rest> struct drop_first<extents<First, Rest...>> {
-  using type = extents<Rest...>;
-};
+template <std::size_t First, std::size_t... Rest>
+struct drop_first<extents<First, Rest...>> : std::type_identity<extents<Rest...>> {};
 /// Extents without the first axis: one sample of a batch, one row of a matrix.
 template <class E> using drop_first_t = typename drop_first<E>::type;
 
 template <std::size_t First, class E> struct prepend;
-template <std::size_t First, std::size_t... Rest> struct prepend<First, extents<Rest...>> {
-  using type = extents<First, Rest...>;
-};
+template <std::size_t First, std::size_t... Rest>
+struct prepend<First, extents<Rest...>> : std::type_identity<extents<First, Rest...>> {};
 /// Extents with an additional first axis: a batch of samples.
 template <std::size_t First, class E> using prepend_t = typename prepend<First, E>::type;
 
@@ -238,9 +236,7 @@ concept extents_like = detail::is_extents<E>;
 
 /// `Rank` dynamic extents.
 template <std::size_t Rank> struct dynamic_rank : detail::prepend<dyn, typename dynamic_rank<Rank - 1>::type> {};
-template <> struct dynamic_rank<0> {
-  using type = extents<>;
-};
+template <> struct dynamic_rank<0> : std::type_identity<extents<>> {};
 /// Extents of `Rank` axes, all known only at run time.
 template <std::size_t Rank> using dextents = typename dynamic_rank<Rank>::type;
 

@@ -22,8 +22,7 @@ namespace detail {
 template <place P> class copy_in_flight {
  public:
   /// Calls `copy()`, which enqueues the copy on this thread's current stream of `P`.
-  template <class Copy>
-  DEVPLACE_CONFIGURED copy_in_flight(memory_block&& source, const Copy& copy)
+  DEVPLACE_CONFIGURED copy_in_flight(memory_block&& source, const auto& copy)
       : source_(std::move(source)), done_(), wait_([](const event<P>& done) { done.wait(); }) {
     copy();
     try {
@@ -89,8 +88,7 @@ template <class Value, place P> class [[nodiscard]] pending {
 
  public:
   /// For to_async and copy_async; `copy(value)` enqueues the copy on this thread's current stream.
-  template <class Copy>
-  DEVPLACE_CONFIGURED pending(held&& value, detail::memory_block&& source, const Copy& copy)
+  DEVPLACE_CONFIGURED pending(held&& value, detail::memory_block&& source, const auto& copy)
       : value_(std::move(value)), copy_(std::move(source), [&] { copy(value_); }) {}
   /// Moves the copy; assignment waits for the replaced copy.
   ///@{
@@ -144,8 +142,7 @@ template <class Value, place P> class [[nodiscard]] pending {
     use_on_current_stream();
     if constexpr (on_device) return (value_);
   }
-  template <class... Stream>
-  void after(const Stream&...) && = delete;  // nothing would own the copy; give it a name first, or call get()
+  void after(const auto&...) && = delete;  // nothing would own the copy; give it a name first, or call get()
   ///@}
 
   /// Fails to compile; without this operator, compilers would list every other operator<<.

@@ -239,12 +239,11 @@ double accuracy(const Model& m, const image_set& data, loader_options options = 
   return accuracy(m, batches.epoch(0), measure);
 }
 /// Returns the accuracy with the loader's default scaling of pixels: `accuracy(model, data.test, {.top = 5})`.
-template <detail::model_like Model>
-double accuracy(const Model& m, const image_set& data, const accuracy_options& options) {
+double accuracy(const detail::model_like auto& m, const image_set& data, const accuracy_options& options) {
   return accuracy(m, data, loader_options{.batch = 256}, options);
 }
 /// Takes `{}` for the default options.
-template <detail::model_like Model> double accuracy(const Model& m, const image_set& data, detail::empty_braces) {
+double accuracy(const detail::model_like auto& m, const image_set& data, detail::empty_braces) {
   return accuracy(m, data);
 }
 

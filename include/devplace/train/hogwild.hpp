@@ -116,8 +116,7 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
   ///@}
 
   /// Makes one step with a batch on `on<cpu>`; returns its loss.
-  template <class Samples, class Targets>
-  DEVPLACE_CONFIGURED auto operator()(const Samples& samples, const Targets& targets) {
+  DEVPLACE_CONFIGURED auto operator()(const auto& samples, const auto& targets) {
     if (base::pending_batches() == 0) copies::read();
     auto loss = base::operator()(samples, targets);
     if (base::pending_batches() == 0) copies::write();

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <ostream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/base/joined.hpp>
@@ -60,12 +61,8 @@ inline std::string table_of_bytes(std::size_t samples, const std::vector<std::si
   return devplace::detail::aligned_rows(rows, 1);
 }
 
-template <class X> struct network_of {
-  using type = X;
-};
-template <class Net, class Where, class P> struct network_of<model<Net, Where, P>> {
-  using type = Net;
-};
+template <class X> struct network_of : std::type_identity<X> {};
+template <class Net, class Where, class P> struct network_of<model<Net, Where, P>> : std::type_identity<Net> {};
 
 }  // namespace train::detail
 

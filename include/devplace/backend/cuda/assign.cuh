@@ -114,13 +114,12 @@ template <class Body> struct wide_assignment;
 
 template <class T, class Tree> struct wide_assignment<assign_linear<T, Tree>> {
   static constexpr unsigned width = sizes_of_all(element_sizes::uniform(sizeof(T)), sizes_in_tree<Tree>).width();
-  assign_linear<T, Tree> body;
+  assign_linear<T, Tree> f;
 
-  bool is_wide() const { return is_aligned<width>(body.destination) && wide_leaves<width>::in(body.tree); }
+  bool is_wide() const { return is_aligned<width>(f.destination) && wide_leaves<width>::in(f.tree); }
 
-  DEVPLACE_DEVICE void one(std::size_t i) const { body(i); }
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
-    store_several<width>(t, body.destination + i, read_tree(read_several<width, Thread, std::size_t>{t, i}, body.tree));
+    store_several<width>(t, f.destination + i, read_tree(read_several<width, Thread, std::size_t>{t, i}, f.tree));
   }
 };
 
@@ -128,27 +127,21 @@ template <class Target, class Tree, std::size_t Rank> struct wide_assignment<ass
   using body_type = assign_strided<Target, Tree, Rank>;
   static constexpr unsigned width =
       sizes_of_all(element_sizes::uniform(sizeof(*body_type{}.destination.data)), sizes_in_tree<Tree>).width();
-  body_type body;
+  body_type f;
 
   bool is_wide() const {
-    return body.extents[Rank - 1] % width == 0 && wide_leaves<width>::in(body.destination) &&
-           wide_leaves<width>::in(body.tree);
+    return f.extents[Rank - 1] % width == 0 && wide_leaves<width>::in(f.destination) && wide_leaves<width>::in(f.tree);
   }
 
-  DEVPLACE_DEVICE void one(std::size_t i) const { body(i); }
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
-    const position<Rank> start = body.position_of(i);
+    const position<Rank> start = f.position_of(i);
     const read_several<width, Thread, position<Rank>> read{t, start};
-    store_several<width>(t, body.destination.at(i, start), read_tree(read, body.tree));
+    store_several<width>(t, f.destination.at(i, start), read_tree(read, f.tree));
   }
 };
 
-template <class T, class Tree> auto make_kernel(std::size_t n, const assign_linear<T, Tree>& body) {
-  return make_wide_kernel(n, wide_assignment<assign_linear<T, Tree>>{body});
-}
+template <class T, class Tree> wide_assignment<assign_linear<T, Tree>> wide_form(const assign_linear<T, Tree>&);
 template <class Target, class Tree, std::size_t Rank>
-auto make_kernel(std::size_t n, const assign_strided<Target, Tree, Rank>& body) {
-  return make_wide_kernel(n, wide_assignment<assign_strided<Target, Tree, Rank>>{body});
-}
+wide_assignment<assign_strided<Target, Tree, Rank>> wide_form(const assign_strided<Target, Tree, Rank>&);
 
 }  // namespace devplace::detail

@@ -37,7 +37,6 @@ template <class X, class F> struct wide_scale_channels {
   scale_channels_functor<X, F> f;
 
   bool is_wide() const { return is_aligned<width>(f.x) && is_aligned<width>(f.y); }
-  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     pack<X, width> y;
@@ -51,7 +50,6 @@ template <class X, class F> struct wide_batch_norm_gradient {
   batch_norm_gradient_functor<X, F> f;
 
   bool is_wide() const { return is_aligned<width>(f.x) && is_aligned<width>(f.dy) && is_aligned<width>(f.dx); }
-  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     pack<X, width> dx;
@@ -60,12 +58,8 @@ template <class X, class F> struct wide_batch_norm_gradient {
   }
 };
 
-template <half_precision_element X, class F> auto make_kernel(std::size_t n, const scale_channels_functor<X, F>& f) {
-  return make_wide_kernel(n, wide_scale_channels<X, F>{f});
-}
+template <half_precision_element X, class F> wide_scale_channels<X, F> wide_form(const scale_channels_functor<X, F>&);
 template <half_precision_element X, class F>
-auto make_kernel(std::size_t n, const batch_norm_gradient_functor<X, F>& f) {
-  return make_wide_kernel(n, wide_batch_norm_gradient<X, F>{f});
-}
+wide_batch_norm_gradient<X, F> wide_form(const batch_norm_gradient_functor<X, F>&);
 
 }  // namespace devplace::detail

@@ -133,8 +133,7 @@ class cudnn_descriptor {
   }
 
   /// Copies as many elements of the attribute to `values` as fit; returns the attribute's number of elements.
-  template <class Values>
-  std::size_t read(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, Values& values,
+  std::size_t read(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, auto& values,
                    const cudnn_caller& caller) const {
     std::int64_t count = 0;
     caller.check(cudnnBackendGetAttribute(get(), name, type, static_cast<std::int64_t>(values.size()), &count,

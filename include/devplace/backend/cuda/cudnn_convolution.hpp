@@ -51,8 +51,7 @@ void finish_images(std::size_t samples, std::size_t channels, std::size_t pixels
 
 /// Runs the operation. Returns false, with nothing enqueued, if cuDNN does not compute it. 16-bit elements are
 /// multiplied exactly and summed in float. Sums are rounded once; with a bias, y and dx are rounded a second time.
-template <class T, class Launch>
-bool convolve_by_cudnn(int ordinal, const convolution_arguments<T>& a, const Launch& launch) {
+template <class T> bool convolve_by_cudnn(int ordinal, const convolution_arguments<T>& a, const auto& launch) {
   const convolution_shape& s = a.shape;
   return run_cudnn<T>(ordinal, convolution_pass::output, s, a.math, a.x, a.weight, a.y, 0, [&](const T*) {
     finish_images(s.samples, s.groups * s.outputs, s.pixels(), a.bias, a.epilogue, a.y, launch);

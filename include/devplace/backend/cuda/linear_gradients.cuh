@@ -34,8 +34,7 @@ template <class T, unsigned Width> struct relu_gradient_source {
     return {outputs != 0 ? pack<T, Width>{} : t.template load<T, Width>(dy + row * columns + column),
             t.template load<T, Width>(y + row * columns + column)};
   }
-  template <class Thread>
-  DEVPLACE_DEVICE pack<value_type, Width> summands(const Thread& t, const read_type& read, std::size_t row,
+  DEVPLACE_DEVICE pack<value_type, Width> summands(const auto& t, const read_type& read, std::size_t row,
                                                    std::size_t column) const {
     pack<T, Width> result = outputs != 0 ? product(t, row, column) : read.dy;
     DEVPLACE_DEVICE_UNROLL
@@ -46,8 +45,7 @@ template <class T, unsigned Width> struct relu_gradient_source {
   }
 
  private:
-  template <class Thread>
-  DEVPLACE_DEVICE pack<T, Width> product(const Thread& t, std::size_t row, std::size_t column) const {
+  DEVPLACE_DEVICE pack<T, Width> product(const auto& t, std::size_t row, std::size_t column) const {
     pack<value_type, Width> sum{};
     DEVPLACE_DEVICE_NO_UNROLL
     for (std::size_t k = 0; k < outputs; ++k) {

@@ -58,7 +58,6 @@ template <class T, class F> struct wide_pool {
   F f;
 
   bool is_wide() const { return in_squares(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
-  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const auto squares = squares_of_windows(t, f.s, f.x, i);
@@ -90,7 +89,6 @@ template <class T, class F> struct wide_pool_gradient {
   bool is_wide() const {
     return in_squares(f.s) && input_is_aligned(f) && is_aligned<4>(f.dy) && is_aligned<width>(f.dx);
   }
-  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t line = quotient(i, f.s.columns.in), plane = quotient(line, f.s.rows.in);
@@ -118,9 +116,8 @@ template <class T, class F> struct wide_pool_gradient {
 
   /// Calls take(w, left, right, divisor) for each window w of 4. `left` and `right` tell whether the left and the right
   /// element of the window's upper row (lower row if `lower` is 1) receive the window's gradient, divided by `divisor`.
-  template <class Thread, class Take>
-  DEVPLACE_DEVICE static void each_share(const Thread& t, const max_pool_gradient_functor<T>& functor, std::size_t at,
-                                         unsigned lower, const Take& take) {
+  DEVPLACE_DEVICE static void each_share(const auto& t, const max_pool_gradient_functor<T>& functor, std::size_t at,
+                                         unsigned lower, const auto& take) {
     const auto squares = four_squares<T>::load(t, functor.x + at, functor.s.columns.in);
     DEVPLACE_DEVICE_UNROLL
     for (unsigned w = 0; w < 4; ++w) {
@@ -134,25 +131,18 @@ template <class T, class F> struct wide_pool_gradient {
       take(w, found == 2 * lower, found == 2 * lower + 1, computed_t<T>{1});
     }
   }
-  template <class Thread, class Take>
-  DEVPLACE_DEVICE static void each_share(const Thread&, const average_pool_gradient_functor<T>&, std::size_t, unsigned,
-                                         const Take& take) {
+  DEVPLACE_DEVICE static void each_share(const auto&, const average_pool_gradient_functor<T>&, std::size_t, unsigned,
+                                         const auto& take) {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned w = 0; w < 4; ++w) take(w, true, true, computed_t<T>{4});
   }
 };
 
-template <half_precision_element T> auto make_kernel(std::size_t n, const max_pool_functor<T>& f) {
-  return make_wide_kernel(n, wide_pool<T, max_pool_functor<T>>{f});
-}
-template <half_precision_element T> auto make_kernel(std::size_t n, const average_pool_functor<T>& f) {
-  return make_wide_kernel(n, wide_pool<T, average_pool_functor<T>>{f});
-}
-template <half_precision_element T> auto make_kernel(std::size_t n, const max_pool_gradient_functor<T>& f) {
-  return make_wide_kernel(n, wide_pool_gradient<T, max_pool_gradient_functor<T>>{f});
-}
-template <half_precision_element T> auto make_kernel(std::size_t n, const average_pool_gradient_functor<T>& f) {
-  return make_wide_kernel(n, wide_pool_gradient<T, average_pool_gradient_functor<T>>{f});
-}
+template <half_precision_element T> wide_pool<T, max_pool_functor<T>> wide_form(const max_pool_functor<T>&);
+template <half_precision_element T> wide_pool<T, average_pool_functor<T>> wide_form(const average_pool_functor<T>&);
+template <half_precision_element T>
+wide_pool_gradient<T, max_pool_gradient_functor<T>> wide_form(const max_pool_gradient_functor<T>&);
+template <half_precision_element T>
+wide_pool_gradient<T, average_pool_gradient_functor<T>> wide_form(const average_pool_gradient_functor<T>&);
 
 }  // namespace devplace::detail

@@ -11,7 +11,6 @@
 #include <map>
 #include <mutex>
 #include <type_traits>
-#include <utility>
 
 #include <devplace/backend/cuda/kernels/product.hpp>
 #include <devplace/backend/cuda/product_plan.hpp>
@@ -128,8 +127,7 @@ template <unsigned Width, class T> bool has_wide_rows(const T* data, std::size_t
 }
 
 /// Computes C = epilogue(beta C + bias).
-template <class T, class C, class Launch>
-void finish_product(const gemm_arguments<T, C>& g, computed_t<T> beta, const Launch& launch) {
+template <class T, class C> void finish_product(const gemm_arguments<T, C>& g, computed_t<T> beta, const auto& launch) {
   constexpr unsigned wide = std::min(widest_access<T>, widest_access<C>);
   const auto with_width = [&](auto kernel) { launch(kernel.blocks(), kernel); };
   const bool wide_rows = g.n % wide == 0 && has_wide_rows<wide>(g.c, g.ldc) && has_wide_rows<wide>(g.bias, wide);
@@ -154,8 +152,7 @@ void sum_columns(int ordinal, std::size_t rows, std::size_t columns, bool aligne
 }
 
 /// Computes a product with one row or one column, a matrix-vector product, for which cuBLASLt has no algorithm.
-template <class T, class C, class Launch>
-void multiply_vector(int ordinal, const gemm_arguments<T, C>& g, const Launch& launch) {
+template <class T, class C> void multiply_vector(int ordinal, const gemm_arguments<T, C>& g, const auto& launch) {
   const bool one_column = g.n == 1;
   const std::size_t count = one_column ? g.m : g.n;
   const T* const matrix = one_column ? g.a : g.b;
@@ -199,8 +196,7 @@ template <class T, class C> bool multiply_by_library(int ordinal, const gemm_bat
 
 /// Computes C = epilogue(alpha op(A) op(B) + beta C + bias) for each product. cuBLASLt adds the bias if there is no
 /// relu or results have 16 bits; otherwise finish_kernel adds the bias. finish_kernel also applies relu.
-template <class T, class C, class Launch>
-void multiply(int ordinal, const gemm_batch<T, C>& batch, const Launch& launch) {
+template <class T, class C> void multiply(int ordinal, const gemm_batch<T, C>& batch, const auto& launch) {
   const gemm_arguments<T, C>& g = batch.first;
   if (g.m == 0 || g.n == 0) return;
   bool with_bias = false;
@@ -213,8 +209,7 @@ void multiply(int ordinal, const gemm_batch<T, C>& batch, const Launch& launch) 
     for (std::size_t k = 0; k != rest.count; ++k) finish_product(rest[k], computed_t<T>{1}, launch);
   }
 }
-template <class T, class C, class Launch>
-void multiply(int ordinal, const gemm_arguments<T, C>& g, const Launch& launch) {
+template <class T, class C> void multiply(int ordinal, const gemm_arguments<T, C>& g, const auto& launch) {
   multiply(ordinal, gemm_batch<T, C>{g}, launch);
 }
 

@@ -95,8 +95,7 @@ inline cublaslt_layout make_product_layout(const product_key& key, const dtype* 
   return layout;
 }
 
-template <class Value>
-void set_product_attribute(const product_plan& plan, cublasLtMatmulDescAttributes_t attribute, const Value& value,
+void set_product_attribute(const product_plan& plan, cublasLtMatmulDescAttributes_t attribute, const auto& value,
                            int ordinal, const product_key& key) {
   check_cublaslt(cublasLtMatmulDescSetAttribute(plan.operation.get(), attribute, &value, sizeof value),
                  "cublasLtMatmulDescSetAttribute", ordinal, key);

@@ -15,8 +15,7 @@ template <class T, bool Keep> struct row_exponential_sum {
   T max;
   T sum;
 
-  template <class Access, class Group, class Values>
-  DEVPLACE_DEVICE row_exponential_sum(Access, const Group& group, Values& x) {
+  template <class Access> DEVPLACE_DEVICE row_exponential_sum(Access, const auto& group, auto& x) {
     row_maximum<T, Access::reads_once> maximum;
     T own = 0;
     const auto rescale = [&own](T factor, T) { own *= factor; };

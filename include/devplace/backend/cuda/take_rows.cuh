@@ -14,33 +14,24 @@ namespace devplace::detail {
 /// The body of wide_kernel for take_rows: writes element i of the result, or several elements of one row from i on.
 template <class T, class Index> struct wide_row_taker {
   static constexpr unsigned width = widest_access<T>;
-  row_taker<T, Index> take;
+  row_taker<T, Index> f;
 
-  bool is_wide() const {
-    return take.columns % width == 0 && is_aligned<width>(take.from) && is_aligned<width>(take.to);
-  }
-
-  DEVPLACE_DEVICE void one(std::size_t i) const {
-    const std::size_t row = i / take.columns;
-    take.to[i] = take.exists(row) ? take.from[take.source(row) * take.columns + i % take.columns] : no_element<T>();
-  }
+  bool is_wide() const { return f.columns % width == 0 && is_aligned<width>(f.from) && is_aligned<width>(f.to); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
-    const std::size_t row = i / take.columns;
+    const std::size_t row = i / f.columns;
     pack<T, width> elements;
-    if (take.exists(row)) {
-      elements = t.template load<T, width>(take.from + take.source(row) * take.columns + i % take.columns);
+    if (f.exists(row)) {
+      elements = t.template load<T, width>(f.from + f.source(row) * f.columns + i % f.columns);
     } else {
       DEVPLACE_DEVICE_UNROLL
       for (unsigned k = 0; k < width; ++k) elements.value[k] = no_element<T>();
     }
-    t.store(take.to + i, elements);
+    t.store(f.to + i, elements);
   }
 };
 
-template <class T, class Index> auto make_take_rows_kernel(const row_taker<T, Index>& take) {
-  return make_wide_kernel(take.count * take.columns, wide_row_taker<T, Index>{take});
-}
+template <class T, class Index> wide_row_taker<T, Index> wide_form(const row_taker<T, Index>&);
 
 }  // namespace devplace::detail
 
@@ -48,7 +39,7 @@ namespace devplace {
 
 template <> struct implementation<backend::cuda, op::take_rows> {
   template <class T, class Index> static void run(int ordinal, const detail::row_taker<T, Index>& take) {
-    const auto kernel = detail::make_take_rows_kernel(take);
+    const auto kernel = detail::make_kernel(take.count * take.columns, take);
     if (kernel.n != 0) detail::kernel_launch{ordinal}(kernel.blocks(), kernel);
   }
 };

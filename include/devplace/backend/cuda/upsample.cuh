@@ -22,7 +22,6 @@ template <class T> struct wide_upsample {
   upsample_functor<T> f;
 
   bool is_wide() const { return f.factor == 2 && f.columns % 4 == 0 && is_aligned<4>(f.x) && is_aligned<width>(f.to); }
-  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t row = quotient(i, 2 * f.columns), column = i - row * 2 * f.columns;
@@ -41,7 +40,6 @@ template <class T> struct wide_upsample_gradient {
   bool is_wide() const {
     return f.factor == 2 && f.columns % width == 0 && is_aligned<8>(f.dy) && is_aligned<width>(f.dx);
   }
-  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t row = quotient(i, f.columns);
@@ -53,11 +51,7 @@ template <class T> struct wide_upsample_gradient {
   }
 };
 
-template <half_precision_element T> auto make_kernel(std::size_t n, const upsample_functor<T>& f) {
-  return make_wide_kernel(n, wide_upsample<T>{f});
-}
-template <half_precision_element T> auto make_kernel(std::size_t n, const upsample_gradient_functor<T>& f) {
-  return make_wide_kernel(n, wide_upsample_gradient<T>{f});
-}
+template <half_precision_element T> wide_upsample<T> wide_form(const upsample_functor<T>&);
+template <half_precision_element T> wide_upsample_gradient<T> wide_form(const upsample_gradient_functor<T>&);
 
 }  // namespace devplace::detail

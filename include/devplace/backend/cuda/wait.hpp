@@ -53,8 +53,7 @@ inline bool device_waits_are_bounded() { return device_timeout() != 0 || device_
 
 /// Waits with the blocking `wait()`. With a device_timeout() or device_watches, polls `query()` instead. A device that
 /// exceeds the timeout is marked as lost, so that neither this call nor a later one waits for it forever.
-template <class Wait, class Query>
-void wait_for_cuda(int ordinal, const char* wait_call, const Wait& wait, const char* query_call, const Query& query) {
+void wait_for_cuda(int ordinal, const char* wait_call, const auto& wait, const char* query_call, const auto& query) {
   if (!device_waits_are_bounded()) return check_cuda(wait(), wait_call, ordinal);
   const watched_wait watched(ordinal);
   const std::int64_t end = device_timeout() == 0 ? INT64_MAX : in_seconds(device_timeout());

@@ -277,8 +277,7 @@ class batch_maker : public batch_plan {
     }
   }
 
-  template <class Rows, class Make>
-  void fill_rows(Rows& samples, labels_type& labels, std::size_t number, const Make& make_row) const {
+  void fill_rows(auto& samples, labels_type& labels, std::size_t number, const auto& make_row) const {
     const std::size_t all = this->rows(number), first = number * batch_ + share_.begin(all),
                       rows = share_.end(all) - share_.begin(all);
     leading_extent::set(samples, rows);

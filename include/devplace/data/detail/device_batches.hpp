@@ -109,8 +109,7 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
   using batch_type = labelled_batch<tensor<T, FeaturesExtents, Where>, tensor<Target, TargetsExtents, Where>>;
 
   /// Takes the batches of a maker. Splits them over several places by the rule of the maker's share.
-  template <class Maker>
-  DEVPLACE_CONFIGURED explicit device_batches(const Maker& maker)
+  DEVPLACE_CONFIGURED explicit device_batches(const auto& maker)
       : share_(maker.share()),
         batches_{make_batch(maker), make_batch(maker)},
         as_bytes_(maker.as_bytes()),
@@ -127,9 +126,8 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
   /// Enqueues the copy of slot `slot`, which has this process's share of a batch of `rows` rows. Returns the batch that
   /// receives the copy; later work on the places' current streams may read this batch. The batch is valid until the
   /// next call; the slot may be refilled after wait_for(). `scale...` scales bytes, and is empty for other features.
-  template <class Staged, class... Scale>
-  DEVPLACE_CONFIGURED const batch_type& upload(const Staged& staged, std::size_t slot, std::size_t rows,
-                                               const Scale&... scale) {
+  DEVPLACE_CONFIGURED const batch_type& upload(const auto& staged, std::size_t slot, std::size_t rows,
+                                               const auto&... scale) {
     const std::size_t next = 1 - current_;
     batch_type& to = batches_[next];
     leading_extent::set(to.images, rows);
@@ -222,8 +220,7 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
     }
   }
 
-  template <class Images, class Bytes, class Scale>
-  DEVPLACE_CONFIGURED static void scale_part(const Images& images, const Bytes& bytes, const Scale& scale) {
+  DEVPLACE_CONFIGURED static void scale_part(const auto& images, const auto& bytes, const auto& scale) {
     if constexpr (provided<backend_type, op::for_each>) {
       scale_bytes_into(images, bytes, scale);
     } else {

@@ -80,9 +80,8 @@ class named_segment {
   /// Opens a segment of another process or of this one. Throws argument_error if the segment's text or number of bytes
   /// differs from the result of `needs(segment)`, or if data lies outside the file. If another program of this user
   /// truncates the file later, access to the data raises SIGBUS.
-  template <class Needs>
   static std::shared_ptr<named_segment> open(const segment_error_texts& texts, std::string_view name,
-                                             const Needs& needs) {
+                                             const auto& needs) {
     const auto segment = std::make_shared<named_segment>(texts, name);
     struct ::stat found = {};
     segment->file_ = file_descriptor(open_segment_file(segment->path_, found));

@@ -28,7 +28,7 @@ DEVPLACE_COMPILABLE() std::string byte_text(std::size_t bytes) {
 DEVPLACE_COMPILED(std::string byte_text(std::size_t))
 
 /// The memory in use by purpose, without unused purposes: `parameters 795.1 KiB, workspace 1.2 MiB`.
-inline std::string purposes_text(const memory_usage& usage) {
+[[DEVPLACE_FOR_SIZE]] inline std::string purposes_text(const memory_usage& usage) {
   std::string text;
   for (std::size_t i = 0; i < memory_purposes; ++i) {
     if (usage.by_purpose[i] == 0) continue;
@@ -48,7 +48,7 @@ struct failed_request {
 };
 
 /// The message of every out_of_memory exception.
-DEVPLACE_COMPILABLE() std::string out_of_memory_text(const failed_request& request) {
+DEVPLACE_COMPILABLE([[DEVPLACE_FOR_SIZE]]) std::string out_of_memory_text(const failed_request& request) {
   const memory_usage& usage = request.usage;
   const auto after = [](const char* separator, const std::string& text) { return text.empty() ? "" : separator; };
   const std::string purposes = purposes_text(usage);

@@ -242,6 +242,9 @@ inline constexpr bool is_no_operand<backward_call<Layer, In, P, Backend, X>> = t
 /// void.
 struct no_value {};
 
+template <class A, class B>
+concept rejected_operands = is_no_operand<A> || is_no_operand<B>;
+
 template <class A, class B> auto reject_operands() {
   constexpr bool kept = !is_not_kept<A> && !is_not_kept<B>;
   static_assert(kept,
@@ -251,26 +254,10 @@ template <class A, class B> auto reject_operands() {
 }
 
 // The operators are not defined by a macro, because compilers would print the macro in each message.
-template <class A, class B>
-  requires(is_no_operand<A> || is_no_operand<B>)
-auto operator+(const A&, const B&) {
-  return reject_operands<A, B>();
-}
-template <class A, class B>
-  requires(is_no_operand<A> || is_no_operand<B>)
-auto operator-(const A&, const B&) {
-  return reject_operands<A, B>();
-}
-template <class A, class B>
-  requires(is_no_operand<A> || is_no_operand<B>)
-auto operator*(const A&, const B&) {
-  return reject_operands<A, B>();
-}
-template <class A, class B>
-  requires(is_no_operand<A> || is_no_operand<B>)
-auto operator/(const A&, const B&) {
-  return reject_operands<A, B>();
-}
+template <class B, rejected_operands<B> A> auto operator+(const A&, const B&) { return reject_operands<A, B>(); }
+template <class B, rejected_operands<B> A> auto operator-(const A&, const B&) { return reject_operands<A, B>(); }
+template <class B, rejected_operands<B> A> auto operator*(const A&, const B&) { return reject_operands<A, B>(); }
+template <class B, rejected_operands<B> A> auto operator/(const A&, const B&) { return reject_operands<A, B>(); }
 #undef DEVPLACE_DETAIL_NO_ENTRY
 
 }  // namespace devplace::nn::detail

@@ -45,13 +45,9 @@ template <class Path, class Rule, class First, class Other> struct unequal;
 template <class First> inline constexpr bool layers_fit = std::is_void_v<First>;
 
 /// Adds `Step` in front of a fault's path; void if there is no fault.
-template <class Step, class Misfit> struct within {
-  using type = void;
-};
+template <class Step, class Misfit> struct within : std::type_identity<void> {};
 template <class Step, template <class...> class Kind, class... Steps, class... Details>
-struct within<Step, Kind<path<Steps...>, Details...>> {
-  using type = Kind<path<Step, Steps...>, Details...>;
-};
+struct within<Step, Kind<path<Steps...>, Details...>> : std::type_identity<Kind<path<Step, Steps...>, Details...>> {};
 
 /// Rejects a plan's first fault, `First`, which the error message names.
 ///@{
@@ -110,28 +106,20 @@ template <class Layer, class In>
 concept fixes_part = requires { typename Layer::template takes<In>; };
 
 /// The input extents of a layer: `In` if they fit or are not restricted, else a stand-in.
-template <class Layer, class In> struct taken_by {
-  using type = In;
-};
+template <class Layer, class In> struct taken_by : std::type_identity<In> {};
 template <class Layer, class In>
   requires(fixes_input<Layer> && !fixes_part<Layer, In>)
-struct taken_by<Layer, In> {
-  using type = typename Layer::input_extents;
-};
+struct taken_by<Layer, In> : std::type_identity<typename Layer::input_extents> {};
 template <class Layer, class In>
   requires fixes_part<Layer, In>
 struct taken_by<Layer, In> {
   using type = typename Layer::template takes<In>::type;
   using expected = typename Layer::template takes<In>::expected;
 };
-template <class Taken> struct expected_of {
-  using type = typename Taken::type;
-};
+template <class Taken> struct expected_of : std::type_identity<typename Taken::type> {};
 template <class Taken>
   requires requires { typename Taken::expected; }
-struct expected_of<Taken> {
-  using type = typename Taken::expected;
-};
+struct expected_of<Taken> : std::type_identity<typename Taken::expected> {};
 
 template <class Layer, class In>
 inline constexpr bool takes_another = !std::is_same_v<typename taken_by<Layer, In>::type, In>;
@@ -164,9 +152,8 @@ struct channels_fit<Channels, extents<C, Positions...>> {
 
 /// `X` followed by an axis of extent `Width`.
 template <class X, std::size_t Width> struct with_axis_behind;
-template <std::size_t... Extent, std::size_t Width> struct with_axis_behind<extents<Extent...>, Width> {
-  using type = extents<Extent..., Width>;
-};
+template <std::size_t... Extent, std::size_t Width>
+struct with_axis_behind<extents<Extent...>, Width> : std::type_identity<extents<Extent..., Width>> {};
 
 }  // namespace detail
 }  // namespace devplace::nn

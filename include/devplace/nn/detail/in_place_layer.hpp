@@ -22,8 +22,7 @@ template <class Layer> struct elementwise_passes {
   template <class To, class X> [[gnu::noinline]] static void apply(const To& to, const X& x) {
     assign_flat(to, Layer::value(computed(x)));
   }
-  template <class To, class Dy, class Y>
-  [[gnu::noinline]] static void differentiate(const To& to, const Dy& dy, const Y& y) {
+  [[gnu::noinline]] static void differentiate(const auto& to, const auto& dy, const auto& y) {
     assign_flat(to, Layer::gradient(computed(dy), computed(y)));
   }
 };

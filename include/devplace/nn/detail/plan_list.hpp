@@ -7,15 +7,14 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/nn/detail/layer_plan.hpp>
 
 namespace devplace::nn::detail {
 
-template <std::size_t Index, class T> struct numbered {
-  using type = T;
-};
+template <std::size_t Index, class T> struct numbered : std::type_identity<T> {};
 
 /// A list of types, indexed by a single overload resolution: `typename decltype(Types::template find<2>())::type`. An
 /// alias template with the types as arguments, such as std::tuple_element_t, makes nvcc 13.0's front end take time
@@ -31,9 +30,8 @@ struct numbered_types<std::index_sequence<Index...>, T...> : numbered<Index, T>.
 };
 
 /// The entries of `List` followed by the plans' entries; the plans' arenas are consecutive from `Base` and `Frozen` on.
-template <std::size_t Base, std::size_t Frozen, class List, class... Plans> struct parameter_list {
-  using type = List;
-};
+template <std::size_t Base, std::size_t Frozen, class List, class... Plans>
+struct parameter_list : std::type_identity<List> {};
 template <std::size_t Base, std::size_t Frozen, class List, class First, class... Rest>
 struct parameter_list<Base, Frozen, List, First, Rest...>
     : parameter_list<Base + First::parameter_elements, Frozen + First::frozen_elements,

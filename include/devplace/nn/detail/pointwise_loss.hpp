@@ -77,9 +77,8 @@ template <class T, class Formula> struct bound_formula {
   Formula formula;
   bool of_elements = true;
 
-  template <class Sums, class Gradient, class Rows, class Output, class Target>
-  DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
-                                const Target& target) const {
+  DEVPLACE_CONFIGURED auto into(const auto& sums, const auto& gradient, const auto& rows, const auto& output,
+                                const auto& target) const {
     pointwise_into(sums, gradient, rows, output, target, formula, of_elements);
   }
 };

@@ -23,8 +23,7 @@ inline constexpr std::size_t elementwise_grain = 16384;
 
 /// Writes tree elements begin..end-1. Each destination element depends only on operand elements with the same index, so
 /// the destination may be an operand.
-template <class T, class Tree>
-[[gnu::always_inline]] inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end) {
+[[gnu::always_inline]] inline void assign_row(auto* destination, const auto& tree, std::size_t begin, std::size_t end) {
   // Always inlined: g++ does not vectorise loops with calls, and does not inline long expressions otherwise.
   independent_loop(begin, end, [&](std::size_t i) __attribute__((always_inline)) { destination[i] = tree.at(i); });
 }

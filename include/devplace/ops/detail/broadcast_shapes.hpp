@@ -78,12 +78,8 @@ template <class First, class Second> struct extents_of_operands {
   using type = typename broadcast_pair<First, Second>::type;
 };
 
-template <class... Extents> struct broadcast {
-  using type = extents<>;
-};
-template <class Only> struct broadcast<Only> {
-  using type = Only;
-};
+template <class... Extents> struct broadcast : std::type_identity<extents<>> {};
+template <class Only> struct broadcast<Only> : std::type_identity<Only> {};
 template <class First, class Second, class... Rest>
 struct broadcast<First, Second, Rest...> : broadcast<typename extents_of_operands<First, Second>::type, Rest...> {};
 
@@ -155,9 +151,8 @@ DEVPLACE_COMPILABLE() void require_broadcast_to(const shape& destination, const 
 DEVPLACE_COMPILED(void require_broadcast_to(const shape&, const shape&))
 
 /// Converts a shape to an extents type whose static extents agree with it.
-template <class Extents> constexpr Extents extents_from(const shape& s) {
+template <class Extents> constexpr Extents extents_from([[maybe_unused]] const shape& s) {
   if constexpr (Extents::is_static) {
-    static_cast<void>(s);
     return Extents{};
   } else {
     return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {

@@ -42,8 +42,7 @@ struct channel_shape {
   }
   /// Calls f(channel, begin, end) for each run of adjacent elements of one channel in [begin, end). With extent 1,
   /// calls f_of_channels(first channel, begin, end) for each run of adjacent channels.
-  template <class F, class FOfChannels>
-  void for_each_run(std::size_t begin, std::size_t end, const F& f, const FOfChannels& f_of_channels) const {
+  void for_each_run(std::size_t begin, std::size_t end, const auto& f, const auto& f_of_channels) const {
     if (extent == 1)
       for_each_plane_row(1, channels, begin, end,
                          [&](std::size_t sample, std::size_t, std::size_t from, std::size_t to) {

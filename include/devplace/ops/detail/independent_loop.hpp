@@ -12,8 +12,7 @@ namespace devplace::detail {
 /// Calls f(i) for every i in [begin, end); no call may access elements that another call writes. The inner loop has a
 /// constant length, which lets g++ vectorise it at -O2.
 DEVPLACE_HD_CALLS_ANY
-template <class F>
-[[gnu::always_inline]] DEVPLACE_HD inline void independent_loop(std::size_t begin, std::size_t end, const F& f) {
+[[gnu::always_inline]] DEVPLACE_HD inline void independent_loop(std::size_t begin, std::size_t end, const auto& f) {
   constexpr std::size_t tile = 32;
   std::size_t i = begin;
   for (; i + tile <= end; i += tile) {

@@ -31,9 +31,7 @@ template <class E> using leading_extents_t = extents_without_t<E, E::rank - 2, E
 
 template <class Leading, std::size_t Rows, std::size_t Columns> struct matrices;
 template <std::size_t... Leading, std::size_t Rows, std::size_t Columns>
-struct matrices<extents<Leading...>, Rows, Columns> {
-  using type = extents<Leading..., Rows, Columns>;
-};
+struct matrices<extents<Leading...>, Rows, Columns> : std::type_identity<extents<Leading..., Rows, Columns>> {};
 
 /// Static rows and columns of the last two axes.
 template <class E> inline constexpr std::size_t rows_in = E::static_extent(E::rank - 2);
@@ -173,26 +171,16 @@ template <precision P>
 inline constexpr product_math math_of = std::is_same_v<P, tf32> ? product_math::tf32 : product_math::strict;
 
 /// The precision of a product of elements `T`: P unless it is void.
-template <class P, class T> struct product_precision {
-  using type = P;
-};
-template <class T> struct product_precision<void, T> {
-  using type = T;
-};
-template <half_precision_element T> struct product_precision<void, T> {
-  using type = mixed<T>;
-};
+template <class P, class T> struct product_precision : std::type_identity<P> {};
+template <class T> struct product_precision<void, T> : std::type_identity<T> {};
+template <half_precision_element T> struct product_precision<void, T> : std::type_identity<mixed<T>> {};
 template <class P, class T> using own_precision = typename product_precision<P, T>::type;
 
 /// The precision of a product of operand A's elements; float where check_product() rejects the operand.
-template <class A> struct operand_precision {
-  using type = float;
-};
+template <class A> struct operand_precision : std::type_identity<float> {};
 template <tensor_like A>
   requires precision<own_precision<void, operand_element_t<A>>>
-struct operand_precision<A> {
-  using type = own_precision<void, operand_element_t<A>>;
-};
+struct operand_precision<A> : std::type_identity<own_precision<void, operand_element_t<A>>> {};
 
 /// Whether a product of elements `T` may have elements `C`.
 template <class C, class T>

@@ -113,8 +113,7 @@ constexpr expression<Where, F, Operands...>&& without_lazy(expression<Where, F, 
 
 /// Whether a placement is over several places. `Where` may also be a view's placement, or void for an expression of
 /// numbers.
-template <class Where> inline constexpr bool over_several_places = false;
-template <placement Where> inline constexpr bool over_several_places<Where> = !single_place<Where>;
+template <class Where> inline constexpr bool over_several_places = placement<Where> && !single_place<Where>;
 
 /// Whether X is a const temporary. An expression cannot take over its memory, so nothing would keep the elements alive.
 template <class X> inline constexpr bool is_const_temporary = std::is_const_v<X>;
@@ -139,12 +138,9 @@ template <class X>
 concept distributed_operand = operand_type<X> && over_several_places<placement_type_of<X>>;
 
 /// The extents of an argument; a number has the extents of a scalar.
-template <class X> struct extents_of_argument {
-  using type = devplace::extents<>;
-};
-template <operand_type X> struct extents_of_argument<X> {
-  using type = typename std::remove_cvref_t<X>::extents_type;
-};
+template <class X> struct extents_of_argument : std::type_identity<devplace::extents<>> {};
+template <operand_type X>
+struct extents_of_argument<X> : std::type_identity<typename std::remove_cvref_t<X>::extents_type> {};
 template <class X> using extents_of_t = typename extents_of_argument<X>::type;
 
 template <class A, class B> inline constexpr bool same_values = true;  // a number adopts the other operand's type
@@ -173,12 +169,8 @@ template <class A, class B>
 concept pair_with_operand = (operand_type<A> && accepted_argument<B>) || (accepted_argument<A> && operand_type<B>);
 
 /// The element type of an operation on two operands.
-template <class A, class B> struct pair_value {
-  using type = value_type_of<A>;
-};
-template <number A, class B> struct pair_value<A, B> {
-  using type = value_type_of<B>;
-};
+template <class A, class B> struct pair_value : std::type_identity<value_type_of<A>> {};
+template <number A, class B> struct pair_value<A, B> : std::type_identity<value_type_of<B>> {};
 /// For two numbers: their common type if it is an element type. Otherwise uint8 for integers of one byte such as bool,
 /// int64 for other integers, and double for floating-point numbers.
 template <number A, number B> struct pair_value<A, B> {

@@ -74,14 +74,12 @@ DEVPLACE_COMPILED(void throw_other_extents(const char*, const char*, std::span<c
                                            std::span<const std::size_t>))
 
 /// Throws unless all views are on one device; checks only what their types do not imply.
-template <class First, class... Rest>
-void require_one_device(const char* operation, const First& first, const Rest&... rest) {
+void require_one_device(const char* operation, const auto& first, const auto&... rest) {
   if (((rest.ordinal() != first.ordinal()) || ...)) throw_other_devices(operation);
 }
 
 /// Throws unless the extents of two views agree.
-template <class A, class B>
-void require_same_extents(const char* operation, const char* a_name, const A& a, const char* b_name, const B& b) {
+void require_same_extents(const char* operation, const char* a_name, const auto& a, const char* b_name, const auto& b) {
   if (!(a.extents() == b.extents()))
     throw_other_extents(operation, a_name, sizes_of(a.extents()), b_name, sizes_of(b.extents()));
 }

@@ -27,12 +27,8 @@ template <class F, class Storage, class T>
 inline constexpr arithmetic arithmetic_of<elementary::in_float<F, Storage>, T> = arithmetic_of<F, T>;
 
 /// The placement of an argument; void for a number.
-template <class X> struct placement_or_number {
-  using type = void;
-};
-template <operand_type X> struct placement_or_number<X> {
-  using type = placement_type_of<X>;
-};
+template <class X> struct placement_or_number : std::type_identity<void> {};
+template <operand_type X> struct placement_or_number<X> : std::type_identity<placement_type_of<X>> {};
 
 /// Returns why the algebra of placements rejects F of these arguments. T is the element type of the last argument.
 template <class F, class T, class... X> constexpr mismatch why_not() {
@@ -103,15 +99,10 @@ inline constexpr bool takes_elements = !std::is_integral_v<Element> || !requires
   }                                                          \
   static_assert(true)
 
-template <class F, class T> struct function_of {
-  using type = F;
-};
-template <class F, storage_element T> struct function_of<F, T> {
-  using type = elementary::in_float<F, T>;
-};
-template <class To, storage_element T> struct function_of<elementary::convert<To>, T> {
-  using type = elementary::convert<To>;
-};
+template <class F, class T> struct function_of : std::type_identity<F> {};
+template <class F, storage_element T> struct function_of<F, T> : std::type_identity<elementary::in_float<F, T>> {};
+template <class To, storage_element T>
+struct function_of<elementary::convert<To>, T> : std::type_identity<elementary::convert<To>> {};
 template <class F, class T> using function_of_t = typename function_of<F, T>::type;
 
 /// The element type of an argument that is combined with elements of type T: a number is not rounded to 16 bits.

@@ -17,8 +17,7 @@ auto part_of(const Whole& whole, const tensor<T, Extents, Where>& parts, std::si
 }
 
 /// Copies `whole` to a split tensor: each place gets its part.
-template <class T, class Extents, class Where, class Whole>
-void copy_to_parts(tensor<T, Extents, Where>& parts, const Whole& whole) {
+template <class T, class Extents, class Where> void copy_to_parts(tensor<T, Extents, Where>& parts, const auto& whole) {
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) copy(parts.local(k), part_of(whole, parts, k));
 }
 

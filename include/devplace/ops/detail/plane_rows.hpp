@@ -8,8 +8,7 @@ namespace devplace::detail {
 
 /// Elements [begin, end) of planes of `rows` x `columns` consist of whole rows and parts of rows. For each of these,
 /// calls f(plane, row, first, last), where [first, last) are its columns.
-template <class F>
-void for_each_plane_row(std::size_t rows, std::size_t columns, std::size_t begin, std::size_t end, const F& f) {
+void for_each_plane_row(std::size_t rows, std::size_t columns, std::size_t begin, std::size_t end, const auto& f) {
   std::size_t row = begin / columns % rows, plane = begin / columns / rows, first = begin % columns;
   for (std::size_t i = begin; i < end; first = 0) {
     const std::size_t n = columns - first < end - i ? columns - first : end - i;

@@ -111,8 +111,7 @@ template <class T, class Element>
 }
 
 /// The moments of a row; 16-bit elements are converted to T.
-template <class T, class Element>
-DEVPLACE_HD row_moments moments_of_row(const Element* x, std::size_t n, double origin) {
+template <class T> DEVPLACE_HD row_moments moments_of_row(const auto* x, std::size_t n, double origin) {
   std::size_t c = 0;
   row_moments result{0, 0};
   DEVPLACE_IF_HOST(result = moments_of_groups<T>(x, n, origin, c);)
@@ -152,8 +151,7 @@ template <class T, class From> DEVPLACE_HD T row_max(const From* x, std::size_t 
 }
 
 /// Adds exp(x[c] - max) of `Count` elements to the accumulators, and stores each in e[c] unless `e` is null.
-template <std::size_t Count, class T, class From>
-DEVPLACE_HD void add_exponentials(double* lanes, T* e, const From* x, T max) {
+template <std::size_t Count, class T> DEVPLACE_HD void add_exponentials(double* lanes, T* e, const auto* x, T max) {
   T terms[Count];
   exponentials_of<Count>(terms, x, max);
   DEVPLACE_NO_UNROLL

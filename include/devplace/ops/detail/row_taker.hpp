@@ -19,6 +19,14 @@ struct take_rows {};
 
 namespace detail {
 
+/// The value that a device writes for a source row that does not exist.
+template <class T> DEVPLACE_HD constexpr T no_element() {
+  if constexpr (!std::is_integral_v<T>)
+    return not_a_number<T>;
+  else
+    return lowest_number<T>;
+}
+
 /// Copies row `indices[i]` to row i for every i below `count`. The source has `rows` rows of `columns` elements.
 template <class T, class Index> struct row_taker {
   const T* from;
@@ -33,15 +41,11 @@ template <class T, class Index> struct row_taker {
   DEVPLACE_HD std::size_t source(std::size_t i) const {
     return static_cast<std::size_t>(static_cast<std::int64_t>(indices[i]));
   }
+  /// Writes element i of the result, on a device.
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t row = i / columns;
+    to[i] = exists(row) ? from[source(row) * columns + i % columns] : no_element<T>();
+  }
 };
-
-/// The value that a device writes for a source row that does not exist.
-template <class T> DEVPLACE_HD constexpr T no_element() {
-  if constexpr (!std::is_integral_v<T>)
-    return not_a_number<T>;
-  else
-    return lowest_number<T>;
-}
-
 }  // namespace detail
 }  // namespace devplace

@@ -33,12 +33,10 @@ template <class Rule, class T, std::size_t Groups> struct replica_state {
 };
 
 /// The type of a step's arguments: `Base`, with the working copy of the parameters if the update also writes the copy.
-template <class Base, class S, bool Rounds> struct arguments_of {
-  using type = Base;
-};
-template <class Base, class S> struct arguments_of<Base, S, true> {
-  using type = working_step_arguments<Base, typename precision_traits<S>::working>;
-};
+template <class Base, class S, bool Rounds> struct arguments_of : std::type_identity<Base> {};
+template <class Base, class S>
+struct arguments_of<Base, S, true>
+    : std::type_identity<working_step_arguments<Base, typename precision_traits<S>::working>> {};
 
 /// Updates a part of one replica's parameters. `weights` is the sum of weights, by which a mean `divides`; `table` has
 /// the groups of `Options`, if any. If `Rounds` and the working copy has another type than the parameters, also passes

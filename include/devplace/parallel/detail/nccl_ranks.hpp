@@ -68,8 +68,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   ///
   /// `continuation`, if given, is called when NCCL has enqueued the collective, in progress() or in a later call.
   /// `continuation` enqueues the next part of the collective by on_streams() and enqueue_next().
-  template <class F>
-  void start(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue,
+  void start(const char* nccl_call, const collective_call& call, std::size_t elements, const auto& enqueue,
              const std::function<void()>& continuation = {}) {
     for (const lane& l : lanes_) check_marked(l.marked > used_);
     const std::size_t use = used_++;
@@ -78,8 +77,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     enqueue_after(nccl_call, enqueue, continuation, [use](const lane& l) -> const auto& { return l.marks[use]; });
   }
   /// Runs a collective after all earlier work of the devices and before all later work.
-  template <class F>
-  void run(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue,
+  void run(const char* nccl_call, const collective_call& call, std::size_t elements, const auto& enqueue,
            const std::function<void()>& continuation = {}) {
     if (elements == 0) return;
     group_transport().require_own(call.name);  // before the use of CUDA, which a child of fork() must not use
@@ -191,9 +189,8 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   bool is_mine() const noexcept { return thread_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
   /// Enqueues a collective on the stream of each lane, after the event `event_of(lane)`.
-  template <class F, class EventOf>
-  void enqueue_after(const char* nccl_call, const F& enqueue, const std::function<void()>& continuation,
-                     const EventOf& event_of) {
+  void enqueue_after(const char* nccl_call, const auto& enqueue, const std::function<void()>& continuation,
+                     const auto& event_of) {
     require_usable();
     wait_for_enqueued();
     for (std::size_t k = 0; k != lanes_.size(); ++k)

@@ -84,8 +84,7 @@ struct alignas(128) shared_arrival {
 /// because waking up takes tens of microseconds. If there are more processes than processors, it sleeps almost at once.
 /// Never yields, which would give the processor to unrelated programs for milliseconds. Calls `check()` every few
 /// milliseconds.
-template <class Check>
-bool await_arrival(shared_arrival& other, std::uint32_t number, bool oversubscribed, const Check& check) {
+bool await_arrival(shared_arrival& other, std::uint32_t number, bool oversubscribed, const auto& check) {
   constexpr double spin_seconds = 200e-6;
   for (const double begin = other.reached(number) ? 0 : devplace::detail::monotonic_seconds();
        !other.reached(number);) {

@@ -140,8 +140,7 @@ class shared_opening {
   };
 
   /// Takes the arguments of shared_memory_transport::connect.
-  template <class AllGather>
-  shared_opening(const process_ranks& ranks, AllGather& all_gather, std::size_t wanted) : size_(ranks.size) {
+  shared_opening(const process_ranks& ranks, auto& all_gather, std::size_t wanted) : size_(ranks.size) {
     if (ranks.local_size != ranks.size)
       throw communication_error({"shared_memory_transport: only ", ranks.local_size, " of the ", ranks.size,
                                  " processes are on the host of rank ", ranks.rank,

@@ -25,9 +25,7 @@ namespace detail {
 /// Whether an argument is a named expression: an lvalue that lazy() (ops/elementwise.hpp) did not make. `X` is deduced
 /// from a forwarding reference.
 template <class X> inline constexpr bool is_named_expression = false;
-template <class X>
-  requires(!X::is_lazy)
-inline constexpr bool is_named_expression<X&> = true;
+template <class X> inline constexpr bool is_named_expression<X&> = requires { requires !X::is_lazy; };
 template <class... X> inline constexpr bool no_named_expressions = !(is_named_expression<X> || ...);
 
 /// Why a class with elements is no operand: the elements are a summand of the value, or are still being copied.

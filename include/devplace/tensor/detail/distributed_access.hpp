@@ -23,8 +23,7 @@ struct distributed_access {
     return tensor<T, Extents, To>(std::move(x.blocks_), x.extents_, {});
   }
   /// Makes an uninitialised tensor with the split of `source` and the rule by which `source` divides later extents.
-  template <class Result, class Extents, class Source>
-  DEVPLACE_CONFIGURED static Result split_like(const Extents& extents, const Source& source) {
+  template <class Result> DEVPLACE_CONFIGURED static Result split_like(const auto& extents, const auto& source) {
     return Result(extents, source.division_);
   }
   /// Returns the batch_note of a batch that a loader made; null for other tensors.
@@ -39,13 +38,11 @@ struct distributed_access {
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// Returns the k-th place's elements as an erased view of any layout; for a value on one place, its elements.
-template <class X> auto erased_local_view(X&& x, std::size_t k) {
-  if constexpr (requires { x.only_on(k); }) {
+auto erased_local_view(auto&& x, [[maybe_unused]] std::size_t k) {
+  if constexpr (requires { x.only_on(k); })
     return x.only_on(k);
-  } else {
-    static_cast<void>(k);
+  else
     return as_any_view(x).erased();
-  }
 }
 
 /// Returns the k-th place's elements as a row-major view; rejects views with strides.

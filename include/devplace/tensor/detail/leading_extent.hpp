@@ -42,8 +42,7 @@ struct leading_extent {
  private:
   template <class Where> static constexpr bool splits_rows = std::is_same_v<kind_of<Where>, split_along<0>>;
 
-  template <class Extents>
-  static bool holds(const memory_block& block, const Extents& extents, std::size_t element_bytes) {
+  static bool holds(const memory_block& block, const auto& extents, std::size_t element_bytes) {
     const std::size_t row_bytes = extents.stride(0) * element_bytes;
     return row_bytes == 0 || extents.extent(0) <= block.bytes() / row_bytes;
   }

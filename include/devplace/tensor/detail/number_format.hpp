@@ -126,7 +126,7 @@ template <class T> std::vector<std::string> format_numbers(const std::vector<T>&
 }
 
 /// Formats a single number with all its digits: `3.0`, `1e-05`.
-template <class T> std::string format_number(T x) {
+template <class T> [[DEVPLACE_FOR_SIZE]] std::string format_number(T x) {
   if constexpr (std::is_integral_v<T>) {
     return std::to_string(x);
   } else {

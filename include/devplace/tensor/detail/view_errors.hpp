@@ -48,15 +48,10 @@ namespace devplace::detail {
 /// Whether an expression's extents equal or broadcast to the destination's; defined with assign().
 template <class Extents, class Expression> struct assigned_extents;
 
-template <class X> inline constexpr bool is_local_expression = false;
-template <class X>
-  requires(X::is_expression)
-inline constexpr bool is_local_expression<X> = true;
+template <class X> inline constexpr bool is_local_expression = requires { requires X::is_expression; };
 
-template <class X> inline constexpr bool is_distributed_expression = false;
 template <class X>
-  requires(X::is_distributed_expression)
-inline constexpr bool is_distributed_expression<X> = true;
+inline constexpr bool is_distributed_expression = requires { requires X::is_distributed_expression; };
 
 template <std::size_t Rank, class... Index>
 inline constexpr bool is_index_list = sizeof...(Index) == Rank && (std::is_integral_v<Index> && ...);

@@ -70,8 +70,7 @@ template <class Net, class Where, class P, class Policy> class connection {
   }
 
   /// Makes the optimizer of the parameters that this process's places update.
-  template <class Optimizer, class Model, class Rule>
-  DEVPLACE_CONFIGURED Optimizer optimizer(const Model& m, const Rule& rule) const {
+  template <class Optimizer> DEVPLACE_CONFIGURED Optimizer optimizer(const auto& m, const auto& rule) const {
     if constexpr (updates_shares)
       return Optimizer(m, rule, [all = participants()](std::size_t k, std::size_t i) {
         return bucket_shares::part(i, all.count, all.first + k);
@@ -151,8 +150,7 @@ template <class Net, class Where, class P, class Policy> class connection {
   }
 
   /// Completes the gradients on the places that update. `started` is the result of during_backward() for this pass.
-  template <class Started>
-  DEVPLACE_CONFIGURED void reduce(state_type& state, [[maybe_unused]] bool norm, Started& started) {
+  DEVPLACE_CONFIGURED void reduce(state_type& state, [[maybe_unused]] bool norm, auto& started) {
     if constexpr (communicates) {
       if (started.active())
         started.finish();

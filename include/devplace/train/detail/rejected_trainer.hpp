@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/base/refusal.hpp>
 #include <devplace/nn/loss.hpp>
@@ -41,12 +42,10 @@ template <class Net, class Where, class P, class Loss, class Rule>
 inline constexpr trainer_fault fault_of_trainer<predictor<Net, Where, P>, Loss, Rule> = trainer_fault::inference;
 
 /// The first layer without a backward in a model; void if every layer has one.
-template <class Model> struct without_backward {
-  using type = void;
-};
-template <class Net, class Where, class P> struct without_backward<model<Net, Where, P>> {
-  using type = typename runtime::network_plan<Net>::without_backward;
-};
+template <class Model> struct without_backward : std::type_identity<void> {};
+template <class Net, class Where, class P>
+struct without_backward<model<Net, Where, P>>
+    : std::type_identity<typename runtime::network_plan<Net>::without_backward> {};
 
 }  // namespace train::detail
 

@@ -105,8 +105,7 @@ template <class X, class Y> struct part_of_batch {
   X x;
   Y y;
 };
-template <class Input, class Samples, class Targets>
-DEVPLACE_CONFIGURED auto local_batch(const Samples& samples, const Targets& targets, std::size_t k) {
+template <class Input> DEVPLACE_CONFIGURED auto local_batch(const auto& samples, const auto& targets, std::size_t k) {
   const auto x = devplace::detail::local_part(samples, k);
   const auto y = devplace::detail::local_part(targets, k);
   const std::size_t rows = runtime::checked_rows<Input>(x);

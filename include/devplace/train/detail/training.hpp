@@ -150,8 +150,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
     if constexpr (scales) scaling_.divides_by(loss);
   }
 
-  template <class Samples, class Targets>
-  DEVPLACE_CONFIGURED loss_type step(const Samples& samples, const Targets& targets) {
+  DEVPLACE_CONFIGURED loss_type step(const auto& samples, const auto& targets) {
     auto& state = own_state();
     const runtime::sole_use use(state);
     check_accumulation<backend_type>(state, accumulation_);

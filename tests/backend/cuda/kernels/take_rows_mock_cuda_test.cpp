@@ -15,6 +15,14 @@
 namespace dp = devplace;
 namespace mock = devplace::test::mock_cuda;
 
+namespace {
+
+template <class T, class Index> auto kernel_of(const dp::detail::row_taker<T, Index>& take) {
+  return dp::detail::make_kernel(take.count * take.columns, take);
+}
+
+}  // namespace
+
 TEST_CASE("the kernel of take_rows copies rows, 16 bytes at once where it can", "[cuda]") {
   mock::device_vector<float> from(801), to(801);
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i);
@@ -23,8 +31,8 @@ TEST_CASE("the kernel of take_rows copies rows, 16 bytes at once where it can", 
     for (const std::size_t first : {0u, 1u}) {
       INFO(columns << " columns, offset " << first);
       to.assign(801, -1);
-      const auto kernel = dp::detail::make_take_rows_kernel(dp::detail::row_taker<float, std::int64_t>{
-          from.data() + first, indices.data(), to.data(), 7, indices.size(), columns});
+      const auto kernel = kernel_of(dp::detail::row_taker<float, std::int64_t>{from.data() + first, indices.data(),
+                                                                               to.data(), 7, indices.size(), columns});
       CHECK((kernel.groups != 0) == (columns % 4 == 0 && first == 0));
       mock::run_kernel(2, kernel, 1);
       for (std::size_t i = 0; i < to.size(); ++i) {
@@ -42,10 +50,10 @@ TEST_CASE("rows out of range become NaN or the lowest number", "[cuda]") {
   for (const std::size_t columns : {3u, 4u}) {
     const mock::device_vector<double> from{1, 2, 3, 4, 5, 6, 7, 8};
     mock::device_vector<double> to(16);
-    mock::run_kernel(1,
-                     dp::detail::make_take_rows_kernel(dp::detail::row_taker<double, std::int32_t>{
-                         from.data(), indices.data(), to.data(), 2, 4, columns}),
-                     1);
+    mock::run_kernel(
+        1,
+        kernel_of(dp::detail::row_taker<double, std::int32_t>{from.data(), indices.data(), to.data(), 2, 4, columns}),
+        1);
     for (std::size_t k = 0; k < columns; ++k) {
       CHECK(std::isnan(to[k]));
       CHECK(std::isnan(to[columns + k]));
@@ -55,9 +63,9 @@ TEST_CASE("rows out of range become NaN or the lowest number", "[cuda]") {
   }
   const mock::device_vector<std::int32_t> whole{5}, beyond{1};
   mock::device_vector<std::int32_t> taken(1);
-  mock::run_kernel(1,
-                   dp::detail::make_take_rows_kernel(dp::detail::row_taker<std::int32_t, std::int32_t>{
-                       whole.data(), beyond.data(), taken.data(), 1, 1, 1}),
-                   1);
+  mock::run_kernel(
+      1,
+      kernel_of(dp::detail::row_taker<std::int32_t, std::int32_t>{whole.data(), beyond.data(), taken.data(), 1, 1, 1}),
+      1);
   CHECK(taken[0] == std::numeric_limits<std::int32_t>::min());
 }

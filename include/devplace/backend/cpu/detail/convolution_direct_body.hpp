@@ -60,8 +60,7 @@ DEVPLACE_TARGET inline void store_turned(T* c, std::size_t ldc, const T* sums, s
 }
 
 /// Rounds to 16 bits: c[o * ldc + i] = sums[i * width + o] for i < count and o < outputs.
-template <class Rounded>
-DEVPLACE_TARGET inline void store_rounded(Rounded* c, std::size_t ldc, const float* sums, std::size_t width,
+DEVPLACE_TARGET inline void store_rounded(auto* c, std::size_t ldc, const float* sums, std::size_t width,
                                           std::size_t count, std::size_t outputs) {
   constexpr std::size_t block = pack_bytes / sizeof(float);
   float transposed[block * block];

@@ -71,8 +71,7 @@ struct code {
   }
   /// Computes sums[lane] += values[lane]^2 for `count` lanes. The inner loop has a constant length, so that compilers
   /// vectorise it, including the conversion.
-  template <class T>
-  DEVPLACE_TARGET static void add_squares(double* __restrict sums, const T* __restrict values, std::size_t count) {
+  DEVPLACE_TARGET static void add_squares(double* __restrict sums, const auto* __restrict values, std::size_t count) {
     constexpr std::size_t tile = 64;
     std::size_t first = 0;
     for (; first + tile <= count; first += tile) {

@@ -125,9 +125,8 @@ DEVPLACE_TARGET inline void transpose_as_float(float* __restrict target, std::si
 }
 
 /// Copies `count` rows (or columns) of a 16-bit matrix into a panel [depth][width] of floats, like pack.
-template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void pack_as_float(float* __restrict target, std::size_t width,
-                                                            const T* __restrict source, std::size_t stride_i,
+                                                            const auto* __restrict source, std::size_t stride_i,
                                                             std::size_t stride_p, std::size_t count,
                                                             std::size_t depth) {
   if (stride_i == 1 && count == width) {

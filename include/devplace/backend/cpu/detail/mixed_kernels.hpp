@@ -63,13 +63,11 @@ namespace amx {
 #endif
 
 /// Converts `count` elements; one type is a 16-bit type and the other is float.
-template <class To, class From>
-void convert_elements(To* to, const From* from, std::size_t count, cpu_isa isa = current_isa()) {
+void convert_elements(auto* to, const auto* from, std::size_t count, [[maybe_unused]] cpu_isa isa = current_isa()) {
 #if defined(__x86_64__)
   if (isa >= cpu_isa::avx512) return avx512::convert_array(to, from, count);
   if (isa >= cpu_isa::avx2) return avx2::convert_array(to, from, count);
 #endif
-  static_cast<void>(isa);
   generic::convert_array(to, from, count);
 }
 

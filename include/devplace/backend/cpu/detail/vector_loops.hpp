@@ -17,30 +17,25 @@
 namespace devplace::detail {
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
-template <class F>
-[[gnu::noinline, gnu::flatten]] void range_for_target(const F& f, std::size_t begin, std::size_t end) {
+[[gnu::noinline, gnu::flatten]] void range_for_target(const auto& f, std::size_t begin, std::size_t end) {
   f.range(begin, end);
 }
 #if defined(__x86_64__) && !defined(__AVX2__)
-template <class F>
-[[gnu::noinline, gnu::flatten, gnu::target("avx2")]] void range_for_avx2(const F& f, std::size_t begin,
+[[gnu::noinline, gnu::flatten, gnu::target("avx2")]] void range_for_avx2(const auto& f, std::size_t begin,
                                                                          std::size_t end) {
   f.range(begin, end);
 }
-template <class F>
-[[gnu::noinline, gnu::flatten, gnu::target("avx2,fma")]] void range_for_avx2_with_fma(const F& f, std::size_t begin,
+[[gnu::noinline, gnu::flatten, gnu::target("avx2,fma")]] void range_for_avx2_with_fma(const auto& f, std::size_t begin,
                                                                                       std::size_t end) {
   f.range(begin, end);
 }
-template <class F>
-[[gnu::noinline, gnu::flatten, DEVPLACE_FOR_SIZE]] void range_for_old_processors(const F& f, std::size_t begin,
+[[gnu::noinline, gnu::flatten, DEVPLACE_FOR_SIZE]] void range_for_old_processors(const auto& f, std::size_t begin,
                                                                                  std::size_t end) {
   f.range(begin, end);
 }
 #endif
 #if defined(DEVPLACE_AVX512_WITHOUT_FMA)
-template <class F>
-[[gnu::noinline, gnu::flatten, DEVPLACE_AVX512_WITHOUT_FMA]] void range_for_avx512(const F& f, std::size_t begin,
+[[gnu::noinline, gnu::flatten, DEVPLACE_AVX512_WITHOUT_FMA]] void range_for_avx512(const auto& f, std::size_t begin,
                                                                                    std::size_t end) {
   f.range(begin, end);
 }

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 
 #include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/attention_arguments.hpp>

@@ -54,8 +54,7 @@ template <class T, unsigned Columns, unsigned Others, class Thread> class attent
   }
 
   /// Computes to += the inner products of the warp's rows and the other positions.
-  template <class Rows, class Array>
-  DEVPLACE_DEVICE void products(scores& to, const Rows& of_rows, const Array& others) const {
+  DEVPLACE_DEVICE void products(scores& to, const auto& of_rows, const auto& others) const {
     const unsigned row_at = (warp_row_ + lane_ % 16) * stride + lane_ / 16;
     const unsigned other_at = (lane_ / 16 * 8 + lane_ % 8) * stride + lane_ / 8 % 2;
     DEVPLACE_DEVICE_UNROLL

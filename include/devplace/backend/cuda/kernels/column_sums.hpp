@@ -56,8 +56,7 @@ template <class T, unsigned Width> struct matrix_source {
   template <class Thread> DEVPLACE_DEVICE read_type read(const Thread& t, std::size_t row, std::size_t column) const {
     return t.template load<T, Width>(data + row * ld + column);
   }
-  template <class Thread>
-  DEVPLACE_DEVICE pack<value_type, Width> summands(const Thread&, const read_type& x, std::size_t, std::size_t) const {
+  DEVPLACE_DEVICE pack<value_type, Width> summands(const auto&, const read_type& x, std::size_t, std::size_t) const {
     return as_summands(x);
   }
 };
@@ -79,9 +78,7 @@ template <class T, unsigned Width> struct weighted_rows_source {
   template <class Thread> DEVPLACE_DEVICE read_type read(const Thread& t, std::size_t row, std::size_t column) const {
     return {t.template load<T, Width>(data + row * ld + column), weights[row * weight_stride]};
   }
-  template <class Thread>
-  DEVPLACE_DEVICE pack<value_type, Width> summands(const Thread&, const read_type& read, std::size_t,
-                                                   std::size_t) const {
+  DEVPLACE_DEVICE pack<value_type, Width> summands(const auto&, const read_type& read, std::size_t, std::size_t) const {
     pack<value_type, Width> result = as_summands(read.x);
     const auto weight = static_cast<value_type>(read.weight);
     DEVPLACE_DEVICE_UNROLL
@@ -138,9 +135,8 @@ template <class Source, class Result = sum_result<typename Source::value_type>> 
 
  private:
   /// Returns the sums of rows [begin, end) to the first warp.
-  template <class Thread, class Rows>
-  DEVPLACE_DEVICE pack<value_type, width> sum_rows(const Thread& t, const Rows& rows, std::size_t begin,
-                                                   std::size_t end, std::size_t column) const {
+  DEVPLACE_DEVICE pack<value_type, width> sum_rows(const auto& t, const auto& rows, std::size_t begin, std::size_t end,
+                                                   std::size_t column) const {
     const auto sums = t.template shared<pack<value_type, width>, threads>();
     pack<value_type, width> sum{};
     if (column < all.columns) add_rows(t, rows, sum, begin + t.thread_index() / 32, end, column);

@@ -56,8 +56,7 @@ template <class A> struct reduced_inputs<one_input<A>> {
   static constexpr unsigned width = sizeof(A) == 1 ? 4 : widest_access<A>;
 
   static bool are_aligned(const one_input<A>& x) { return is_aligned<width>(x.a); }
-  template <unsigned N, class Read>
-  DEVPLACE_DEVICE static read_pack<A, N> read(const one_input<A>& x, const Read& read) {
+  template <unsigned N> DEVPLACE_DEVICE static read_pack<A, N> read(const one_input<A>& x, const auto& read) {
     return {read(x.a)};
   }
 };
@@ -65,8 +64,7 @@ template <class A, class B> struct reduced_inputs<two_inputs<A, B>> {
   static constexpr unsigned width = width_of_sizes(std::min(sizeof(A), sizeof(B)), std::max(sizeof(A), sizeof(B)));
 
   static bool are_aligned(const two_inputs<A, B>& x) { return is_aligned<width>(x.a) && is_aligned<width>(x.b); }
-  template <unsigned N, class Read>
-  DEVPLACE_DEVICE static read_packs<A, B, N> read(const two_inputs<A, B>& x, const Read& read) {
+  template <unsigned N> DEVPLACE_DEVICE static read_packs<A, B, N> read(const two_inputs<A, B>& x, const auto& read) {
     return {read(x.a), read(x.b)};
   }
 };
@@ -209,8 +207,7 @@ template <bool Along, class Source, class Reducer, unsigned Width> struct reduce
   }
 
   /// Reduces elements [begin, end) of a thread's results, in ascending order for each accumulator.
-  template <class Thread>
-  DEVPLACE_DEVICE void add_elements(const Thread& t, accumulator (&sums)[results], std::size_t outer, std::size_t inner,
+  DEVPLACE_DEVICE void add_elements(const auto& t, accumulator (&sums)[results], std::size_t outer, std::size_t inner,
                                     std::size_t begin, std::size_t end, unsigned lane) const {
     constexpr unsigned step = Along ? Width : 1;
     const thread_elements sources =
@@ -246,8 +243,7 @@ template <bool Along, class Source, class Reducer, unsigned Width> struct reduce
       return {(outer * plan.count + k) * plan.inner + inner, k, 0, Width};
   }
   /// Reads a pack; the last pack may be incomplete.
-  template <class Thread>
-  DEVPLACE_DEVICE auto read(const Thread& t, const thread_elements& sources, const reduced_pack& reduced) const {
+  DEVPLACE_DEVICE auto read(const auto& t, const thread_elements& sources, const reduced_pack& reduced) const {
     const bool complete = reduced.last != 0 && reduced.at + Width <= plan.outer * plan.count * plan.inner;
     return read_elements<Width>(t, sources.result(0), reduced, wide && complete);
   }

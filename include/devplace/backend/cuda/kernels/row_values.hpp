@@ -88,8 +88,7 @@ template <class T, class Columns, unsigned Steps> class row_part {
   }
 
   /// Calls f like each(), and writes the results to the row `to`.
-  template <class To, class F, class... Others>
-  DEVPLACE_DEVICE void write(To* to, const F& f, const Others*... others) const {
+  template <class To> DEVPLACE_DEVICE void write(To* to, const auto& f, const auto*... others) const {
     const bool packs = columns_.are_packs(to, others...);
     each_step([&](unsigned k, const pack<T, width>& x) {
       pack<To, width> results;

@@ -29,8 +29,7 @@ template <class T, bool ReadsOnce> struct row_maximum {
 
   /// Takes part of a row into account. If sums need a correction, calls rescale(factor, difference): sums of
   /// exp(x - shift) change by the factor, and each x - shift by the difference.
-  template <class Group, class Part, class Rescale>
-  DEVPLACE_DEVICE void include(const Group& group, const Part& part, const Rescale& rescale) {
+  DEVPLACE_DEVICE void include(const auto& group, const auto& part, const auto& rescale) {
     T largest = max;
     part.each([&largest](std::size_t, T v) { largest = v > largest ? v : largest; });
     if constexpr (ReadsOnce)

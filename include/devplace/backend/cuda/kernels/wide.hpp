@@ -41,8 +41,8 @@ template <class Body> constexpr unsigned least_blocks_of() {
     return 0;
 }
 
-/// Handles n elements: `groups` groups of Body::width with wide accesses, the rest one by one. A Body has `one(i)` for
-/// a single element, `several(thread, i)` for `width` of them, and `is_wide()`: whether `several` can be called.
+/// Handles n elements: `groups` groups of Body::width with wide accesses, the rest one by one. A Body has the functor
+/// `f` of a single element, `several(thread, i)` for `width` of them, and `is_wide()`: whether `several` can be called.
 template <class Body> struct wide_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned least_blocks = least_blocks_of<Body>();
@@ -57,13 +57,9 @@ template <class Body> struct wide_kernel {
     const std::size_t first = std::size_t{t.block_index()} * threads + t.thread_index();
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
     for (std::size_t i = first; i < groups; i += stride) body.several(t, i * Body::width);
-    for (std::size_t i = groups * Body::width + first; i < n; i += stride) body.one(i);
+    for (std::size_t i = groups * Body::width + first; i < n; i += stride) body.f(i);
   }
 };
-
-template <class Body> wide_kernel<Body> make_wide_kernel(std::size_t n, const Body& body) {
-  return {n, body.is_wide() ? n / Body::width : 0, body};
-}
 
 /// Calls f(i) for each i below n: one index per thread, in a grid-stride loop if indices outnumber threads.
 template <class F> struct for_each_kernel {
@@ -80,8 +76,16 @@ template <class F> struct for_each_kernel {
   }
 };
 
-/// Returns the kernel of a functor; those with several elements per access have overloads in <operation>.cuh.
-template <class F> for_each_kernel<F> make_kernel(std::size_t n, const F& f) { return {n, f}; }
+/// Returns the kernel of a functor. Functors with several elements per access have overloads in <operation>.cuh of
+/// make_kernel, or of wide_form, which is never defined and whose result is the Body of their wide_kernel.
+template <class F> auto make_kernel(std::size_t n, const F& f) {
+  if constexpr (requires { wide_form(f); }) {
+    const decltype(wide_form(f)) body{f};
+    return wide_kernel<decltype(wide_form(f))>{n, body.is_wide() ? n / body.width : 0, body};
+  } else {
+    return for_each_kernel<F>{n, f};
+  }
+}
 
 template <class F, class Launch> void with_kernel(std::size_t n, const F& f, const Launch& launch) {
   const auto kernel = make_kernel(n, f);

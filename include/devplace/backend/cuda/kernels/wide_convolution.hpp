@@ -22,7 +22,6 @@ template <class T> struct wide_unfold {
   unfold_functor<T> f;
 
   bool is_wide() const { return f.pixels.count % width == 0 && is_aligned<width>(f.unfolded); }
-  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const convolution_shape& s = f.s;
@@ -60,7 +59,6 @@ template <class T> struct wide_gather {
   gather_functor<T> f;
 
   bool is_wide() const { return are_adjacent<width>(f); }
-  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t offset = f.pixels.in_images(i, f.outputs, f.pixels_of_sample).offset;
@@ -73,7 +71,6 @@ template <class T> struct wide_finish {
   finish_functor<T> f;
 
   bool is_wide() const { return are_adjacent<width>(f); }
-  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const auto [output, offset] = f.pixels.in_images(i, f.outputs, f.pixels_of_sample);
@@ -91,7 +88,6 @@ template <class T> struct wide_finish_images {
   finish_images_functor<T> f;
 
   bool is_wide() const { return is_aligned<width>(f.image); }
-  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t plane = quotient(i, f.pixels);
@@ -110,17 +106,9 @@ template <class T> struct wide_finish_images {
   }
 };
 
-template <half_precision_element T> auto make_kernel(std::size_t n, const unfold_functor<T>& f) {
-  return make_wide_kernel(n, wide_unfold<T>{f});
-}
-template <half_precision_element T> auto make_kernel(std::size_t n, const gather_functor<T>& f) {
-  return make_wide_kernel(n, wide_gather<T>{f});
-}
-template <half_precision_element T> auto make_kernel(std::size_t n, const finish_functor<T>& f) {
-  return make_wide_kernel(n, wide_finish<T>{f});
-}
-template <half_precision_element T> auto make_kernel(std::size_t n, const finish_images_functor<T>& f) {
-  return make_wide_kernel(n, wide_finish_images<T>{f});
-}
+template <half_precision_element T> wide_unfold<T> wide_form(const unfold_functor<T>&);
+template <half_precision_element T> wide_gather<T> wide_form(const gather_functor<T>&);
+template <half_precision_element T> wide_finish<T> wide_form(const finish_functor<T>&);
+template <half_precision_element T> wide_finish_images<T> wide_form(const finish_images_functor<T>&);
 
 }  // namespace devplace::detail

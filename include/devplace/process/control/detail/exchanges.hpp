@@ -45,8 +45,7 @@ class control_exchanges {
   /// first failure, or an empty text if there is none. An exchange fails if a member leaves or sends a wrong number
   /// of bytes. An exchange of all processes also fails after `seconds`. control_call_checker reports missing members of
   /// an exchange inside a collective call.
-  template <class Answer>
-  std::string serve(double now, const watched_processes& all, double seconds, const Answer& answer) {
+  std::string serve(double now, const watched_processes& all, double seconds, const auto& answer) {
     for (auto at = open_.begin(); at != open_.end();) {
       exchange& one = at->second;
       if (one.since == 0) one.since = now;
