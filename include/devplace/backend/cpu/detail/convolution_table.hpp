@@ -144,7 +144,8 @@ template <class T> struct convolution_kernels {
   /// Packs `rows` rows of A, at most convolution_block_rows, into contiguous panels of tile_rows rows and depth
   /// `depth`. Element (i, p) is source[i * stride_i + p * stride_p]. With a `bias`, the depth of panels is one larger,
   /// and bias[i] is the last element of row i.
-  void pack_rows(sum_type* packed, const auto* source, std::size_t stride_i, std::size_t stride_p, std::size_t rows,
+  template <class From>
+  void pack_rows(sum_type* packed, const From* source, std::size_t stride_i, std::size_t stride_p, std::size_t rows,
                  std::size_t depth, const sum_type* bias = nullptr) const;
 
   /// Packs rows [begin, begin + rows) of the weights of a transposed convolution in the layout of pack_rows. `s` is the
