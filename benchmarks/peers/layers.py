@@ -5,18 +5,18 @@
 """Single layers and losses next to PyTorch's on the CPU, in one run with equal threads.
 
 Arguments: the program bench_peers_layers, threads (default 1), rounds (default 5). Both alternate within a round, and
-the median over the rounds is reported, in microseconds. PyTorch is eager: predictions in inference_mode; steps with
-mse, into existing gradients, and with the fused SGD where there are parameters.
+the median over the rounds is reported, in microseconds, and then the rows in which PyTorch is faster. PyTorch is eager:
+predictions in inference_mode; steps with mse, into existing gradients, and with the fused SGD where there are
+parameters.
 """
 
-import statistics
 import sys
 
 import torch
 from torch import nn
 from torch.nn import functional
 
-from timing import Program, seconds
+from timing import Program, compare
 
 
 class Apply(nn.Module):
@@ -51,6 +51,7 @@ def layers():
         "conv_transpose": nn.ConvTranspose2d(32, 16, 2, 2),
         "max_pool": nn.MaxPool2d(2),
         "avg_pool": nn.AvgPool2d(2),
+        "global_average_pool": nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten()),
         "upsample": nn.Upsample(scale_factor=2),
         "batch_norm": nn.BatchNorm2d(32),
         "group_norm": nn.GroupNorm(8, 32),
@@ -138,16 +139,7 @@ def main():
         work[f"predict {name}"] = predict(layer, x)
         work[f"step {name}"] = step(layer, x)
     work.update({f"loss {name}": call for name, call in losses().items()})
-    times = {name: ([], []) for name in work}
-    for _ in range(rounds):
-        for name, call in work.items():
-            times[name][0].append(program.seconds(name))
-            times[name][1].append(seconds(call))
-    print(f"{threads} thread(s), median of {rounds} rounds, microseconds; torch {torch.__version__}")
-    print(f"{'':30}{'devplace':>10}{'PyTorch':>10}  PyTorch / devplace")
-    for name, both in times.items():
-        own, peer = (statistics.median(taken) * 1e6 for taken in both)
-        print(f"{name:30}{own:10.1f}{peer:10.1f}{peer / own:10.2f}")
+    compare(f"{threads} thread(s); torch {torch.__version__}", program, work, rounds)
 
 
 if __name__ == "__main__":

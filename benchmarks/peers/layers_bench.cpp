@@ -61,6 +61,7 @@ double seconds_of_layer(const std::string& layer, bool step) {
   if (layer == "conv1d") return seconds_of<nn::conv1d<64, 64, nn::kernel<5>, nn::padding<2>>, 64, 512>(32, step);
   if (layer == "max_pool") return of_images<nn::max_pool2d<nn::kernel<2>>>(step);
   if (layer == "avg_pool") return of_images<nn::avg_pool2d<nn::kernel<2>>>(step);
+  if (layer == "global_average_pool") return of_images<nn::global_average_pool>(step);
   if (layer == "upsample") return of_images<nn::upsample<2>>(step);
   if (layer == "batch_norm") return of_images<nn::batch_norm<32>>(step);
   if (layer == "group_norm") return of_images<nn::group_norm<8, 32>>(step);

@@ -4,6 +4,7 @@
 """Times one piece of work in several programs and in Python, measured alike."""
 
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -59,6 +60,27 @@ def quantile(share, call):
         taken.append(now - last)
         last = now
     return sorted(taken)[int(share * (len(taken) - 1))]
+
+
+def compare(title, program, work, rounds):
+    """Prints the medians of a program's seconds and of calls in Python, in microseconds, and the rows below 1.0.
+
+    Both alternate within a round. `work` has a call for each question to the program.
+    """
+    times = {question: ([], []) for question in work}
+    for _ in range(rounds):
+        for question, call in work.items():
+            times[question][0].append(program.seconds(question))
+            times[question][1].append(seconds(call))
+    print(f"{title}, median of {rounds} rounds, microseconds")
+    print(f"{'':30}{'devplace':>10}{'PyTorch':>10}  PyTorch / devplace")
+    below = []
+    for question, both in times.items():
+        own, peer = (statistics.median(taken) * 1e6 for taken in both)
+        print(f"{question:30}{own:10.1f}{peer:10.1f}{peer / own:10.2f}")
+        if peer < own:
+            below.append(f"{question} {peer / own:.2f}")
+    print(f"below 1.0: {', '.join(below) or 'none'}")
 
 
 def once(call):

@@ -25,7 +25,16 @@ inline constexpr reduction_functions<typename Reducer::accumulator> reduction_fu
     [](const void* plan, const reduced_groups& groups, std::size_t begin, std::size_t end,
        typename Reducer::accumulator* results, std::size_t first, std::size_t last) {
       const auto& of = *static_cast<const reduction_plan<Source, Reducer>*>(plan);
-      run_range(reduced_block<Source, Reducer>{of, groups, begin, end, results}, first, last);
+      const reduced_block<Source, Reducer> block{of, groups, begin, end, results};
+      if constexpr (reduces_floats<Source, Reducer>) {
+        if (of.inner != 1 || end - begin >= 2 * groups.lanes) {
+          for (std::size_t done; first != last; first += done) {
+            done = block.reduced_floats(first, last);
+            if (done == 0) run_range(block, first, first + ++done);
+          }
+        }
+      }
+      run_range(block, first, last);
     },
     [](typename Reducer::accumulator* to, const typename Reducer::accumulator* from, std::size_t count) {
       for (std::size_t i = 0; i < count; ++i) Reducer::merge(to[i], from[i]);

@@ -110,6 +110,7 @@ template <class T, nonzero Wanted> struct nonzero_reducer {
 
 /// The largest or smallest element; NaN if any element is NaN.
 template <class T, bool Largest> struct extremum_reducer {
+  static constexpr bool largest = Largest;
   using accumulator = computed_t<T>;
   T* result;
 
@@ -136,17 +137,18 @@ template <class T, bool Largest> struct extremum_position_reducer {
   using value_reducer = extremum_reducer<T, Largest>;
   std::int64_t* result;
 
+  /// Whether a value is the extremum of two that differ; without a branch.
+  DEVPLACE_HD static constexpr bool precedes(T x, T y) {
+    const unsigned x_is_nan = x != x, y_is_nan = y != y, beyond = Largest ? x > y : x < y;
+    return (beyond | (x_is_nan & ~y_is_nan)) != 0;
+  }
   DEVPLACE_HD static constexpr accumulator identity() { return {T{}, -1}; }
   DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t position) {
     merge(a, {x, static_cast<std::int64_t>(position)});
   }
   DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) {
     if (b.index < 0) return;
-    const bool a_is_nan = a.value != a.value;
-    const bool b_is_nan = b.value != b.value;
-    const bool better = b_is_nan ? !a_is_nan : !a_is_nan && (Largest ? b.value > a.value : b.value < a.value);
-    const bool equal = (a_is_nan && b_is_nan) || a.value == b.value;
-    if (a.index < 0 || better || (equal && b.index < a.index)) a = b;
+    if (a.index < 0 || precedes(b.value, a.value) || (!precedes(a.value, b.value) && b.index < a.index)) a = b;
   }
   DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = a.index; }
 };

@@ -3,68 +3,25 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
-#include <devplace/backend/cpu/detail/cpu_isa.hpp>
-#include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
+#include <devplace/backend/cpu/detail/float_reductions.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/reduced_inputs.hpp>
-
-DEVPLACE_HOST_PRAGMAS_BEGIN
-namespace devplace::detail {
-
-/// Whether a reducer adds floats of an array to sums in double, so that added_float_groups applies.
-template <class Source, class Reducer> inline constexpr bool adds_floats = false;
-template <class Reducer>
-inline constexpr bool adds_floats<element_source<float>, Reducer> = requires { Reducer::adds_values; };
-
-#if defined(__x86_64__)
-/// Computes sums[lane] += x[32 group + lane] for all groups and 32 lanes. Each conversion reads its 4 floats from
-/// memory. In inline assembly, because g++ would read 8 floats at a time; extracting the upper 4 takes 50% longer.
-[[gnu::target("avx2")]] inline void add_float_groups(double* sums, const float* x, std::size_t groups) {
-  using doubles = vector_of<double, 32>;
-  constexpr std::size_t ahead = 4096;  // farther than processors prefetch, which gains a third for arrays in memory
-  typename doubles::type lanes[8];
-  DEVPLACE_UNROLL
-  for (std::size_t i = 0; i < 8; ++i) lanes[i] = *reinterpret_cast<const doubles::unaligned*>(sums + 4 * i);
-  for (; groups != 0; --groups, x += 32) {
-    __builtin_prefetch(x + ahead);
-    __builtin_prefetch(x + ahead + 16);
-    DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < 8; ++i) {
-      const auto& part = *reinterpret_cast<const vector_of<float, 16>::unaligned*>(x + 4 * i);
-      doubles::type converted;
-      __asm__("vcvtps2pd %1, %0" : "=x"(converted) : "m"(part));
-      lanes[i] += converted;
-    }
-  }
-  DEVPLACE_UNROLL
-  for (std::size_t i = 0; i < 8; ++i) *reinterpret_cast<doubles::unaligned*>(sums + 4 * i) = lanes[i];
-}
-#endif
-
-/// Adds floats to 32 sums as add_float_groups does, if this process may use AVX2. Returns the number of groups added.
-/// A function of its own, so that callers compiled for several instruction sets share one check of the processor.
-[[gnu::noinline]] inline std::size_t added_float_groups([[maybe_unused]] double* sums, [[maybe_unused]] const float* x,
-                                                        [[maybe_unused]] std::size_t groups) {
-#if defined(__x86_64__)
-  if (current_isa() == cpu_isa::generic) return 0;
-  add_float_groups(sums, x, groups);
-  return groups;
-#else
-  return 0;
-#endif
-}
-
-}  // namespace devplace::detail
-DEVPLACE_HOST_PRAGMAS_END
 
 // The loops of a reduction, for run_range.
 namespace devplace::detail {
 
 template <class Source, class Reducer>
 struct reduction_plan;  // ops/detail/reduction_plan.hpp, which includes this file
+
+/// Whether float_reductions.hpp has loops for a reduction.
+template <class Source, class Reducer> inline constexpr bool reduces_floats = false;
+template <class Reducer>
+inline constexpr bool reduces_floats<element_source<float>, Reducer> =
+    requires { Reducer::adds_values; } || requires { Reducer::largest; };
 
 /// Groups of results that are computed together. A group is one result if the reduced elements are contiguous (inner =
 /// 1), otherwise a tile of adjacent results. Groups are numbered by outer index, then by tile.
@@ -107,18 +64,45 @@ template <class Source, class Reducer> struct reduced_block {
   std::size_t begin, end;
   accumulator* results;  ///< results of the range's only group; null: the plan's reducer stores the results
 
+  /// Reduces groups from the first one by the functions of float_reductions.hpp. Returns their number, which may be 0.
+  [[gnu::noinline, DEVPLACE_FOR_SIZE]] std::size_t reduced_floats(std::size_t first, std::size_t last) const {
+    accumulator stored[tile];
+    accumulator* const to = results == nullptr ? stored : results;
+    const std::size_t outer = first / groups.tiles(), count = end - begin;
+    const float* const x = plan.source.data + (outer * plan.count + begin) * plan.inner + groups.first_column(first);
+    std::size_t n = 1;
+    bool done = false;
+    if (plan.inner == 1) {
+      n = last - first < tile ? last - first : tile;
+      if constexpr (requires { Reducer::largest; })
+        done = extrema_of_floats<Reducer::largest>(to, x, count, n);
+      else
+        sums_of_floats(to, x, count, n), done = true;
+    } else if constexpr (requires { Reducer::adds_values; }) {
+      done = groups.columns(first) == tile && column_sums_of_floats(to, x, plan.inner, count);
+    }
+    if (!done) return 0;
+    if (results == nullptr)
+      for (std::size_t i = 0; i < n; ++i) groups.store(plan.reducer, to + i, first + i);
+    return n;
+  }
+
   void range(std::size_t first, std::size_t last) const {
     const Source source = plan.source;  // a local copy, which no store can alias
     if constexpr (!reduces_all<Source, Reducer>)
       if (plan.inner == 1 && plan.count <= few_elements && results == nullptr) return short_rows(source, first, last);
     for (std::size_t group = first; group != last; ++group) {
-      accumulator stored[tile];
-      accumulator* const to = results == nullptr ? stored : results;
-      if (reduces_only_along<Source, Reducer> || plan.inner == 1)
-        *to = along_memory(elements_of_result(source, group), group * plan.count);
-      else if constexpr (!reduces_only_along<Source, Reducer>)
-        across_memory(source, to, group);
-      if (results == nullptr) groups.store(plan.reducer, to, group);
+      if (reduces_only_along<Source, Reducer> || plan.inner == 1) {
+        const accumulator result = along_memory(elements_of_result(source, group), group * plan.count);
+        if (results == nullptr)
+          plan.reducer.store(group, result);
+        else
+          *results = result;
+      } else if constexpr (!reduces_only_along<Source, Reducer>) {
+        accumulator stored[tile];
+        across_memory(source, results == nullptr ? stored : results, group);
+        if (results == nullptr) groups.store(plan.reducer, stored, group);
+      }
     }
   }
 
@@ -147,7 +131,11 @@ template <class Source, class Reducer> struct reduced_block {
   typename Of::accumulator in_lanes(const Elements& source, std::size_t base) const {
     // The order of integers does not change their sum, so a source that computes little needs one loop.
     if (computes_little && std::is_integral_v<typename Of::accumulator>) return in_lanes<Of, short_lanes>(source, base);
-    return end - begin < 2 * lanes ? in_lanes<Of, short_lanes>(source, base) : in_lanes<Of, lanes>(source, base);
+    // Longer sums of floats are computed by reduced_floats.
+    if constexpr (reduces_floats<Elements, Of> && requires { Of::adds_values; })
+      return in_lanes<Of, short_lanes>(source, base);
+    else
+      return end - begin < 2 * lanes ? in_lanes<Of, short_lanes>(source, base) : in_lanes<Of, lanes>(source, base);
   }
 
   template <class Of, std::size_t Lanes, class Elements>
@@ -155,8 +143,6 @@ template <class Source, class Reducer> struct reduced_block {
     typename Of::accumulator sums[Lanes];
     for (std::size_t lane = 0; lane < Lanes; ++lane) sums[lane] = Of::identity();
     std::size_t k = begin;
-    if constexpr (Lanes == lanes && adds_floats<Elements, Of>)
-      k += Lanes * added_float_groups(sums, source.data + base + k, (end - k) / Lanes);
     for (; k + Lanes <= end; k += Lanes) {
       for (std::size_t lane = 0; lane < Lanes; ++lane) Of::add(sums[lane], source(base + k + lane), k + lane);
     }
@@ -197,6 +183,7 @@ template <class Source, class Reducer> struct reduced_block {
     const auto element = [&](std::size_t k, std::size_t i) {
       return elements_of_result(source, outer * plan.inner + first + i)(base + k * plan.inner + i);
     };
+    if constexpr (requires { typename Reducer::value_reducer; }) return positions_across(element, to, n);
     accumulator sums[tile];
     for (std::size_t i = 0; i < tile; ++i) sums[i] = Reducer::identity();
     if (n == tile) {
@@ -209,6 +196,24 @@ template <class Source, class Reducer> struct reduced_block {
       }
     }
     for (std::size_t i = 0; i < n; ++i) to[i] = sums[i];
+  }
+
+  /// Keeps values and positions in arrays of their own, so that compilers vectorise the loop over columns.
+  template <class Element> void positions_across(const Element& element, accumulator* to, std::size_t n) const {
+    using value_type = decltype(accumulator::value);
+    value_type values[tile] = {};
+    std::int32_t positions[tile] = {};
+    for (std::size_t i = 0; i < n; ++i) values[i] = element(begin, i);
+    for (std::size_t k = begin + 1; k != end; ++k) {
+      const auto position = static_cast<std::int32_t>(k - begin);
+      for (std::size_t i = 0; i < n; ++i) {
+        const value_type x = element(k, i);
+        const bool better = Reducer::precedes(x, values[i]);
+        values[i] = better ? x : values[i];
+        positions[i] = better ? position : positions[i];
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) to[i] = {values[i], static_cast<std::int64_t>(begin) + positions[i]};
   }
 };
 
