@@ -151,6 +151,8 @@ template <class To> struct convert {
 
 /// Computes F in float, for elements of storage types and numbers. Rounds the result to T unless F is a comparison.
 template <class F, storage_element T> struct in_float {
+  static constexpr bool computes_much = true;  // the conversions
+
   template <class... X> [[gnu::always_inline]] DEVPLACE_HD constexpr auto operator()(X... x) const {
     const auto result = F{}(static_cast<float>(x)...);
     if constexpr (std::is_same_v<decltype(result), const float>)
