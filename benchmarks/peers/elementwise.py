@@ -24,11 +24,15 @@ SETS = ("generic", "avx2", "avx512")
 def functions():
     x = torch.randn(128, 256)
     positive, y = x.abs(), torch.empty(128, 256)
-    short = {dtype: (x.to(dtype), positive.to(dtype), y.to(dtype)) for dtype in (torch.bfloat16, torch.half)}
 
-    def add(dtype):
-        a, b, result = short[dtype]
-        torch.add(a, b, out=result)
+    def of_short(name, dtype):
+        a, b, short = x.to(dtype), positive.to(dtype), y.to(dtype)
+        return {
+            f"add_{name}": lambda: torch.add(a, b, out=short),
+            f"exp_{name}": lambda: torch.exp(a, out=short),
+            f"to_{name}": lambda: short.copy_(x),
+            f"from_{name}": lambda: y.copy_(a),
+        }
 
     return {
         "add": lambda: torch.add(x, positive, out=y),
@@ -45,8 +49,8 @@ def functions():
         "leaky_relu": lambda: functional.leaky_relu(x),
         "elu": lambda: functional.elu(x),
         "softmax": lambda: torch.softmax(x, 1),
-        "add_bf16": lambda: add(torch.bfloat16),
-        "add_half": lambda: add(torch.half),
+        **of_short("bf16", torch.bfloat16),
+        **of_short("half", torch.half),
     }
 
 
@@ -67,9 +71,14 @@ def main():
     print(f"{threads} thread(s), median of {rounds} rounds, ns per element; torch {torch.__version__}", end=", ")
     print(torch.backends.cpu.get_cpu_capability())
     print(" " * 10 + "".join(f"{isa:>9}" for isa in SETS) + f"{'PyTorch':>9}  PyTorch / {SETS[-1]}")
+    slower = []
     for name, of in times.items():
         medians = [statistics.median(taken) * 1e9 / 32768 for taken in of]
-        print(f"{name:10}" + "".join(f"{value:9.2f}" for value in medians) + f"{medians[-1] / medians[-2]:10.2f}")
+        ratio = medians[-1] / medians[-2]
+        if ratio < 1:
+            slower.append(name)
+        print(f"{name:10}" + "".join(f"{value:9.2f}" for value in medians) + f"{ratio:10.2f}")
+    print("below 1.0:", ", ".join(slower) or "none")
 
 
 if __name__ == "__main__":

@@ -27,10 +27,15 @@ using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
-template <class Short, class X> double seconds_of_short(const X& x, const X& positive) {
+template <class Short, class X> double seconds_of_short(const std::string& function, const X& x, const X& positive) {
   const dp::tensor a = dp::cast<Short>(x), b = dp::cast<Short>(positive);
   dp::tensor y = a + b;
-  return time_of([&] { y = a + b; });
+  dp::tensor floats = dp::cast<float>(a);
+  if (function == "add") return time_of([&] { y = a + b; });
+  if (function == "exp") return time_of([&] { y = dp::exp(a); });
+  if (function == "to") return time_of([&] { y = dp::cast<Short>(x); });
+  if (function == "from") return time_of([&] { floats = dp::cast<float>(a); });
+  return dp::bench::not_done;
 }
 
 double seconds(const std::string& function) {
@@ -52,9 +57,10 @@ double seconds(const std::string& function) {
   if (function == "leaky_relu") return time_of([&] { y = dp::where(x > 0, x, 0.01f * x); });
   if (function == "elu") return time_of([&] { y = dp::where(x > 0, x, dp::expm1(x)); });
   if (function == "softmax") return time_of([&] { dp::softmax_into(y, x); });
-  if (function == "add_bf16") return seconds_of_short<dp::bf16>(x, positive);
-  if (function == "add_half") return seconds_of_short<dp::half>(x, positive);
-  return dp::bench::not_done;
+  const std::size_t type = function.find('_');
+  const std::string name = function.substr(0, type);
+  return function.ends_with("_half") ? seconds_of_short<dp::half>(name, x, positive)
+                                     : seconds_of_short<dp::bf16>(name, x, positive);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ double worst_between(double low, double high, const Formula& formula, const Exac
 
 long double exact_gelu(long double x) { return x * std::erfc(-x * 0.70710678118654752440L) / 2; }
 long double exact_silu(long double x) { return x / (1 + std::exp(-x)); }
+long double exact_sigmoid(long double x) { return 1 / (1 + std::exp(-x)); }
 long double exact_gelu_tanh(long double x) {
   return x / (1 + std::exp(-1.59576912160573071176L * (x + 0.044715L * x * x * x)));
 }
@@ -50,6 +51,9 @@ TEMPLATE_TEST_CASE("activations are accurate also where they almost vanish", "[o
   const auto silu = [](const auto& x) { return dp::silu(x); };
   CHECK(worst_between<TestType>(single ? -87 : -708, 40, silu, exact_silu) <= 6);
   CHECK(worst_between<TestType>(-3, 3, silu, exact_silu) <= 6);
+  const auto sigmoid = [](const auto& x) { return dp::sigmoid(x); };
+  CHECK(worst_between<TestType>(single ? -87 : -708, 40, sigmoid, exact_sigmoid) <= 3);
+  CHECK(worst_between<TestType>(-3, 3, sigmoid, exact_sigmoid) <= 3);
   const auto softplus = [](const auto& x) { return dp::softplus(x); };
   CHECK(worst_between<TestType>(single ? -87 : -708, 40, softplus, exact_softplus) <= 4);
   CHECK(worst_between<TestType>(-3, 3, softplus, exact_softplus) <= 4);

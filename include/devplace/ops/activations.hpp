@@ -24,10 +24,10 @@ template <class T> struct logistic {
   T slope;
 
   [[gnu::always_inline]] DEVPLACE_HD inline explicit logistic(T a, T exponent) {
-    const T e = fast_exp_below_64(-at_most(limit, exponent));
-    const T share = T{1} / (T{1} + e);
-    probability = e * share;
-    slope = a * (probability * share);
+    const exponential_quotient<T> e(-at_most(limit, exponent));
+    const T scale = T{1} / (e.denominator + e.numerator());
+    probability = e.numerator() * scale;
+    slope = a * (probability * (e.denominator * scale));
   }
   [[gnu::always_inline]] DEVPLACE_HD inline explicit logistic(T a) : logistic(a, a) {}
 };

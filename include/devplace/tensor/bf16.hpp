@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <devplace/config.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/round_to_16_bits.hpp>
 
 namespace devplace {
@@ -45,9 +46,10 @@ class bf16 {
  private:
   DEVPLACE_HD static constexpr std::uint16_t rounded(float value) {
     const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, value);
-    // Finds NaNs by their bits, because -ffast-math removes comparisons.
-    if ((bits & 0x7fffffff) > 0x7f800000) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
-    return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    // Finds NaNs by their bits, because -ffast-math removes comparisons. AVX2 compares signed integers alone.
+    const bool is_nan = static_cast<std::int32_t>(bits & 0x7fffffff) > 0x7f800000;
+    const std::uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
+    return static_cast<std::uint16_t>(detail::chosen_bits(is_nan, bits | 0x400000, rounded) >> 16);
   }
 
   std::uint16_t bits_;

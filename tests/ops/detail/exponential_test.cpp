@@ -43,6 +43,26 @@ TEMPLATE_TEST_CASE("fast_exp's special values", "[ops]", float, double) {
   CHECK(fast_exp(limits::denorm_min()) == 1);
 }
 
+TEMPLATE_TEST_CASE("the quotient for exp(x - rest) is within 3 ulp, subnormal results included", "[ops]", float,
+                   double) {
+  using quotient = devplace::detail::exponential_quotient<TestType>;
+  const double low = std::is_same_v<TestType, float> ? -103.9 : -745.1;
+  double worst = 0;
+  for (int i = 0; i <= 400000; ++i) {
+    const auto x = static_cast<TestType>(low - (low - 64) * i / 400000);
+    const TestType rest = static_cast<TestType>(i % 17 - 8) / 64;
+    const quotient e(x), less(x, rest);
+    worst = larger(worst, ulps(e.numerator() / e.denominator, std::exp(wider<TestType>{x})));
+    worst =
+        larger(worst, ulps(less.numerator() / less.denominator, std::exp(wider<TestType>{x} - wider<TestType>{rest})));
+  }
+  CHECK(worst <= 3);
+  const quotient least(devplace::detail::least_exponent<TestType>), one(-TestType{0});
+  CHECK(least.numerator() / least.denominator == 0);
+  CHECK(one.numerator() == one.denominator);
+  CHECK(std::isnan(quotient(std::numeric_limits<TestType>::quiet_NaN()).numerator()));
+}
+
 TEMPLATE_TEST_CASE("fast_exp_below_64 is bitwise equal to fast_exp", "[ops]", float, double) {
   using devplace::detail::fast_exp, devplace::detail::fast_exp_below_64, devplace::detail::least_exponent;
   const TestType least = least_exponent<TestType> - TestType{0.5};

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <devplace/backend/cpu/convert_elements.hpp>
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
-#include <devplace/backend/cpu/detail/mixed_kernels.hpp>
 #include <devplace/base/thread_team.hpp>
 #include <devplace/runtime/update.hpp>
 

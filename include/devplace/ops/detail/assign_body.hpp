@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/half_blocks.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/square_roots.hpp>
 #include <devplace/ops/detail/tree.hpp>

@@ -125,11 +125,14 @@ DEVPLACE_DETAIL_FUNCTION(exponential_minus_one, fast_expm1);
 DEVPLACE_DETAIL_FUNCTION(error_function, fast_erf);
 #undef DEVPLACE_DETAIL_FUNCTION
 
-/// 1 / (1 + exp(-x)): for large negative x, exp overflows to infinity and the quotient is 0.
+/// 1 / (1 + exp(-x)) by exp(-|x|), which never overflows, so that small results are accurate, too.
 struct sigmoid {
   static constexpr bool floating_only = true, computes_much = true;
 
-  template <class T> [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const { return T{1} / (T{1} + fast_exp(-x)); }
+  template <class T> [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const {
+    const exponential_quotient<T> e(-std::fabs(limited_to(exponential_constants<T>::limit, x)));
+    return chosen(x < T{0}, e.numerator(), e.denominator) / (e.denominator + e.numerator());
+  }
 };
 
 /// Rounds to nearest between floating-point types. From floating point to integers, truncates towards zero, clamps to
@@ -151,6 +154,8 @@ template <class To> struct convert {
 
 /// Computes F in float, for elements of storage types and numbers. Rounds the result to T unless F is a comparison.
 template <class F, storage_element T> struct in_float {
+  static constexpr bool computes_much = true;  // the conversions
+
   template <class... X> [[gnu::always_inline]] DEVPLACE_HD constexpr auto operator()(X... x) const {
     const auto result = F{}(static_cast<float>(x)...);
     if constexpr (std::is_same_v<decltype(result), const float>)

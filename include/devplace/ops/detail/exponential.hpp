@@ -50,6 +50,28 @@ template <int K, int Last, class T> [[gnu::always_inline]] DEVPLACE_HD constexpr
     return exponential_series<K + 1, Last>(r) * r + inverse_factorial<T, K>;
 }
 
+/// Horner's scheme for a polynomial of x^Step with the coefficients from number `K` on at distances of `Step`.
+template <const auto& Coefficients, std::size_t K = 0, std::size_t Step = 1, class T>
+[[gnu::always_inline]] DEVPLACE_HD constexpr T polynomial_of(T power) {
+  constexpr T coefficient = Coefficients[K];
+  if constexpr (K + Step >= sizeof(Coefficients) / sizeof(T))
+    return coefficient;
+  else
+    return polynomial_of<Coefficients, K + Step, Step>(power) * power + coefficient;
+}
+
+/// Coefficients of Pade's approximant exp(r / D) = (even + odd) / (even - odd), where even and odd are the sums of even
+/// and odd powers of r. For |r / D| = log 2 / 2, its error is below 2^-27 or 2^-57.
+template <class T, int D> struct pade;
+template <int D> struct pade<float, D> {
+  static constexpr float coefficients[] = {120.0f * D * D * D, 60.0f * D * D, 12.0f * D, 1};
+};
+template <int D> struct pade<double, D> {
+  static constexpr double cube = D * D * D;
+  static constexpr double coefficients[] = {
+      665280 * cube * cube, 332640 * cube * D * D, 75600 * cube * D, 10080 * cube, 840 * D * D, 42 * D, 1};
+};
+
 /// Clamps x to -limit..limit; NaN stays. Uses masks of integers: g++ does not vectorise floating-point comparisons,
 /// which can trap, and turns a condition into a branch.
 template <class T> [[gnu::always_inline]] DEVPLACE_HD inline T limited_to(T limit, T x) {
@@ -109,21 +131,48 @@ template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_e
 /// A number whose exp is 0.
 template <floating_element T> inline constexpr T least_exponent = -exponential_constants<T>::limit;
 
-/// Returns the bits of fast_exp(x) for least_exponent - 1/2 <= x <= 64, and NaN for NaN, in fewer instructions: raises
-/// k in 2^k exp(r), so that 2^k is never subnormal.
-template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_exp_below_64(T x) {
+/// x / Divisor = k log 2 + r / Divisor for least_exponent - 1/2 <= x / Divisor <= 64, with k raised so that 2^k is
+/// never subnormal. The divisor is 1 or -2, which changes no rounding.
+template <floating_element T, int Divisor = 1> struct raised_exponent {
   using constants = exponential_constants<T>;
-  using bits = std::make_unsigned_t<typename constants::bits>;
   // `added` is even, so that halves round to the same integers as in fast_exp.
-  constexpr int raised = sizeof(T) == 4 ? 25 : 55, added = raised + static_cast<int>(constants::bias);
-  constexpr T rounder = constants::rounder + static_cast<T>(added);
-  constexpr T lowered = T{1} / static_cast<T>(std::int64_t{1} << raised);
-  const T shifted = DEVPLACE_AS_WRITTEN(x * static_cast<T>(1.44269504088896340736) + rounder);
-  const T whole = DEVPLACE_AS_WRITTEN(shifted - rounder);
-  const T r = DEVPLACE_AS_WRITTEN(x - whole * constants::log2_high) - whole * constants::log2_low;
-  const T series = exponential_series<0, constants::degree>(r);
-  return DEVPLACE_AS_WRITTEN(series * power_of_two<T>(same_bits<bits>(shifted))) * lowered;
+  static constexpr int raised = sizeof(T) == 4 ? 25 : 55, added = raised + static_cast<int>(constants::bias);
+  static constexpr T lowered = T{1} / static_cast<T>(std::int64_t{1} << raised);
+  T r;
+  T power;  ///< 2^k / lowered
+
+  [[gnu::always_inline]] DEVPLACE_HD inline explicit raised_exponent(T x) {
+    constexpr T rounder = constants::rounder + static_cast<T>(added);
+    const T shifted = DEVPLACE_AS_WRITTEN(x * static_cast<T>(1.44269504088896340736 / Divisor) + rounder);
+    const T whole = DEVPLACE_AS_WRITTEN(shifted - rounder);
+    r = DEVPLACE_AS_WRITTEN(x - whole * (Divisor * constants::log2_high)) - whole * (Divisor * constants::log2_low);
+    power = power_of_two<T>(same_bits<std::make_unsigned_t<typename constants::bits>>(shifted));
+  }
+};
+
+/// Returns the bits of fast_exp(x) for least_exponent - 1/2 <= x <= 64, and NaN for NaN, in fewer instructions.
+template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_exp_below_64(T x) {
+  const raised_exponent<T> parts(x);
+  const T series = exponential_series<0, exponential_constants<T>::degree>(parts.r);
+  return DEVPLACE_AS_WRITTEN(series * parts.power) * parts.lowered;
 }
+
+/// exp((x - rest) / Divisor) = numerator() / denominator, for a further quotient: least_exponent - 1/2 <= x / Divisor
+/// <= 64 and |rest / Divisor| <= 1/8.
+template <floating_element T, int Divisor = 1> struct exponential_quotient {
+  T raised;  ///< the numerator / raised_exponent<T>::lowered
+  T denominator;
+
+  [[gnu::always_inline]] DEVPLACE_HD inline explicit exponential_quotient(T x, T rest = T{0}) {
+    const raised_exponent<T, Divisor> parts(x);
+    const T r = DEVPLACE_AS_WRITTEN(parts.r - rest), square = r * r;
+    const T even = DEVPLACE_AS_WRITTEN(polynomial_of<pade<T, Divisor>::coefficients, 0, 2>(square));
+    const T odd = DEVPLACE_AS_WRITTEN(r * polynomial_of<pade<T, Divisor>::coefficients, 1, 2>(square));
+    raised = DEVPLACE_AS_WRITTEN((even + odd) * parts.power);
+    denominator = even - odd;
+  }
+  [[gnu::always_inline]] DEVPLACE_HD inline T numerator() const { return raised * raised_exponent<T>::lowered; }
+};
 
 /// exp(x) - 1 within 3 ulp, also for small x; exactly -1 and infinity beyond the limits, -0 for -0, NaN for NaN:
 /// 2^k (exp(r) - 1) + (2^k - 1).

@@ -9,40 +9,37 @@
 
 namespace devplace::detail {
 
-/// Constants of the normal distribution's tail for a floating-point format. The coefficients are those of the
-/// polynomial p in Phi(-a) = exp(-a^2 / 2) p(q) / (a + 5), q = (a - 5) / (a + 5). tests/reference/fit_normal_tail.py
-/// prints the coefficients.
+/// Constants of the normal distribution's tail for a floating-point format. The coefficients are those of Phi(-a) =
+/// exp(-a^2 / 2) numerator(a) / (raised_exponent::lowered denominator(a)). All are positive, so that no digits cancel.
+/// tests/reference/fit_normal_tail.py prints them.
 template <floating_element T> struct normal_constants;
 
 template <> struct normal_constants<float> {
   static constexpr float limit = 14.43f;  // exp(-limit^2 / 2) and Phi(-limit) round to 0
   static constexpr int low_bits = 12;     // without these bits, a number's square is exact
   static constexpr int erf_terms = 7;     // (1/2)^14 / (7! 15) < 2^-29
-  static constexpr float coefficients[] = {7.69193051e-1f,  -6.65382472e-1f, 4.95305464e-1f, -3.13534464e-1f,
-                                           1.65022509e-1f,  -6.91023254e-2f, 2.07922791e-2f, -3.07144216e-3f,
-                                           -8.52651583e-4f, 6.60748697e-4f,  1.09390882e-4f};
+  static constexpr float numerator[] = {1.40901514e-6f, 1.24232401e-6f, 5.2183251e-7f, 1.16388325e-7f, 1.18895259e-8f};
+  static constexpr float denominator[] = {94.557405f, 158.816898f, 114.457873f, 44.8774789f, 9.78979755f, 1};
 };
 
 template <> struct normal_constants<double> {
   static constexpr double limit = 38.61;
   static constexpr int low_bits = 27;
   static constexpr int erf_terms = 13;  // (1/2)^26 / (13! 27) < 2^-57
-  static constexpr double coefficients[] = {
-      7.6919304975006296e-1,  -6.653825028900567e-1,  4.9530561596997641e-1,  -3.1353315667130454e-1,
-      1.6502036617038472e-1,  -6.9118638706310164e-2, 2.079506679988318e-2,   -2.9933767705085424e-3,
-      -7.9786939846607011e-4, 5.4489906477312989e-4,  -5.9375728009915864e-5, -4.9762814270585805e-5,
-      1.6681213742042061e-5,  3.9809021578680411e-6,  -2.7692670959974302e-6, -3.3661536810124712e-7,
-      4.331410356862585e-7,   4.2274993740065348e-8,  -6.594221662477223e-8,  -9.3135609943260591e-9,
-      7.663071800760041e-9,   1.753048401408232e-9,   -1.5877468827473365e-10};
+  static constexpr double numerator[] = {2.3868343334975256e-11, 3.9635716559751353e-11, 3.2620551580179764e-11,
+                                         1.7197009691474761e-11, 6.3718697963849441e-12, 1.7261082391188198e-12,
+                                         3.4578238653191885e-13, 5.0647552947851991e-14, 5.2116601502596791e-15,
+                                         3.4267962637238336e-16, 1.1072872629955403e-17};
+  static constexpr double denominator[] = {1719895.39438953,   4228332.3546443022, 4864331.8695770131,
+                                           3463610.2568426707, 1700123.5977724373, 605745.20201409646,
+                                           160398.34441169402, 31696.553596939183, 4604.9687629947892,
+                                           471.66920431385496, 30.947671649890388, 1};
 };
 
-/// Horner's scheme for the tail's coefficients from number `K`.
-template <std::size_t K, class T> [[gnu::always_inline]] DEVPLACE_HD constexpr T normal_series(T q) {
-  constexpr T coefficient = normal_constants<T>::coefficients[K];
-  if constexpr (K + 1 == sizeof(normal_constants<T>::coefficients) / sizeof(T))
-    return coefficient;
-  else
-    return normal_series<K + 1>(q) * q + coefficient;
+/// A polynomial of a in two parts, which round less often than one.
+template <const auto& Coefficients, class T> [[gnu::always_inline]] DEVPLACE_HD constexpr T normal_series(T a) {
+  const T square = a * a;
+  return polynomial_of<Coefficients, 0, 2>(square) + a * polynomial_of<Coefficients, 1, 2>(square);
 }
 
 /// erf(x) sqrt(pi) / (2 x) = sum of (-x^2)^n / (n! (2 n + 1)) from term `N`, times (-1)^N n! / x^2N.
@@ -54,27 +51,21 @@ template <int N, class T> [[gnu::always_inline]] DEVPLACE_HD constexpr T erf_ser
     return erf_series<N + 1>(square) * square + term;
 }
 
-/// exp(-x^2 / 2) within 3 ulp for |x| <= normal_constants::limit; at the limit, the result is 0. Corrects the rounding
-/// error of x^2, which exp magnifies by x^2 / 2.
-template <class T> [[gnu::always_inline]] DEVPLACE_HD inline T gaussian(T x) {
-  using bits = typename exponential_constants<T>::bits;
-  const T high = same_bits<T>(same_bits<bits>(x) & -(bits{1} << normal_constants<T>::low_bits));
-  const T exact = high * high;
-  const T rest = DEVPLACE_AS_WRITTEN(x - high) * (x + high);
-  const T square = DEVPLACE_AS_WRITTEN(exact + rest);
-  const T error = rest - DEVPLACE_AS_WRITTEN(square - exact);
-  const T e = fast_exp_below_64(square * T{-0.5});
-  return e - e * (error * T{0.5});
-}
-
-/// The tail of the standard normal distribution: exp(-a^2 / 2), and Phi(-a) within 9 ulp, for 0 <= a <= limit.
+/// The tail of the standard normal distribution: exp(-a^2 / 2) within 3 ulp, and Phi(-a) within 9 ulp, for 0 <= a <=
+/// limit; at the limit, both are 0. Computes exp(-(high^2 - rest) / 2), because exp would magnify the rounding error
+/// of a^2 by a^2 / 2; `high` has so few bits that its square is exact.
 template <class T> struct normal_tail {
   T density;      ///< exp(-a^2 / 2)
   T probability;  ///< Phi(-a)
 
-  [[gnu::always_inline]] DEVPLACE_HD inline explicit normal_tail(T a) : density(gaussian(a)) {
-    const T scale = T{1} / (a + T{5});
-    probability = density * (normal_series<0>((a - T{5}) * scale) * scale);
+  [[gnu::always_inline]] DEVPLACE_HD inline explicit normal_tail(T a) {
+    using bits = typename exponential_constants<T>::bits;
+    const T high = same_bits<T>(same_bits<bits>(a) & -(bits{1} << normal_constants<T>::low_bits));
+    const T rest = DEVPLACE_AS_WRITTEN(high - a) * DEVPLACE_AS_WRITTEN(high + a);
+    const exponential_quotient<T, -2> e(DEVPLACE_AS_WRITTEN(high * high), rest);
+    density = e.numerator() / e.denominator;
+    probability = e.raised * normal_series<normal_constants<T>::numerator>(a) /
+                  (e.denominator * normal_series<normal_constants<T>::denominator>(a));
   }
 };
 

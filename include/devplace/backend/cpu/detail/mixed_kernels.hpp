@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include <devplace/backend/cpu/convert_elements.hpp>
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/backend/cpu/detail/mixed_product.hpp>
@@ -14,7 +15,7 @@
 #include <devplace/config.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Products and conversions of bf16 and half, compiled for each instruction set like the code of instruction_sets.hpp.
+// Products of bf16 and half, compiled for each instruction set like the code of instruction_sets.hpp.
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
@@ -27,8 +28,6 @@ namespace generic {
 }  // namespace generic
 
 #if defined(__x86_64__)
-  #define DEVPLACE_WIDEN_HALF "vcvtph2ps %1, %0"
-  #define DEVPLACE_NARROW_HALF "vcvtps2ph $0, %1, %0"
 
 namespace avx2 {
 
@@ -58,18 +57,7 @@ namespace amx {
 
 }  // namespace amx
 
-  #undef DEVPLACE_NARROW_HALF
-  #undef DEVPLACE_WIDEN_HALF
 #endif
-
-/// Converts `count` elements; one type is a 16-bit type and the other is float.
-void convert_elements(auto* to, const auto* from, std::size_t count, [[maybe_unused]] cpu_isa isa = current_isa()) {
-#if defined(__x86_64__)
-  if (isa >= cpu_isa::avx512) return avx512::convert_array(to, from, count);
-  if (isa >= cpu_isa::avx2) return avx2::convert_array(to, from, count);
-#endif
-  generic::convert_array(to, from, count);
-}
 
 /// The functions and tile sizes of 16-bit products for one instruction set.
 template <class T, class Result> struct mixed_kernels {
