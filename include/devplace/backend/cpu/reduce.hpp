@@ -66,6 +66,8 @@ template <class Accumulator> class blocked_reduction {
       const std::size_t group_work = count_ * groups_.width() + 1;
       parallel_ranges(groups_.count(), 1 + parallel_work / group_work,
                       [&](std::size_t begin, std::size_t end) { whole(begin, end); });
+    } else if (groups_.count() >= 2 * static_cast<std::size_t>(thread_count())) {
+      parallel_indices(groups_.count(), 1, [&](std::size_t group) { in_chunks(group); });  // in_chunks on one thread
     } else {
       for (std::size_t group = 0; group < groups_.count(); ++group) in_chunks(group);
     }
