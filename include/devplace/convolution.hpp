@@ -19,16 +19,25 @@
 // The code that all convolutional networks share, for component compiled.
 namespace devplace::detail {
 
-DEVPLACE_COMPILED_LOOP(max_pool_functor<float>)
+#define DEVPLACE_LOOPS_OF(T)                               \
+  DEVPLACE_COMPILED_LOOP(max_pool_functor<T>)              \
+  DEVPLACE_COMPILED_LOOP(scale_channels_functor<T, float>) \
+  DEVPLACE_COMPILED_LOOP(batch_norm_gradient_functor<T, float>)
+DEVPLACE_LOOPS_OF(float)
+DEVPLACE_LOOPS_OF(bf16)
+DEVPLACE_LOOPS_OF(half)
+#undef DEVPLACE_LOOPS_OF
 DEVPLACE_COMPILED_LOOP(max_pool_gradient_functor<float>)
-DEVPLACE_COMPILED_LOOP(scale_channels_functor<float, float>)
-DEVPLACE_COMPILED_LOOP(batch_norm_gradient_functor<float, float>)
 
 }  // namespace devplace::detail
 
 namespace devplace::nn::detail {
 
 DEVPLACE_COMPILED_PLAIN(struct passes_of_convolution<float, backend::cpu>)
+DEVPLACE_COMPILED_PLAIN(struct passes_of_convolution<mixed<bf16>, backend::cpu>)
+DEVPLACE_COMPILED_PLAIN(struct passes_of_convolution<mixed<half>, backend::cpu>)
 DEVPLACE_COMPILED_PLAIN(struct passes_of_batch_norm<float, backend::cpu, false>)
+DEVPLACE_COMPILED_PLAIN(struct passes_of_batch_norm<mixed<bf16>, backend::cpu, false>)
+DEVPLACE_COMPILED_PLAIN(struct passes_of_batch_norm<mixed<half>, backend::cpu, false>)
 
 }  // namespace devplace::nn::detail
