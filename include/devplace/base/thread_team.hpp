@@ -113,16 +113,6 @@ inline const team_reference& current_team() {
   return process;
 }
 
-}  // namespace detail
-
-/// Size of the team that executes CPU work of this thread; 1 inside a parallel operation.
-inline int thread_count() {
-  const detail::team_reference& team = detail::current_team();
-  return team.size(team.team);
-}
-
-namespace detail {
-
 /// Whether the members of this thread's team are awake and begin work at once.
 inline bool team_is_awake() {
   const team_reference& team = current_team();
@@ -130,6 +120,12 @@ inline bool team_is_awake() {
 }
 
 }  // namespace detail
+
+/// Size of the team that executes CPU work of this thread; 1 inside a parallel operation.
+inline int thread_count() {
+  const detail::team_reference& team = detail::current_team();
+  return team.size(team.team);
+}
 
 /// Sets the size of the process's team, overriding OMP_NUM_THREADS and the affinity mask. Does not affect teams chosen
 /// by thread_team_scope. Throws argument_error unless 1 <= count <= 4096, and error inside a team_region or a function

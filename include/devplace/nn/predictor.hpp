@@ -21,7 +21,16 @@ namespace devplace {
 
 namespace detail {
 
-struct predictor_access;
+template <class Net, class Where, class P> inline constexpr bool not_printed<predictor<Net, Where, P>> = true;
+
+/// Makes predictors without a model.
+struct predictor_access {
+  /// Returns a predictor; `fill` receives its model of zeros and writes the parameters.
+  template <class Predictor, std::size_t Samples, class Fill>
+  static Predictor filled(batch<Samples> largest, const Fill& fill) {
+    return Predictor(Predictor::tile_of(largest), Predictor::filled(fill));
+  }
+};
 
 }  // namespace detail
 
@@ -146,18 +155,4 @@ template <class Net, placement Where, precision P = float> class predictor {
 template <class Net, class Where, class P, class... Largest>
 predictor(const model<Net, Where, P>&, Largest...) -> predictor<Net, Where, P>;
 
-namespace detail {
-
-template <class Net, class Where, class P> inline constexpr bool not_printed<predictor<Net, Where, P>> = true;
-
-/// Makes predictors without a model.
-struct predictor_access {
-  /// Returns a predictor; `fill` receives its model of zeros and writes the parameters.
-  template <class Predictor, std::size_t Samples, class Fill>
-  static Predictor filled(batch<Samples> largest, const Fill& fill) {
-    return Predictor(Predictor::tile_of(largest), Predictor::filled(fill));
-  }
-};
-
-}  // namespace detail
 }  // namespace devplace

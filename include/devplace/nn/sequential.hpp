@@ -40,20 +40,6 @@ struct last_layer<sequential<First, Rest...>>
     : last_layer<typename decltype(numbered_types<std::index_sequence_for<First, Rest...>, First,
                                                   Rest...>::template find<sizeof...(Rest)>())::type> {};
 
-}  // namespace detail
-
-/// Whether a layer, or a network's last layer, declares that its outputs are probabilities, or arbitrary numbers.
-/// Trainers reject networks that give probabilities if the loss has `takes_logits` or `takes_log_probabilities`, and
-/// networks that give arbitrary numbers if the loss has `takes_log_probabilities`.
-///@{
-template <class Net>
-inline constexpr bool gives_probabilities = requires { requires detail::last_layer<Net>::type::gives_probabilities; };
-template <class Net>
-inline constexpr bool gives_any_numbers = requires { requires detail::last_layer<Net>::type::gives_any_numbers; };
-///@}
-
-namespace detail {
-
 /// The plans of a chain of layers; each layer takes the output of the previous layer.
 template <std::size_t Index, class In, class Done, class... Layers> struct chain_plans;
 template <std::size_t Index, class In, class... Done> struct chain_plans<Index, In, std::tuple<Done...>> {
@@ -153,6 +139,17 @@ template <class... Entries> constexpr std::size_t count_of(entry_list<Entries...
 template <class... Entries> auto facts_of(entry_list<Entries...>) -> entry_facts<Entries...>;
 
 }  // namespace detail
+
+/// Whether a layer, or a network's last layer, declares that its outputs are probabilities, or arbitrary numbers.
+/// Trainers reject networks that give probabilities if the loss has `takes_logits` or `takes_log_probabilities`, and
+/// networks that give arbitrary numbers if the loss has `takes_log_probabilities`.
+///@{
+template <class Net>
+inline constexpr bool gives_probabilities = requires { requires detail::last_layer<Net>::type::gives_probabilities; };
+template <class Net>
+inline constexpr bool gives_any_numbers = requires { requires detail::last_layer<Net>::type::gives_any_numbers; };
+///@}
+
 }  // namespace devplace::nn
 
 namespace devplace::runtime {

@@ -110,6 +110,37 @@ using creation_of = creation<T, typename extents_of_sizes<Size...>::type, Where>
 
 }  // namespace DEVPLACE_CONFIGURATION
 
+template <class T> struct arange_body {
+  T* destination;
+  computed_t<T> start, step;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    if constexpr (std::is_integral_v<T>)
+      destination[i] = static_cast<T>(static_cast<std::uint64_t>(start) + i * static_cast<std::uint64_t>(step));
+    else
+      destination[i] = T(std::fma(static_cast<computed_t<T>>(i), step, start));
+  }
+};
+
+/// Number of elements start + i step that lie before stop.
+template <class T> std::size_t arange_size(T start, T stop, T step) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const double count = std::ceil((double{stop} - double{start}) / double{step});
+    if (!is_finite(count) || step == 0 || count >= 0x1p62)
+      throw argument_error({"arange: there is no end to the numbers from ", format_number(start), " to ",
+                            format_number(stop), " in steps of ", format_number(step), "."});
+    return count > 0 ? static_cast<std::size_t>(count) : 0;
+  } else {
+    if (step == 0) throw argument_error("arange: the step is 0; there is no end to the numbers.");
+    if (step > 0 ? stop <= start : stop >= start) return 0;
+    // Unsigned, so that differences of int64 do not overflow.
+    const auto wide = [](T x) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(x)); };
+    const std::uint64_t distance = step > 0 ? wide(stop) - wide(start) : wide(start) - wide(stop);
+    const std::uint64_t stride = step > 0 ? wide(step) : 0 - wide(step);
+    return static_cast<std::size_t>((distance - 1) / stride + 1);
+  }
+}
+
 }  // namespace devplace::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
@@ -157,41 +188,6 @@ template <tensor_like X> auto zeros_like(const X& x) {
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
-
-namespace devplace::detail {
-
-template <class T> struct arange_body {
-  T* destination;
-  computed_t<T> start, step;
-
-  DEVPLACE_HD void operator()(std::size_t i) const {
-    if constexpr (std::is_integral_v<T>)
-      destination[i] = static_cast<T>(static_cast<std::uint64_t>(start) + i * static_cast<std::uint64_t>(step));
-    else
-      destination[i] = T(std::fma(static_cast<computed_t<T>>(i), step, start));
-  }
-};
-
-/// Number of elements start + i step that lie before stop.
-template <class T> std::size_t arange_size(T start, T stop, T step) {
-  if constexpr (std::is_floating_point_v<T>) {
-    const double count = std::ceil((double{stop} - double{start}) / double{step});
-    if (!is_finite(count) || step == 0 || count >= 0x1p62)
-      throw argument_error({"arange: there is no end to the numbers from ", format_number(start), " to ",
-                            format_number(stop), " in steps of ", format_number(step), "."});
-    return count > 0 ? static_cast<std::size_t>(count) : 0;
-  } else {
-    if (step == 0) throw argument_error("arange: the step is 0; there is no end to the numbers.");
-    if (step > 0 ? stop <= start : stop >= start) return 0;
-    // Unsigned, so that differences of int64 do not overflow.
-    const auto wide = [](T x) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(x)); };
-    const std::uint64_t distance = step > 0 ? wide(stop) - wide(start) : wide(start) - wide(stop);
-    const std::uint64_t stride = step > 0 ? wide(step) : 0 - wide(step);
-    return static_cast<std::size_t>((distance - 1) / stride + 1);
-  }
-}
-
-}  // namespace devplace::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 

@@ -13,17 +13,13 @@
 #include <devplace/tensor/detail/number_options.hpp>
 #include <devplace/tensor/evaluated.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, rows, row_functor, terms, reducer)`: runs the functor for each row, and reduces `terms(row)`, which
 /// may read what the functor wrote. Backends without this operation use two others.
 struct losses_of_rows {};
 
-}  // namespace op
-
-}  // namespace devplace
+}  // namespace devplace::op
 
 namespace devplace::detail {
 

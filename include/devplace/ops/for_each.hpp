@@ -8,16 +8,14 @@
 #include <devplace/config.hpp>
 #include <devplace/place/backend.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, n, grain, f)`: calls f(i) for every i below n, in any order and concurrently.
 struct for_each {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace detail {
+namespace devplace::detail {
 
 /// Functors with range(begin, end), which the CPU calls instead of the functor for each index.
 template <class F>
@@ -42,8 +40,7 @@ void for_each_index(int ordinal, std::size_t n, std::size_t grain, const F& f) {
   if (n != 0) dispatch<op::for_each, Backend>(ordinal, n, grain, f);
 }
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail
 
 #include <devplace/backend/cpu/for_each.hpp>
 #include DEVPLACE_BACKENDS(for_each)

@@ -7,9 +7,7 @@
 #include <devplace/ops/step_launches.hpp>
 #include <devplace/place/backend.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// Provides a type `launches` in place of `run`. While a `launches::scope` of a launch_memory exists, this thread's
 /// launches on the backend's devices are collected; a sequence of launches that repeats earlier launches with equal
@@ -17,9 +15,9 @@ namespace op {
 /// by backends whose launches cost little (CPU, simulated devices).
 struct repeated_work {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace detail {
+namespace devplace::detail {
 
 /// Replaces the types of op::repeated_work.
 struct single_launches {
@@ -38,7 +36,6 @@ struct repeated_work_of<Backend> : std::type_identity<typename implementation<Ba
 /// The types that launch a trainer's steps.
 template <class Backend> using repeated_launches = typename repeated_work_of<Backend>::type;
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail
 
 #include DEVPLACE_BACKENDS(repeated_work)

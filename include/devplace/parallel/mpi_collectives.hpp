@@ -22,9 +22,7 @@
 #include <devplace/parallel/policy.hpp>
 #include <devplace/process/mpi.hpp>
 
-namespace devplace {
-
-namespace parallel {
+namespace devplace::parallel {
 
 /// A communicator that calls MPI's own non-blocking collectives, such as MPI_Iallreduce, and polls these and the
 /// group's monitor until the collectives complete. MPI chooses the order of summation: it may depend on the number of
@@ -231,9 +229,9 @@ template <class Backend> class mpi_collectives : public detail::participants {
   detail::mpi_unfinished unfinished_;
 };
 
-}  // namespace parallel
+}  // namespace devplace::parallel
 
-namespace collective {
+namespace devplace::collective {
 
 /// The engine that calls MPI's own collectives, for groups made by mpi_session or mpi_processes. It uses features of
 /// the machine's MPI, such as reductions in the network, but its bits are not reproducible elsewhere. A CUDA-aware MPI
@@ -252,5 +250,4 @@ struct mpi : engine_base<parallel::direct, parallel::mpi_collectives> {
   }
 };
 
-}  // namespace collective
-}  // namespace devplace
+}  // namespace devplace::collective

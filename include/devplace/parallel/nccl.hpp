@@ -44,6 +44,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
   static_assert(of_cuda_devices,
                 "devplace: collective::nccl connects CUDA devices, and these places have none; use collective::direct "
                 "or collective::ring, or a model on cuda places.");
+  enum execution : bool { at_once, started };
 
  public:
   /// The host does not wait for the devices, so a trainer continues before the result is complete.
@@ -58,11 +59,27 @@ template <class Backend> class nccl_communicator : public detail::participants {
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
-  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
-    all_reduce(buffers, count, op, at_once);
+  template <class T>
+  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op, execution mode = at_once) {
+    check(buffers.size());
+    const ncclRedOp_t operation = detail::nccl_operation<T>(op);
+    if constexpr (half_precision_element<T>)
+      sums_->all_reduce(buffers, count, mode);
+    else
+      execute(mode, count, "ncclAllReduce", {"all_reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
+        return ncclAllReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, to...);
+      });
   }
-  template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
-    reduce(buffers, count, op, root, at_once);
+  template <class T>
+  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root, execution mode = at_once) {
+    check(buffers.size(), root);
+    const ncclRedOp_t operation = detail::nccl_operation<T>(op);
+    if constexpr (half_precision_element<T>)
+      sums_->reduce(buffers, count, root, mode);
+    else
+      execute(mode, count, "ncclReduce", {"reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
+        return ncclReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, root, to...);
+      });
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     check(buffers.size(), root);
@@ -71,8 +88,22 @@ template <class Backend> class nccl_communicator : public detail::participants {
     });
   }
   template <class T>
-  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
-    reduce_scatter(buffers, begins, op, at_once);
+  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op,
+                      execution mode = at_once) {
+    check(buffers.size(), begins);
+    const ncclRedOp_t operation = detail::nccl_operation<T>(op);
+    if constexpr (half_precision_element<T>) return sums_->reduce_scatter(buffers, begins, mode);
+    const std::size_t equal = equal_part(begins), all = begins.back() - begins.front();
+    execute(mode, all, equal != 0 ? "ncclReduceScatter" : "ncclReduce", {"reduce_scatter", begins.back(), sizeof(T)},
+            [&](std::size_t k, auto... to) {
+              T* const own = buffers[k];
+              if (equal != 0)
+                return ncclReduceScatter(own + begins[0], own + begins[rank(k)], equal, detail::nccl_type<T>(),
+                                         operation, to...);
+              return for_each_part(begins, [&](int r, std::size_t first, std::size_t count) {
+                return ncclReduce(own + first, own + first, count, detail::nccl_type<T>(), operation, r, to...);
+              });
+            });
   }
   template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(buffers.size(), begins);
@@ -112,47 +143,6 @@ template <class Backend> class nccl_communicator : public detail::participants {
   ///@}
 
  private:
-  enum execution : bool { at_once, started };
-
-  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op, execution mode) {
-    check(buffers.size());
-    const ncclRedOp_t operation = detail::nccl_operation<T>(op);
-    if constexpr (half_precision_element<T>)
-      sums_->all_reduce(buffers, count, mode);
-    else
-      execute(mode, count, "ncclAllReduce", {"all_reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
-        return ncclAllReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, to...);
-      });
-  }
-  template <class T>
-  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root, execution mode) {
-    check(buffers.size(), root);
-    const ncclRedOp_t operation = detail::nccl_operation<T>(op);
-    if constexpr (half_precision_element<T>)
-      sums_->reduce(buffers, count, root, mode);
-    else
-      execute(mode, count, "ncclReduce", {"reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
-        return ncclReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, root, to...);
-      });
-  }
-  template <class T>
-  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, execution mode) {
-    check(buffers.size(), begins);
-    const ncclRedOp_t operation = detail::nccl_operation<T>(op);
-    if constexpr (half_precision_element<T>) return sums_->reduce_scatter(buffers, begins, mode);
-    const std::size_t equal = equal_part(begins), all = begins.back() - begins.front();
-    execute(mode, all, equal != 0 ? "ncclReduceScatter" : "ncclReduce", {"reduce_scatter", begins.back(), sizeof(T)},
-            [&](std::size_t k, auto... to) {
-              T* const own = buffers[k];
-              if (equal != 0)
-                return ncclReduceScatter(own + begins[0], own + begins[rank(k)], equal, detail::nccl_type<T>(),
-                                         operation, to...);
-              return for_each_part(begins, [&](int r, std::size_t first, std::size_t count) {
-                return ncclReduce(own + first, own + first, count, detail::nccl_type<T>(), operation, r, to...);
-              });
-            });
-  }
-
   void execute(execution mode, std::size_t elements, const char* nccl_call, const collective_call& call,
                const auto& enqueue) {
     if (mode == started)

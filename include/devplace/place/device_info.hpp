@@ -69,13 +69,6 @@ inline std::string cuda_component_missing() {
          "devplace::simulated_cuda, which needs no GPU) to target_link_libraries";
 }
 
-}  // namespace devplace::detail
-
-#include <devplace/backend/cpu/device_query.hpp>
-#include DEVPLACE_DEVICES(device_query)
-
-namespace devplace::detail {
-
 template <class Backend> void append_devices(std::vector<device_information>& found) {
   if constexpr (provided<Backend, op::device_query>) {
     using query = implementation<Backend, op::device_query>;
@@ -106,6 +99,9 @@ template <class Backend> std::string support_description() {
 }
 
 }  // namespace devplace::detail
+
+#include <devplace/backend/cpu/device_query.hpp>
+#include DEVPLACE_DEVICES(device_query)
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 

@@ -42,6 +42,15 @@ struct pinned_backend {};
 struct any_device {};
 struct cuda_backend : any_device {};
 
+/// Distinguishes shared memory from the CPU's own memory, which has ordinal 0 of the same backend.
+inline constexpr int shared_memory_ordinal = 1;
+
+template <class Backend, int Ordinal, bool HostAccessible> struct traits_of_place {
+  using backend_type = Backend;
+  static constexpr int ordinal = Ordinal;
+  static constexpr bool host_accessible = HostAccessible;
+};
+
 }  // namespace detail
 
 /// Backends: each is the code for one kind of place, for all ordinals. Translation units with different components have
@@ -56,19 +65,6 @@ struct pinned : detail::pinned_backend {};
 /// The backend of all devices, that is of processors with memory of their own.
 using device = cuda;
 }  // namespace backend::inline DEVPLACE_CONFIGURATION
-
-namespace detail {
-
-/// Distinguishes shared memory from the CPU's own memory, which has ordinal 0 of the same backend.
-inline constexpr int shared_memory_ordinal = 1;
-
-template <class Backend, int Ordinal, bool HostAccessible> struct traits_of_place {
-  using backend_type = Backend;
-  static constexpr int ordinal = Ordinal;
-  static constexpr bool host_accessible = HostAccessible;
-};
-
-}  // namespace detail
 
 /// Compile-time properties of a place `P`: `backend_type`, `ordinal`, and whether the host can access its memory.
 template <class P> struct place_traits;

@@ -38,6 +38,11 @@ template <class... P> struct checked_mesh {
                 "devplace: this placement names one place twice; name each place once, as in replicated<0, 1, 2>.");
 };
 
+template <class Kind, class Mesh> struct kind_on_mesh {
+  using kind = Kind;
+  using mesh = Mesh;
+};
+
 }  // namespace detail
 
 /// A full copy on each place.
@@ -71,15 +76,6 @@ template <class... P> struct devices {
 /// The mesh of a placement across processes; each process has the places of `Local`.
 template <class Local> struct processes_times {};
 
-namespace detail {
-
-template <class Kind, class Mesh> struct kind_on_mesh {
-  using kind = Kind;
-  using mesh = Mesh;
-};
-
-}  // namespace detail
-
 /// Properties of a placement, for generic code: `kind` and `mesh`.
 template <class Where> struct placement_traits;
 
@@ -107,6 +103,10 @@ concept placement = requires {
   typename placement_traits<Where>::kind;
   typename placement_traits<Where>::mesh;
 };
+
+/// A placement on one place.
+template <class Where>
+concept single_place = placement<Where> && place<Where>;
 
 namespace detail {
 
@@ -144,14 +144,6 @@ template <class P> across<P> placement_on(copies, processes_times<devices<P>>);
 template <class Where, class Kind>
 using with_kind_t = decltype(placement_on(Kind{}, typename placement_traits<Where>::mesh{}));
 
-}  // namespace detail
-
-/// A placement on one place.
-template <class Where>
-concept single_place = placement<Where> && place<Where>;
-
-namespace detail {
-
 template <class X> struct kind_lookup : std::type_identity<on_one_place> {};
 template <placement Where>
   requires(!single_place<Where>)
@@ -169,6 +161,27 @@ template <class Local> struct kind_lookup_in_process<across<Local>> {
 };
 /// kind_of for functions that work between the places of one process; `across<...>` does not compile.
 template <class X> using kind_in_process = typename kind_lookup_in_process<X>::type;
+
+template <class P, class... Places> constexpr bool is_among(devices<Places...>) {
+  return (std::same_as<P, Places> || ...);
+}
+
+template <class... P> std::string mesh_name(devices<P...>) {
+  std::string names;
+  (names.append(names.empty() ? "" : ", ").append(devplace::place_name<P>()), ...);
+  return names;
+}
+
+template <class Where> std::string placement_name(Where) {
+  if constexpr (place<Where>)
+    return mesh_name(typename placement_traits<Where>::mesh{});
+  else
+    return joined({kind_name(typename placement_traits<Where>::kind{}),
+                   mesh_name(typename placement_traits<Where>::mesh{}), ">"});
+}
+template <class Local> std::string placement_name(across<Local>) {
+  return joined({"across<", placement_name(Local{}), ">"});
+}
 
 }  // namespace detail
 
@@ -208,14 +221,6 @@ struct participants {
 /// The backend of all places of a placement.
 template <placement Where> using placement_backend_t = typename detail::mesh_of<Where>::backend_type;
 
-namespace detail {
-
-template <class P, class... Places> constexpr bool is_among(devices<Places...>) {
-  return (std::same_as<P, Places> || ...);
-}
-
-}  // namespace detail
-
 /// Whether a tensor, view, model or predictor, `X` or a reference to it, has elements on place `P` of this process:
 /// `is_on<decltype(model), cuda<0>>`. An `X` on several places is on each of these places.
 template <class X, place P>
@@ -240,27 +245,6 @@ using batch_placement_t =
 template <placement Where>
 using gradient_placement_t =
     std::conditional_t<single_place<Where>, Where, detail::with_kind_t<Where, summands<reduction::sum>>>;
-
-namespace detail {
-
-template <class... P> std::string mesh_name(devices<P...>) {
-  std::string names;
-  (names.append(names.empty() ? "" : ", ").append(devplace::place_name<P>()), ...);
-  return names;
-}
-
-template <class Where> std::string placement_name(Where) {
-  if constexpr (place<Where>)
-    return mesh_name(typename placement_traits<Where>::mesh{});
-  else
-    return joined({kind_name(typename placement_traits<Where>::kind{}),
-                   mesh_name(typename placement_traits<Where>::mesh{}), ">"});
-}
-template <class Local> std::string placement_name(across<Local>) {
-  return joined({"across<", placement_name(Local{}), ">"});
-}
-
-}  // namespace detail
 
 /// The placement's name: `cpu`, `cuda:1`, `replicated<cuda:0, cuda:1>`.
 template <placement Where> std::string placement_name() { return detail::placement_name(Where{}); }

@@ -26,7 +26,20 @@ using gradient_placement_from_t = std::conditional_t<std::is_same_v<Batch, Where
 
 namespace runtime {
 
-struct gradient_access;
+/// Access for backward and collectives, which know whether gradients are whole.
+struct gradient_access {
+  /// Leases the arenas of the model with this state; `loss_reduction` is the loss's reduction.
+  template <class Gradients>
+  static Gradients lease(std::shared_ptr<typename Gradients::state_type> state, devplace::reduction loss_reduction) {
+    return Gradients(std::move(state), loss_reduction);
+  }
+  /// Converts the lease to another placement.
+  template <placement Other, class Net, class Where, class P>
+  static gradients<Net, Other, P> as(gradients<Net, Where, P>&& lease) {
+    static_cast<void>(lease.arena());
+    return gradients<Net, Other, P>(std::move(lease.state_), lease.reduction_);
+  }
+};
 
 }  // namespace runtime
 
@@ -114,24 +127,5 @@ template <class Net, placement Where, precision P> class [[nodiscard]] gradients
   std::shared_ptr<state_type> state_;
   devplace::reduction reduction_;
 };
-
-namespace runtime {
-
-/// Access for backward and collectives, which know whether gradients are whole.
-struct gradient_access {
-  /// Leases the arenas of the model with this state; `loss_reduction` is the loss's reduction.
-  template <class Gradients>
-  static Gradients lease(std::shared_ptr<typename Gradients::state_type> state, devplace::reduction loss_reduction) {
-    return Gradients(std::move(state), loss_reduction);
-  }
-  /// Converts the lease to another placement.
-  template <placement Other, class Net, class Where, class P>
-  static gradients<Net, Other, P> as(gradients<Net, Where, P>&& lease) {
-    static_cast<void>(lease.arena());
-    return gradients<Net, Other, P>(std::move(lease.state_), lease.reduction_);
-  }
-};
-
-}  // namespace runtime
 
 }  // namespace devplace

@@ -56,14 +56,6 @@ namespace detail {
 template <class Split> inline constexpr bool is_split_sizes = false;
 template <std::size_t Places> inline constexpr bool is_split_sizes<split::sizes<Places>> = true;
 
-}  // namespace detail
-
-/// The ways to divide an axis: `split::even`, `split::torch`, `split::sizes{...}`.
-template <class Split>
-concept split_rule = std::same_as<Split, split::rule> || detail::is_split_sizes<Split>;
-
-namespace detail {
-
 /// The first index of each part along an axis, followed by the end of the last part.
 template <std::size_t Places> using part_begins = std::array<std::size_t, Places + 1>;
 
@@ -119,4 +111,9 @@ constexpr split::rule rule_of(split::rule rule) { return rule; }
 template <std::size_t Places> constexpr split::rule rule_of(const split::sizes<Places>&) { return split::even; }
 
 }  // namespace detail
+
+/// The ways to divide an axis: `split::even`, `split::torch`, `split::sizes{...}`.
+template <class Split>
+concept split_rule = std::same_as<Split, split::rule> || detail::is_split_sizes<Split>;
+
 }  // namespace devplace

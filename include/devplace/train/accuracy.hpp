@@ -52,6 +52,19 @@ struct below_source {
   DEVPLACE_HD std::int64_t operator()(std::size_t i) const { return numbers[i] < limit ? 1 : 0; }
 };
 
+template <class X> inline constexpr bool is_model = false;
+template <class Net, class Where, class P> inline constexpr bool is_model<model<Net, Where, P>> = true;
+template <class Net, class Where, class P> inline constexpr bool is_model<predictor<Net, Where, P>> = true;
+
+template <class X>
+concept model_like = is_model<X>;
+
+template <class X>
+concept epoch_like = requires(std::remove_cvref_t<X>& batches) { batches.begin(); };
+
+/// Parameter type of overloads for the argument `{}`: it converts better to this type than to the option structs.
+enum empty_braces : unsigned char {};
+
 }  // namespace devplace::detail
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
@@ -134,23 +147,6 @@ inline void check_top(std::size_t top, std::size_t classes) {
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
-
-namespace devplace::detail {
-
-template <class X> inline constexpr bool is_model = false;
-template <class Net, class Where, class P> inline constexpr bool is_model<model<Net, Where, P>> = true;
-template <class Net, class Where, class P> inline constexpr bool is_model<predictor<Net, Where, P>> = true;
-
-template <class X>
-concept model_like = is_model<X>;
-
-template <class X>
-concept epoch_like = requires(std::remove_cvref_t<X>& batches) { batches.begin(); };
-
-/// Parameter type of overloads for the argument `{}`: it converts better to this type than to the option structs.
-enum empty_braces : unsigned char {};
-
-}  // namespace devplace::detail
 
 namespace devplace {
 

@@ -35,6 +35,35 @@ constexpr std::size_t operator""_GiB(unsigned long long n) { return static_cast<
 
 }  // namespace literals
 
+/// The number of processes that memory_plan assumes for a model on `across<...>`: `processes<4>`.
+template <std::size_t Count> struct processes {};
+
+/// Bytes that training needs on the place with the largest demand, known at compile time:
+/// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts all allocations of model,
+/// optimizer and trainer; the sum is also the peak (`memory_usage::peak`). Not included are:
+/// - batches (`loader`), class weights and `clipping`;
+/// - allocations once per process: on a GPU `gpu_workspace`, 32 MiB more if the network has convolutions, and 256 MiB
+///   more if cuDNN's engines need them; on the CPU the packing buffers of the matrix engine (one set per thread);
+/// - copies of gradients that `collective::direct` makes on devices without access to each other's memory, up to 1 MiB
+///   for each other place;
+/// - the workspace that a model keeps after a prediction or after `accuracy`: `memory_plan<model_t,
+///   batch<n>>::activations`; and further memory while `accuracy` runs (member `accuracy`).
+///
+/// Without a rule, `memory_plan<model_t, batch<1024>>` plans the model and `predict_into(outputs, samples,
+/// batch<1024>{})`, for row-major batches and one call at a time; `memory_plan<predictor_t, batch<1024>>` plans a
+/// predictor made for this batch.
+///
+/// For a model across processes the last argument is the number of processes, and the batch is the whole batch:
+/// `memory_plan<model<net, across<cuda<0>>>, batch<256>, optim::adam, collective::sharded_all_reduce<>, processes<4>>`.
+/// The host memory through which processes exchange gradients is not included (member `exchange`).
+template <class Model, class Batch, class Rule = void, class Policy = collective::all_reduce<>, class Processes = void>
+struct memory_plan {
+  static_assert(detail::accepted<Batch>,
+                "devplace: memory_plan: the arguments are a model with its placement, a batch and an optimizer: "
+                "memory_plan<model<Net, Where>, batch<64>, optim::adam>.");
+  static constexpr std::size_t bytes = 0;  ///< none
+};
+
 namespace train::detail {
 
 /// Bytes that a trainer needs on a place in addition to model and optimizer.
@@ -75,39 +104,6 @@ inline constexpr std::size_t scalar_bytes = 2 * devplace::detail::alignment;
 /// Workspace of operations on a GPU, per place and process: the sum of cuda_product_workspace and
 /// cuda_reduction_workspace (backend/cuda/workspace.hpp).
 inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (std::size_t{516} << 10);
-
-}  // namespace train::detail
-
-/// The number of processes that memory_plan assumes for a model on `across<...>`: `processes<4>`.
-template <std::size_t Count> struct processes {};
-
-/// Bytes that training needs on the place with the largest demand, known at compile time:
-/// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts all allocations of model,
-/// optimizer and trainer; the sum is also the peak (`memory_usage::peak`). Not included are:
-/// - batches (`loader`), class weights and `clipping`;
-/// - allocations once per process: on a GPU `gpu_workspace`, 32 MiB more if the network has convolutions, and 256 MiB
-///   more if cuDNN's engines need them; on the CPU the packing buffers of the matrix engine (one set per thread);
-/// - copies of gradients that `collective::direct` makes on devices without access to each other's memory, up to 1 MiB
-///   for each other place;
-/// - the workspace that a model keeps after a prediction or after `accuracy`: `memory_plan<model_t,
-///   batch<n>>::activations`; and further memory while `accuracy` runs (member `accuracy`).
-///
-/// Without a rule, `memory_plan<model_t, batch<1024>>` plans the model and `predict_into(outputs, samples,
-/// batch<1024>{})`, for row-major batches and one call at a time; `memory_plan<predictor_t, batch<1024>>` plans a
-/// predictor made for this batch.
-///
-/// For a model across processes the last argument is the number of processes, and the batch is the whole batch:
-/// `memory_plan<model<net, across<cuda<0>>>, batch<256>, optim::adam, collective::sharded_all_reduce<>, processes<4>>`.
-/// The host memory through which processes exchange gradients is not included (member `exchange`).
-template <class Model, class Batch, class Rule = void, class Policy = collective::all_reduce<>, class Processes = void>
-struct memory_plan {
-  static_assert(detail::accepted<Batch>,
-                "devplace: memory_plan: the arguments are a model with its placement, a batch and an optimizer: "
-                "memory_plan<model<Net, Where>, batch<64>, optim::adam>.");
-  static constexpr std::size_t bytes = 0;  ///< none
-};
-
-namespace train::detail {
 
 /// Number of processes that share a batch; `Processes` is void for a single process.
 template <class Processes> inline constexpr std::size_t process_count = 1;

@@ -14,43 +14,8 @@
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
-namespace generic {
-
-#define DEVPLACE_TARGET
-#define DEVPLACE_LANES 4
-#include <devplace/backend/cpu/detail/convert_elements_body.hpp>
-#undef DEVPLACE_LANES
-#undef DEVPLACE_TARGET
-
-}  // namespace generic
-
-#if defined(__x86_64__)
-  #define DEVPLACE_WIDEN_HALF "vcvtph2ps %1, %0"
-  #define DEVPLACE_NARROW_HALF "vcvtps2ph $0, %1, %0"
-
-namespace avx2 {
-
-  #define DEVPLACE_TARGET __attribute__((target("avx2,fma,f16c")))
-  #define DEVPLACE_LANES 8
-  #include <devplace/backend/cpu/detail/convert_elements_body.hpp>
-  #undef DEVPLACE_LANES
-  #undef DEVPLACE_TARGET
-
-}  // namespace avx2
-
-namespace avx512 {
-
-  #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")))
-  #define DEVPLACE_LANES 16
-  #include <devplace/backend/cpu/detail/convert_elements_body.hpp>
-  #undef DEVPLACE_LANES
-  #undef DEVPLACE_TARGET
-
-}  // namespace avx512
-
-  #undef DEVPLACE_NARROW_HALF
-  #undef DEVPLACE_WIDEN_HALF
-#endif
+#define DEVPLACE_BODY <devplace/backend/cpu/detail/convert_elements_body.hpp>
+#include <devplace/backend/cpu/detail/each_instruction_set_body.hpp>
 
 /// Converts `count` elements; one type is a 16-bit type and the other is float.
 template <class To, class From>

@@ -10,17 +10,15 @@
 #include <devplace/ops/detail/reduced_inputs.hpp>
 #include <devplace/place/backend.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, channel_plan)`: two sums for each channel, over all samples and positions. The bits of results do not
 /// depend on the number of threads.
 struct channel_sums {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace detail {
+namespace devplace::detail {
 
 /// to = sum, or to + sum if `accumulate`.
 template <class T> DEVPLACE_HD void store_sum(T& to, double sum, bool accumulate) {
@@ -76,8 +74,7 @@ template <class Backend, class Terms> void sum_channels(int ordinal, const chann
   dispatch<op::channel_sums, Backend>(ordinal, channel_plan<Terms>{shape, terms});
 }
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail
 
 #include <devplace/backend/cpu/channel_sums.hpp>
 #include DEVPLACE_BACKENDS(channel_sums)

@@ -13,9 +13,7 @@
 #include <devplace/ops/detail/operand.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail {
 
 /// The view of an operand, which is a tensor or a view.
 template <class X>
@@ -105,5 +103,4 @@ constexpr std::size_t row_grain(std::size_t columns, std::size_t cost) {
   return grain == 0 ? 1 : grain;
 }
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail

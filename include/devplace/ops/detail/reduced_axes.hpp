@@ -19,18 +19,6 @@ namespace devplace::detail {
 template <class A> inline constexpr bool is_axis = false;
 template <std::size_t N> inline constexpr bool is_axis<axis<N>> = true;
 
-}  // namespace devplace::detail
-
-namespace devplace {
-
-/// An axis along which an operation works: `axis<1>{}`, or a number.
-template <class A>
-concept axis_argument = detail::is_axis<A> || std::integral<A>;
-
-}  // namespace devplace
-
-namespace devplace::detail {
-
 /// Whether axes given as types exist in an array of rank `Rank`, and whether each is given once.
 template <std::size_t Rank, class... Axes> inline constexpr bool axes_exist = true;
 template <std::size_t Rank, std::size_t... N> inline constexpr bool axes_exist<Rank, axis<N>...> = ((N < Rank) && ...);
@@ -107,3 +95,11 @@ template <std::size_t Rank, class... Axes> constexpr bool may_be_scattered() {
 }
 
 }  // namespace devplace::detail
+
+namespace devplace {
+
+/// An axis along which an operation works: `axis<1>{}`, or a number.
+template <class A>
+concept axis_argument = detail::is_axis<A> || std::integral<A>;
+
+}  // namespace devplace

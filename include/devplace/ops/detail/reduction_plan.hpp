@@ -7,17 +7,15 @@
 #include <devplace/ops/detail/reduced_inputs.hpp>
 #include <devplace/place/backend.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, reduction_plan)`: reduces along the middle axis of outer x count x inner elements. The bits of results
 /// do not depend on the number of threads.
 struct reduce {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace detail {
+namespace devplace::detail {
 
 /// Elements outer x count x inner, reduced along `count` to outer x inner results. Element (o, k, i) is `source((o *
 /// count + k) * inner + i)`, result (o, i) goes to `reducer.store(o * inner + i, accumulator)`.
@@ -44,8 +42,7 @@ void reduce(int ordinal, const reduction_plan<Source, Reducer>& plan) {
   if (plan.outer != 0 && plan.inner != 0) dispatch<op::reduce, Backend>(ordinal, plan);
 }
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail
 
 #include <devplace/backend/cpu/reduce.hpp>
 #include DEVPLACE_BACKENDS(reduce)

@@ -8,16 +8,14 @@
 #include <devplace/config.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, row_taker)`: copies the rows whose indices an array contains.
 struct take_rows {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace detail {
+namespace devplace::detail {
 
 /// The value that a device writes for a source row that does not exist.
 template <class T> DEVPLACE_HD constexpr T no_element() {
@@ -47,5 +45,5 @@ template <class T, class Index> struct row_taker {
     to[i] = exists(row) ? from[source(row) * columns + i % columns] : no_element<T>();
   }
 };
-}  // namespace detail
-}  // namespace devplace
+
+}  // namespace devplace::detail

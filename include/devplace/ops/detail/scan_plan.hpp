@@ -12,16 +12,14 @@
 #include <devplace/place/backend.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, plan)`, a detail::scan_plan: cumulative sums of integers.
 struct scan {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace detail {
+namespace devplace::detail {
 
 /// y[i] = x[0] + ... + x[i], modulo 2^64. y may be x.
 template <element T> struct scan_plan {
@@ -90,5 +88,4 @@ template <class T, bool Product, bool Inclusive> struct chunk_scan {
   }
 };
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail

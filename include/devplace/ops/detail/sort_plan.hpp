@@ -10,16 +10,14 @@
 #include <devplace/place/backend.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, plan)`, a detail::sort_plan: the order of the elements of each row.
 struct sort {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace detail {
+namespace devplace::detail {
 
 /// Unsigned keys that compare as the elements do: as wide as the elements, but at least 32 bits, which devices sort
 /// efficiently.
@@ -85,5 +83,4 @@ template <element T> struct take_sorted {
   }
 };
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail

@@ -46,32 +46,6 @@ template <class... X> consteval bool check_operands() {
 template <class A, class B>
 concept rejected_pair = rejection_of<A> != rejection::none || rejection_of<B> != rejection::none;
 
-}  // namespace detail
-
-#define DEVPLACE_DETAIL_REJECTED(name)       \
-  template <class A, class B>                \
-    requires detail::rejected_pair<A, B>     \
-  detail::refusal name(const A&, const B&) { \
-    detail::check_operands<A, B>();          \
-    return {};                               \
-  }                                          \
-  static_assert(true)
-
-/// Rejects operators on summands and pending copies; without these overloads, compilers would list every operator.
-///@{
-DEVPLACE_DETAIL_REJECTED(operator+);
-DEVPLACE_DETAIL_REJECTED(operator-);
-DEVPLACE_DETAIL_REJECTED(operator*);
-DEVPLACE_DETAIL_REJECTED(operator/);
-DEVPLACE_DETAIL_REJECTED(operator+=);
-DEVPLACE_DETAIL_REJECTED(operator-=);
-DEVPLACE_DETAIL_REJECTED(operator*=);
-DEVPLACE_DETAIL_REJECTED(operator/=);
-///@}
-#undef DEVPLACE_DETAIL_REJECTED
-
-namespace detail {
-
 // A bool instead of a concept, because compilers explain at length why a concept is not satisfied.
 template <class Where> inline constexpr bool is_placement = placement<Where>;
 
@@ -150,6 +124,28 @@ template <class T> refusal view_of_temporary() {
 template <class Where> struct mover;
 
 }  // namespace detail
+
+#define DEVPLACE_DETAIL_REJECTED(name)       \
+  template <class A, class B>                \
+    requires detail::rejected_pair<A, B>     \
+  detail::refusal name(const A&, const B&) { \
+    detail::check_operands<A, B>();          \
+    return {};                               \
+  }                                          \
+  static_assert(true)
+
+/// Rejects operators on summands and pending copies; without these overloads, compilers would list every operator.
+///@{
+DEVPLACE_DETAIL_REJECTED(operator+);
+DEVPLACE_DETAIL_REJECTED(operator-);
+DEVPLACE_DETAIL_REJECTED(operator*);
+DEVPLACE_DETAIL_REJECTED(operator/);
+DEVPLACE_DETAIL_REJECTED(operator+=);
+DEVPLACE_DETAIL_REJECTED(operator-=);
+DEVPLACE_DETAIL_REJECTED(operator*=);
+DEVPLACE_DETAIL_REJECTED(operator/=);
+///@}
+#undef DEVPLACE_DETAIL_REJECTED
 
 /// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with deep
 /// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may

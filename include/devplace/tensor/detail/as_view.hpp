@@ -34,13 +34,6 @@ inline constexpr bool is_tensor<tensor<T, E, W>(Parameters...)> = declared_funct
 template <class T, class E, class W, class... Parameters>
 inline constexpr bool not_printed<tensor<T, E, W>(Parameters...)> = is_tensor<tensor<T, E, W>(Parameters...)>;
 
-}  // namespace detail
-
-template <class X>
-concept tensor_like = detail::is_tensor<std::remove_cvref_t<X>> || detail::is_view<std::remove_cvref_t<X>>;
-
-namespace detail {
-
 /// Takes a tensor's memory, or makes a tensor from memory.
 struct block_access {
   template <class Tensor> static Tensor make(memory_block&& block, const typename Tensor::extents_type& extents) {
@@ -70,6 +63,9 @@ template <class T, class E, class W, class L> constexpr auto as_row_major(const 
 template <class X> constexpr auto as_view(X&& x) { return as_row_major(as_any_view(x)); }
 
 }  // namespace detail
+
+template <class X>
+concept tensor_like = detail::is_tensor<std::remove_cvref_t<X>> || detail::is_view<std::remove_cvref_t<X>>;
 
 /// Deduces the type of `tensor a = x.slice(0, 8)`, so that the tensor's constructor rejects the view. The message of
 /// the constructor names the functions that copy.

@@ -15,10 +15,10 @@ template <std::size_t L> struct mixed_vectors {
 
 /// Converts to[0..L) = from[0..L) to float; L is 4, 8 or 16, at most the lanes of a register.
 template <std::size_t L, class T> DEVPLACE_TARGET inline void convert(float* to, const T* from) {
-#if defined(DEVPLACE_WIDEN_HALF)
+#if DEVPLACE_LANES > 4
   if constexpr (std::is_same_v<T, half>) {
     typename mixed_vectors<L>::floats x;
-    __asm__(DEVPLACE_WIDEN_HALF : "=x"(x) : "m"(*reinterpret_cast<const typename mixed_vectors<L>::stored16*>(from)));
+    __asm__("vcvtph2ps %1, %0" : "=x"(x) : "m"(*reinterpret_cast<const typename mixed_vectors<L>::stored16*>(from)));
     *reinterpret_cast<typename mixed_vectors<L>::stored32*>(to) = x;
     return;
   }
@@ -35,10 +35,10 @@ template <std::size_t L, class T> DEVPLACE_TARGET inline void convert(float* to,
 
 /// Rounds from[0..L) to the nearest numbers of T.
 template <std::size_t L, class T> DEVPLACE_TARGET inline void convert(T* to, const float* from) {
-#if defined(DEVPLACE_NARROW_HALF)
+#if DEVPLACE_LANES > 4
   if constexpr (std::is_same_v<T, half>) {
     const typename mixed_vectors<L>::floats x = *reinterpret_cast<const typename mixed_vectors<L>::stored32*>(from);
-    __asm__(DEVPLACE_NARROW_HALF : "=m"(*reinterpret_cast<typename mixed_vectors<L>::stored16*>(to)) : "x"(x));
+    __asm__("vcvtps2ph $0, %1, %0" : "=m"(*reinterpret_cast<typename mixed_vectors<L>::stored16*>(to)) : "x"(x));
     return;
   }
 #endif

@@ -15,22 +15,26 @@ DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
 #if defined(__x86_64__)
-/// Adds floats to vectors of doubles. In inline assembly, because g++ would read twice as many floats at a time;
-/// extracting the upper half takes 50% longer. Without a loop, because g++ keeps only elements with constant indices in
+/// Converts floats to a vector of doubles. In inline assembly, because g++ would read twice as many floats at a time;
+/// extracting the upper half takes 50% longer. A function, because nvcc drops attributes of lambdas.
+template <std::size_t Bytes>
+[[gnu::always_inline]] inline void convert_floats(typename vector_of<double, Bytes>::type& to,
+                                                  const typename vector_of<float, Bytes / 2>::unaligned& from) {
+  #if defined(__clang__)
+  to = __builtin_convertvector(from, typename vector_of<double, Bytes>::type);
+  #else
+  __asm__("vcvtps2pd %1, %0" : "=x"(to) : "m"(from));
+  #endif
+}
+
+/// Adds floats to vectors of doubles. Without a loop, because g++ keeps only elements with constant indices in
 /// registers.
 template <std::size_t Bytes, std::size_t Count, std::size_t... I>
 [[gnu::always_inline]] inline void add_floats(typename vector_of<double, Bytes>::type (&sums)[Count], const float* x,
                                               std::index_sequence<I...>) {
   using floats = vector_of<float, Bytes / 2>::unaligned;
   typename vector_of<double, Bytes>::type converted;
-  #if defined(__clang__)
-  const auto convert = [&](const floats& part) { converted = __builtin_convertvector(part, decltype(converted)); };
-  #else
-  const auto convert = [&](const floats& part) __attribute__((always_inline)) {
-    __asm__("vcvtps2pd %1, %0" : "=x"(converted) : "m"(part));
-  };
-  #endif
-  ((convert(reinterpret_cast<const floats*>(x)[I]), sums[I] += converted), ...);
+  ((convert_floats<Bytes>(converted, reinterpret_cast<const floats*>(x)[I]), sums[I] += converted), ...);
 }
 
 /// Copies fewer than 32 floats, most by vectors of 8, which can be read again as such without delay.

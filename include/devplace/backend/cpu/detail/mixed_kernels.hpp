@@ -19,31 +19,10 @@
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
-namespace generic {
-
-#define DEVPLACE_TARGET
-#include <devplace/backend/cpu/detail/mixed_kernel_body.hpp>
-#undef DEVPLACE_TARGET
-
-}  // namespace generic
+#define DEVPLACE_BODY <devplace/backend/cpu/detail/mixed_kernel_body.hpp>
+#include <devplace/backend/cpu/detail/each_instruction_set_body.hpp>
 
 #if defined(__x86_64__)
-
-namespace avx2 {
-
-  #define DEVPLACE_TARGET __attribute__((target("avx2,fma,f16c")))
-  #include <devplace/backend/cpu/detail/mixed_kernel_body.hpp>
-  #undef DEVPLACE_TARGET
-
-}  // namespace avx2
-
-namespace avx512 {
-
-  #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")))
-  #include <devplace/backend/cpu/detail/mixed_kernel_body.hpp>
-  #undef DEVPLACE_TARGET
-
-}  // namespace avx512
 
 namespace avx512_bf16 {
 
