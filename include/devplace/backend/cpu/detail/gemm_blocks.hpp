@@ -94,9 +94,12 @@ template <class T> struct gemm_kernels {
     // Blocks of equal depth: 784 is 2 x 392, not 512 + 272.
     const std::size_t depths = divided_up(g.k, gemm_block_depth);
     const bool far = g.m * g.n * sizeof(T) > std::size_t{2} << 20U;
-    // Packing does not pay for matrices in the first-level cache, nor if few tiles read each element, nor for rows of
-    // A, which stay in the cache from one p to the next, whereas each element of a column has its own cache line.
-    const auto is_small = [&](std::size_t stride) { return stride * g.k * sizeof(T) <= std::size_t{16} << 10U; };
+    // Packing does not pay for small matrices, nor if few tiles read each element, nor for rows of A, which stay in the
+    // cache from one p to the next, whereas each element of a column has its own cache line. Elements at distances of
+    // 4 KiB would share a set of the first-level cache.
+    const auto is_small = [&](std::size_t stride) {
+      return stride * sizeof(T) < 4096 && stride * g.k * sizeof(T) <= std::size_t{64} << 10U;
+    };
     const bool unpacked_a = !g.transpose_a || is_small(g.lda) || all_columns <= tile_columns;
     const bool unpacked_b = !g.transpose_b && (is_small(g.ldb) || all_rows <= 2 * tile_rows);
     // Packs columns of B just before their first use. If only one block of rows uses packed columns, the next columns
