@@ -9,7 +9,9 @@
 #include <limits>
 #include <vector>
 
+#include <devplace/backend/cpu/detail/float_reductions.hpp>
 #include <devplace/backend/cpu/detail/vector_loops.hpp>
+#include <devplace/backend/cpu/reduce.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/statistics.hpp>
@@ -20,6 +22,8 @@ namespace {
 
 namespace detail = devplace::detail;
 
+using floats = detail::element_source<float>;
+
 constexpr std::size_t most = 200;
 
 std::vector<float> numbers(std::size_t count) {
@@ -28,22 +32,27 @@ std::vector<float> numbers(std::size_t count) {
   return x;
 }
 
-/// Reduces x with `make_reducer(address of the result)`, by each function that compiles the loops; returns the result.
+/// Reduces x with `make_reducer(address of the result)` as operations do, and by the loops for the target of the
+/// command line unless float_reductions.hpp has other loops; returns the result.
 template <class Result, class MakeReducer>
 Result reduced(const std::vector<float>& x, const MakeReducer& make_reducer) {
   const auto by = [&](const auto& run) {
     Result result{};
     const auto reducer = make_reducer(&result);
-    const detail::reduction_plan<detail::element_source<float>, std::remove_const_t<decltype(reducer)>> plan{
+    const detail::reduction_plan<floats, std::remove_const_t<decltype(reducer)>> plan{
         1, x.size(), 1, {x.data()}, reducer};
-    const detail::reduced_groups groups{1, 1};
-    run(detail::reduced_block<detail::element_source<float>, std::remove_const_t<decltype(reducer)>>{
-        plan, groups, 0, x.size(), nullptr});
+    run(plan, detail::reduced_groups{1, 1});
     return result;
   };
-  const Result result = by([](const auto& block) { detail::run_range(block, 0, 1); });
-  const Result expected = by([](const auto& block) { detail::range_for_target(block, 0, 1); });
-  CHECK(std::memcmp(&result, &expected, sizeof(Result)) == 0);
+  const Result result = by([&]<class Reducer>(const detail::reduction_plan<floats, Reducer>& plan, const auto& groups) {
+    detail::reduction_functions_of<floats, Reducer>.reduce(&plan, groups, 0, x.size(), nullptr, 0, 1);
+  });
+  by([&]<class Reducer>(const detail::reduction_plan<floats, Reducer>& plan, const auto& groups) {
+    if (detail::reduces_floats<floats, Reducer> && x.size() >= 64) return;
+    const Result before = result;
+    detail::range_for_target(detail::reduced_block<floats, Reducer>{plan, groups, 0, x.size(), nullptr}, 0, 1);
+    CHECK(std::memcmp(plan.reducer.result, &before, sizeof(Result)) == 0);
+  });
   return result;
 }
 
@@ -73,6 +82,40 @@ TEST_CASE("sums of a block have the same bits by every instruction set, for ever
     reduced<float>(x, [](float* to) { return detail::product_reducer<float>{to}; });
     reduced<float>(x, [](float* to) { return detail::norm_reducer<float, 2>{to}; });
   }
+}
+
+TEST_CASE("sums of rows and of columns of floats have the same bits by every instruction set", "[backend]") {
+  std::vector<float> x = numbers(3 * most);
+  for (std::size_t i = 0; i != x.size(); ++i) x[i] = std::ldexp(x[i], static_cast<int>(i * 37 % 61));
+  const detail::cpu_isa isa = detail::supported_isa();
+  for (std::size_t n = 64; n <= most; ++n) {
+    std::vector<double> expected(3), sums(3), for_avx2(3), for_avx512(3);
+    for (std::size_t row = 0; row != 3; ++row)
+      expected[row] = sum_by_lanes(
+          {x.begin() + static_cast<std::ptrdiff_t>(row * n), x.begin() + static_cast<std::ptrdiff_t>((row + 1) * n)});
+    detail::sums_in_lanes(sums.data(), x.data(), n, 3);
+    CHECK(sums == expected);
+#if defined(__x86_64__)
+    if (isa >= detail::cpu_isa::avx2) {
+      detail::sums_for_avx2(for_avx2.data(), x.data(), n, 3);
+      CHECK(for_avx2 == expected);
+    }
+    if (isa >= detail::cpu_isa::avx512) {
+      detail::sums_for_avx512(for_avx512.data(), x.data(), n, 3);
+      CHECK(for_avx512 == expected);
+    }
+#endif
+  }
+#if defined(__x86_64__)
+  if (isa >= detail::cpu_isa::avx512) {
+    std::vector<double> sums(64), expected(64);
+    for (std::size_t row = 0; row != 5; ++row)
+      for (std::size_t column = 0; column != 64; ++column)
+        expected[column] += static_cast<double>(x[row * 70 + column]);
+    detail::columns_for_avx512(sums.data(), x.data(), 70, 5);
+    CHECK(sums == expected);
+  }
+#endif
 }
 
 TEST_CASE("functions of a block's elements and a statistic have the same bits by every instruction set", "[backend]") {
