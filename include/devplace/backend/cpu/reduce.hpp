@@ -25,16 +25,16 @@ inline constexpr reduction_functions<typename Reducer::accumulator> reduction_fu
     [](const void* plan, const reduced_groups& groups, std::size_t begin, std::size_t end,
        typename Reducer::accumulator* results, std::size_t first, std::size_t last) {
       const auto& of = *static_cast<const reduction_plan<Source, Reducer>*>(plan);
-      const reduced_block<Source, Reducer> block{of, groups, begin, end, results};
+      const reduced_block<Source, Reducer> part{of, groups, begin, end, results};
       if constexpr (reduces_floats<Source, Reducer>) {
         if (of.inner != 1 || end - begin >= 2 * groups.lanes) {
           for (std::size_t done; first != last; first += done) {
-            done = block.reduced_floats(first, last);
-            if (done == 0) run_range(block, first, first + ++done);
+            done = part.reduced_floats(first, last);
+            if (done == 0) run_range(part, first, first + ++done);
           }
         }
       }
-      run_range(block, first, last);
+      run_range(part, first, last);
     },
     [](typename Reducer::accumulator* to, const typename Reducer::accumulator* from, std::size_t count) {
       for (std::size_t i = 0; i < count; ++i) Reducer::merge(to[i], from[i]);
