@@ -56,7 +56,7 @@ template <class T, class Item> struct row_sort {
 
   void compare(std::size_t begin, std::int64_t* order, Item* items) const {
     for (std::size_t i = 0; i < plan.columns; ++i) items[i] = item(begin, i);
-    if (plan.kept < plan.columns)
+    if (plan.columns > plan.kept)  // nvcc would take `kept <` for a template of that name in the program
       std::partial_sort(items, items + plan.kept, items + plan.columns);
     else
       std::sort(items, items + plan.columns);
