@@ -33,6 +33,7 @@
 #include <devplace/nn/parameter.hpp>
 #include <devplace/nn/permute.hpp>
 #include <devplace/nn/predictor.hpp>
+#include <devplace/nn/recomputed.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/reshape.hpp>
 #include <devplace/nn/residual.hpp>
