@@ -55,6 +55,7 @@
 #include <devplace/optim/decay_of_matrices.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/optim/plain_sgd.hpp>
 #include <devplace/optim/rmsprop.hpp>
 #include <devplace/optim/schedule_function.hpp>
 #include <devplace/optim/scheduled.hpp>
