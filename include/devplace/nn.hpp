@@ -33,6 +33,7 @@
 #include <devplace/nn/parameter.hpp>
 #include <devplace/nn/permute.hpp>
 #include <devplace/nn/predictor.hpp>
+#include <devplace/nn/recomputed.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/reshape.hpp>
 #include <devplace/nn/residual.hpp>
@@ -54,6 +55,7 @@
 #include <devplace/optim/decay_of_matrices.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/optim/plain_sgd.hpp>
 #include <devplace/optim/rmsprop.hpp>
 #include <devplace/optim/schedule_function.hpp>
 #include <devplace/optim/scheduled.hpp>

@@ -27,6 +27,7 @@
 #include <devplace/nn/named.hpp>
 #include <devplace/nn/nll.hpp>
 #include <devplace/nn/predictor.hpp>
+#include <devplace/nn/recomputed.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/rms_norm.hpp>
@@ -367,6 +368,18 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(NAME_OF_TWO_LAYERS)  // expect: devplace: frozen, named and learning_rate_times take one layer or network
   {
     dp::model<nn::named<"x", nn::linear<4, 5>, nn::linear<5, 4>>, on_cpu> wrong{dp::seed{1}};
+  }
+#endif
+
+#if defined(RECOMPUTED_WITHOUT_LAYERS)  // expect: devplace: recomputed needs at least one layer
+  {
+    dp::model<nn::sequential<nn::linear<4, 4>, nn::recomputed<>>, on_cpu> wrong{dp::seed{1}};
+  }
+#endif
+
+#if defined(MISFIT_IN_RECOMPUTED)  // expect: position<1.*position<1.*linear<5.*expects<.*<5.*receives<.*<4
+  {
+    dp::model<nn::sequential<nn::linear<4, 4>, nn::recomputed<nn::relu, nn::linear<5, 4>>>, on_cpu> wrong{dp::seed{1}};
   }
 #endif
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,8 @@ using dp::axis;
 namespace {
 
 using net = nn::sequential<nn::linear<6, 16>, nn::relu, nn::linear<16, 10>>;
+using block = nn::recomputed<nn::linear<16, 16>, nn::relu>;
+static_assert(std::is_same_v<nn::network_output_t<block>, dp::extents<16>>);
 using cpu = dp::on<dp::cpu>;
 using gpu = dp::on<dp::cuda<0>>;
 

@@ -241,6 +241,14 @@ static_assert(dp::nn::layer_for<dp::nn::positional_embedding<4, 8>, dp::extents<
 
 template <class Net> using predictor = dp::predictor<Net, dp::on<dp::cpu>>;
 
+#include <devplace/nn/recomputed.hpp>
+
+struct passed {
+  template <class In> using output = In;
+};
+using output = dp::nn::detail::layer_plan<dp::nn::recomputed<passed, passed>, dp::extents<8>>::output;
+static_assert(output::static_extent(0) == 8);
+
 #include <devplace/nn/relu.hpp>
 
 static_assert(dp::nn::layer_for<dp::nn::relu, dp::extents<8>>);

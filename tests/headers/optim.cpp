@@ -49,6 +49,11 @@ template <class Net, class Rule> using groups = dp::optim::option_groups<Net, Ru
 
 inline void require_positive(double rate) { dp::optim::positive.require(rate, "rule", "rate"); }
 
+#include <devplace/optim/plain_sgd.hpp>
+
+static_assert(dp::optim::optimizer_rule<dp::optim::plain_sgd>);
+constexpr dp::optim::plain_sgd rule{.learning_rate = 0.1};
+
 #include <devplace/optim/rmsprop.hpp>
 
 static_assert(dp::optim::optimizer_rule<dp::optim::rmsprop>);

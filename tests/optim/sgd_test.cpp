@@ -3,17 +3,20 @@
 #include "support/catch.hpp"
 #include "support/element_types.hpp"
 
+#include <devplace/optim/plain_sgd.hpp>
 #include <devplace/optim/sgd.hpp>
 
 #include "optim/optimizer_case.hpp"
 
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
+using dp::optim::plain_sgd;
 using dp::optim::sgd;
 using dp::test::optimizer_case;
 using dp::test::validation_error;
 
 static_assert(dp::optim::optimizer_rule<sgd> && sgd::state_arenas == 1);
+static_assert(dp::optim::optimizer_rule<plain_sgd> && plain_sgd::state_arenas == 0);
 
 TEMPLATE_TEST_CASE("sgd makes the steps of torch.optim.SGD", "[optim]", FLOATING_TYPES) {
   const double tolerance = dp::test::pytorch_tolerance<TestType>;
@@ -101,4 +104,20 @@ TEST_CASE("sgd checks its hyperparameters", "[optim]") {
   CHECK_THAT(validation_error(sgd{.nesterov = true}), ContainsSubstring("nesterov needs a momentum"));
   CHECK_THAT(validation_error(sgd{.momentum = 0.9, .dampening = 0.1, .nesterov = true}),
              ContainsSubstring("dampening of 0"));
+}
+
+TEMPLATE_TEST_CASE("plain_sgd makes sgd's steps without momentum, and has no state", "[optim]", FLOATING_TYPES) {
+  optimizer_case<TestType> plain(1000), by_sgd(1000), untouched(1000);
+  plain.run(plain_sgd{.learning_rate = 0.1, .weight_decay = 0.01}, 3);
+  by_sgd.run(sgd{.learning_rate = 0.1, .weight_decay = 0.01}, 3);
+  CHECK(dp::test::same_bits(plain.parameters, by_sgd.parameters));
+  CHECK_FALSE(dp::test::same_bits(plain.parameters, untouched.parameters));
+  CHECK(dp::test::same_bits(plain.first_state, untouched.first_state));
+  CHECK(plain.step_memory == by_sgd.step_memory);
+  CHECK(plain.sent == by_sgd.sent);
+  CHECK(dp::test::difference_to_pytorch<TestType>(plain_sgd{.learning_rate = 0.1}, "sgd") <
+        dp::test::pytorch_tolerance<TestType>);
+  CHECK(validation_error(plain_sgd{}).empty());
+  CHECK_THAT(validation_error(plain_sgd{.learning_rate = -1}),
+             ContainsSubstring("devplace: plain_sgd: learning_rate is -1"));
 }

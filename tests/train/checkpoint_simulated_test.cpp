@@ -28,6 +28,7 @@
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/adam.hpp>
+#include <devplace/optim/plain_sgd.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel/check_replicas.hpp>
 #include <devplace/parallel/to_batch.hpp>
@@ -365,6 +366,48 @@ TEST_CASE("averages and early stopping are resumed from a checkpoint, too", "[tr
   resumed.run(3, 6);
   CHECK((resumed.result() == whole.result()));
   CHECK_FALSE((resumed.result() == before));
+}
+
+namespace {
+
+/// The parameters after steps from a checkpoint, if any, and another one afterwards.
+template <class Where, class P, class Rule>
+std::vector<float> steps_of_sgd(const Rule& rule, const std::string& from, const std::string& to) {
+  dp::model<resumed_net, Where, P> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, rule};
+  dp::moving_average average{model, {.decay = 0.5}};
+  if (!from.empty()) dp::load_checkpoint(step, from, average);
+  for (std::size_t rows = 4; rows != 10; ++rows) {
+    const auto x = dp::test::integer_samples<float, 6>(rows);
+    step(dp::to_batch<Where>(x), dp::to_batch<Where>(dp::test::square_labels(rows, 3)));
+    average.update(model);
+  }
+  if (!to.empty()) dp::save_checkpoint(step, {1, 2}, to, average);
+  auto all = parameters_of(model);
+  const auto more = parameters_of(average.model());
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("plain_sgd continues from a checkpoint of sgd without momentum, with equal bits", "[train]", float,
+                   in_half) {
+  const temporary_folder folder;
+  const std::string path = folder.file("sgd.safetensors"), again = folder.file("plain.safetensors");
+  constexpr dp::optim::sgd rule{.learning_rate = 0.05, .weight_decay = 0.1};
+  constexpr dp::optim::plain_sgd other{.learning_rate = 3};  // the checkpoint has the options
+  const auto before = steps_of_sgd<resumed_cpu, TestType>(rule, "", path);
+  CHECK(steps_of_sgd<resumed_cpu, TestType>(dp::optim::plain_sgd{0.05, 0.1}, "", "") == before);
+  const auto expected = steps_of_sgd<resumed_cpu, TestType>(rule, path, "");
+  CHECK(expected != before);
+  CHECK(steps_of_sgd<resumed_cpu, TestType>(other, path, again) == expected);
+  CHECK(steps_of_sgd<resumed_cpu, TestType>(other, again, "") != expected);
+  CHECK(steps_of_sgd<resumed_replicas, TestType>(other, path, "").size() == expected.size());
+  // With momentum, the state is needed.
+  steps_of_sgd<resumed_cpu, TestType>(dp::optim::sgd{.momentum = 0.5}, "", path);
+  CHECK_THROWS_WITH((steps_of_sgd<resumed_cpu, TestType>(other, path, "")),
+                    Catch::Matchers::ContainsSubstring("is of an optimizer with momentum"));
 }
 
 TEST_CASE("user objects with any number of models are saved in a checkpoint", "[train]") {

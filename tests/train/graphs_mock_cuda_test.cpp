@@ -14,9 +14,11 @@
 
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/stream.hpp>
+#include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/linear.hpp>
+#include <devplace/nn/recomputed.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/adam.hpp>
@@ -175,6 +177,29 @@ TEST_CASE("accumulation, clipping, dropout and a rate that changes in each step 
     CHECK(how.single == 0);
     CHECK(how.interrupted_after == nullptr);
   }
+}
+
+TEST_CASE("layers that backward computes again, and a copy of their buffers, are part of the graph", "[train]") {
+  using plain =
+      nn::sequential<nn::sequential<nn::linear<6, 16>, nn::batch_norm<16>, nn::relu, nn::dropout<>>, nn::linear<16, 3>>;
+  using recomputed =
+      nn::sequential<nn::recomputed<nn::linear<6, 16>, nn::batch_norm<16>, nn::relu, nn::dropout<>>, nn::linear<16, 3>>;
+  compared<recomputed, device, float, dp::optim::adam> steps;
+  dp::model<plain, device> model{dp::seed{4}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const auto x = samples<device>(8);
+  const auto y = labels<device>(8);
+  for (int i = 0; i != 8; ++i) {
+    INFO("step " << i);
+    const dp::step_launches how = steps(x, y);
+    step(x, y);
+    CHECK(dp::test::parameters_of(steps.model) == dp::test::parameters_of(model));
+    if (i < 4) continue;
+    CHECK(how.graphs == 1);
+    CHECK(how.single == 0);
+    CHECK(how.interrupted_after == nullptr);
+  }
+  CHECK(mock::violations().empty());
 }
 
 TEST_CASE("steps that mixed<half> skips are graphs", "[train]") {

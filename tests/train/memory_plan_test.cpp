@@ -11,6 +11,7 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/tanh.hpp>
 #include <devplace/optim/adam.hpp>
+#include <devplace/optim/plain_sgd.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/trainer.hpp>
@@ -40,6 +41,9 @@ TEMPLATE_TEST_CASE("the plan is exact to the byte", "[train]", FLOATING_TYPES) {
   using mlp = dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>, dp::on<dp::cpu>, TestType>;
   CHECK(dp::memory_plan<mlp, dp::batch<64>, dp::optim::adam>::bytes == counted<mlp, 64, dp::optim::adam>());
   CHECK(dp::memory_plan<mlp, dp::batch<1>, dp::optim::sgd>::bytes == counted<mlp, 1, dp::optim::sgd>());
+  CHECK(dp::memory_plan<mlp, dp::batch<64>, dp::optim::plain_sgd>::bytes == counted<mlp, 64, dp::optim::plain_sgd>());
+  STATIC_REQUIRE(dp::memory_plan<mlp, dp::batch<64>, dp::optim::plain_sgd>::optimizer_state ==
+                 dp::optim::step_memory_bytes);
   CHECK(dp::memory_plan<mlp, dp::batch<1000>, dp::optim::sgd>::bytes == counted<mlp, 1000, dp::optim::sgd>());
   using deep = dp::model<
       nn::sequential<nn::input<3, 5>, nn::flatten, nn::residual<nn::linear<15, 7>, nn::tanh, nn::linear<7, 15>>,

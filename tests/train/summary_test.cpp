@@ -14,6 +14,7 @@
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/multi_head_attention.hpp>
 #include <devplace/nn/named.hpp>
+#include <devplace/nn/recomputed.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/optim/sgd.hpp>
@@ -95,6 +96,19 @@ TEST_CASE("a summary has a table of layers and a table of bytes by precision", "
                                                       "\n"
                                                       "a training              " +
                                                       training + "  "));
+}
+
+TEST_CASE("a summary shows what recomputed layers cost and save", "[train]") {
+  using layers = nn::sequential<nn::linear<8, 64>, nn::relu, nn::linear<64, 8>>;
+  std::ostringstream out;
+  dp::summary<nn::sequential<nn::recomputed<layers>, nn::recomputed<layers>>>(out, dp::batch<16>{});
+  CHECK_THAT(out.str(), Catch::Matchers::ContainsSubstring(
+                            "2192   4096\n2048 FLOPs more in a training, which computes recomputed layers again\n\n"));
+  using plan =
+      dp::memory_plan<dp::model<nn::sequential<nn::recomputed<layers>, nn::recomputed<layers>>, dp::on<dp::cpu>>,
+                      dp::batch<16>, dp::optim::adam>;
+  CHECK_THAT(out.str(),
+             Catch::Matchers::ContainsSubstring("a training              " + std::to_string(plan::bytes) + " "));
 }
 
 TEST_CASE("types in summaries keep user namespaces", "[train]") {

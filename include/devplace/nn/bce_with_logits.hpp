@@ -75,6 +75,7 @@ struct bce_with_logits {
 
   /// The loss on one place, with the weights in that place's memory.
   template <class T> struct bound {
+    using overwrites_output = bound;     ///< the gradient may be the output's memory
     detail::placed_weights<T> positive;  ///< weights of positive targets
     detail::placed_weights<T> weights;   ///< weights of all targets
 

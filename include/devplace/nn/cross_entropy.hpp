@@ -39,6 +39,7 @@ struct cross_entropy {
   /// The options on one place, with class weights in that place's memory.
   template <class T> struct bound {
     using calls_then = bound;                   ///< the type whose into() takes `then`; not that of a derived loss
+    using overwrites_output = bound;            ///< the gradient may be the output's memory
     static constexpr bool of_last_axis = true;  ///< each row of the logits has a loss
     cross_entropy_options<T> options;           ///< the options of the operation
     detail::placed_weights<T> weights;          ///< the class weights

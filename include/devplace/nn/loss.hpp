@@ -35,7 +35,9 @@ namespace devplace::nn {
 ///   sum of the samples' weights. It writes to `gradient` the derivative of the undivided sum of losses with respect to
 ///   the output. `rows` [n] is workspace. `into` is asynchronous, does not allocate, and accepts n = 0. If `bound` has
 ///   a static constant `of_last_axis` = true, each row along the output's last axis has a loss and an element of
-///   `rows`;
+///   `rows`. If it has a type `overwrites_output`, itself, `gradient` may be the memory of `output`: an element of it
+///   is then written after the last read of that element of the output. In 16 bits `gradient` is always the float copy
+///   of the output;
 /// - `template <class T, class Backend> bound<T> bind(int ordinal) const`: the loss for device `ordinal`, with its data
 ///   in the device's memory; throws argument_error for invalid options.
 ///
@@ -58,6 +60,12 @@ template <class Bound> constexpr std::size_t losses_of(std::size_t samples, std:
   else
     return samples;
 }
+
+/// Whether a loss on one place may write its gradient over the outputs. Not inherited, because a derived loss may read
+/// the outputs after the base's `into`.
+template <class Bound>
+inline constexpr bool overwrites_output =
+    requires { requires std::is_same_v<typename Bound::overwrites_output, Bound>; };
 
 /// Whether the declaration of a loss's `bound<T>` allows calls of `into` with these views.
 template <class Bound, class Sums, class Gradient, class Rows, class Output, class Targets>

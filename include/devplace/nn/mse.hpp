@@ -16,6 +16,7 @@ struct mse {
 
   /// The loss on one place.
   template <class T> struct bound {
+    using overwrites_output = bound;  ///< the gradient may be the output's memory
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace.
     DEVPLACE_CONFIGURED auto into(const auto& sums, const auto& gradient, const auto& rows, const auto& output,
                                   const auto& target) const {

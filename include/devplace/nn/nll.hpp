@@ -75,6 +75,7 @@ struct nll {
 
   /// The loss on one place, with class weights in that place's memory.
   template <class T> struct bound {
+    using overwrites_output = bound;            ///< the gradient may be the output's memory
     static constexpr bool of_last_axis = true;  ///< each row of the output has a loss
     std::int64_t ignore_index;                  ///< label of rows that do not count
     detail::placed_weights<T> weights;          ///< weights of the classes

@@ -168,6 +168,8 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
   static constexpr std::size_t arena_elements = trained + network_plan::frozen_elements;
   /// One sample's extents at the network's input.
   using input = typename nn::detail::checked_input<Net>::type;
+  /// Whether backward reads the network's output.
+  static constexpr bool keeps_output = nn::detail::includes(network_plan::keeps, nn::keep::output);
   /// The element types of the network's input and output in precision `P`.
   template <class P>
   using input_element = typename nn::detail::input_element<Net, typename precision_traits<P>::input>::type;

@@ -78,7 +78,7 @@ struct sgd {
   bool nesterov = false;        ///< Nesterov's momentum; needs momentum above 0 and no dampening
 
   /// One arena: the momenta. Allocated even if momentum is 0, so that memory does not depend on a run-time value; steps
-  /// with momentum 0 do not access the arena.
+  /// with momentum 0 do not access the arena. plain_sgd has none.
   static constexpr std::size_t state_arenas = 1;
   /// See optimizer_rule.
   static constexpr bool takes_groups = true;

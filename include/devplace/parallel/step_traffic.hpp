@@ -79,7 +79,7 @@ template <class Net, class Where, class P, class Policy> struct step_traffic<mod
     gradients += scales_losses<P> ? whole : 0;
     clipping = scales_losses<P> ? 0 : whole;
     buffers = (n - 1) * plan::buffer_elements * element;
-    statistics = 2 * 2 * (n - 1) * plan::reduced_numbers * sizeof(std::int64_t);
+    statistics = 2 * (n - 1) * (plan::reduced_numbers + plan::reduced_in_backward) * sizeof(std::int64_t);
     bytes = gradients + parameters + buffers + statistics;
   }
 

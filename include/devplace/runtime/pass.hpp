@@ -77,6 +77,7 @@ template <class P> struct pass {
   reduction_request* reduced = nullptr;                          ///< null on one place
   std::size_t frozen = 0;  ///< offset of the frozen parameters from `parameters`, in elements
   bool planning = false;   ///< whether operations only make plans; layers without products are then skipped
+  bool again = false;      ///< whether forward runs again, within backward, and nobody reads its output
 };
 
 /// A function that a backward pass calls after each layer of a chain. Its argument is the address of the layer's

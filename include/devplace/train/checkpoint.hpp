@@ -176,6 +176,43 @@ void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
                       ". Make a model and a trainer of the saved types, or load parameters alone by load_parameters."});
 }
 
+/// Reads a checkpoint of a training with optimizer `Rule` and the objects `extras`.
+template <class Net, class P, class Rule, class... Extras>
+training_position read_checkpoint(training_state<Rule, typename precision_traits<P>::parameter>& whole,
+                                  const safetensors_file& file, const checkpoint_texts& texts, const std::string& path,
+                                  checkpoint_extras& more, Extras&... extras) {
+  auto tensors = tensors_of<Net>(whole);
+  (more.expect(extras, tensors), ...);
+  check_fit<P, Rule>(file, texts, tensors, path);
+  for (const auto& [entry, data] : tensors) file.read_elements(*file.find(entry.name), data);
+  if (checksum_of(file.metadata(), tensors) != texts.text("checksum"))
+    texts.fail("does not have the contents that were written");
+  const training_position at = read_numbers<P>(whole, texts);
+  (more.check(extras, texts), ...);
+  return at;
+}
+
+/// Whether trainings with a rule also continue from checkpoints of another rule, whose state they do not need.
+template <class Rule>
+concept continues_a_rule = requires { typename Rule::continued_rule; };
+
+/// Returns the state of a training by `From` as the state of one by `Rule`.
+template <class Rule, class From, class T>
+training_state<Rule, T> continued(training_state<From, T>&& from, const std::string& path) {
+  const auto rule = Rule::continuing(from.optimizer.rule);
+  if (!rule)
+    throw file_error({"load_checkpoint: ", devplace::detail::in_quotes(path),
+                      " is of an optimizer with momentum, and plain_sgd has none; use optim::sgd."});
+  return {from.seed,
+          from.passes,
+          std::move(from.parameters),
+          std::move(from.buffers),
+          {*rule, from.optimizer.steps, {}, std::move(from.optimizer.step_memory), std::move(from.optimizer.sent)},
+          std::move(from.losses),
+          from.scaling,
+          from.scaler};
+}
+
 }  // namespace devplace::train::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
@@ -229,8 +266,9 @@ DEVPLACE_CONFIGURED void save_checkpoint(Trainer& step, const training_position&
 /// Restores a training from a file of save_checkpoint, on any placement and with any policy, and returns its position.
 /// With the same placement, policy, batches and program, further steps have the bits of an uninterrupted training.
 /// Throws file_error if the file is damaged (every byte is checked), or with all differences if network, precision or
-/// optimizer differ. After file_error the training is unchanged. All processes call load_checkpoint, and each reads the
-/// file. `extras` are the objects given to save_checkpoint, in the same order.
+/// optimizer differ. (optim::plain_sgd takes checkpoints of optim::sgd without momentum.) After file_error the training
+/// is unchanged. All processes call load_checkpoint, and each reads the file. `extras` are the objects given to
+/// save_checkpoint, in the same order.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras>
 DEVPLACE_CONFIGURED training_position
 load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step, const std::string& path,
@@ -238,17 +276,25 @@ load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Bat
   static_cast<void>(train::detail::has_checkpoints<std::remove_cvref_t<decltype(step)>>());
   const safetensors_file file(path);
   const train::detail::checkpoint_texts texts(file.metadata(), path);
-  auto whole =
-      train::detail::empty_training<Net, Rule, typename precision_traits<P>::parameter>(step.optimizer().rule());
-  auto tensors = train::detail::tensors_of<Net>(whole);
-  [[maybe_unused]] train::detail::checkpoint_extras more;
-  (more.expect(extras, tensors), ...);
-  train::detail::check_fit<P, Rule>(file, texts, tensors, path);
-  for (const auto& [entry, data] : tensors) file.read_elements(*file.find(entry.name), data);
-  if (train::detail::checksum_of(file.metadata(), tensors) != texts.text("checksum"))
-    texts.fail("does not have the contents that were written");
-  const training_position at = train::detail::read_numbers<P>(whole, texts);
-  (more.check(extras, texts), ...);
+  using T = typename precision_traits<P>::parameter;
+  auto whole = train::detail::empty_training<Net, Rule, T>(step.optimizer().rule());
+  train::detail::checkpoint_extras more;
+  const auto read = [&](auto& state) {
+    return train::detail::read_checkpoint<Net, P>(state, file, texts, path, more, extras...);
+  };
+  training_position at;
+  bool continues = false;
+  if constexpr (train::detail::continues_a_rule<Rule>) {
+    using other = typename Rule::continued_rule;
+    const std::string* const saved = texts.find("optimizer");
+    continues = saved != nullptr && *saved == detail::type_text<other>();
+    if (continues) {
+      auto from = train::detail::empty_training<Net, other, T>({});
+      at = read(from);
+      whole = train::detail::continued<Rule>(std::move(from), path);
+    }
+  }
+  if (!continues) at = read(whole);
   step.restore(whole);
   (more.load(extras, texts, step.model_updates()), ...);
   return at;

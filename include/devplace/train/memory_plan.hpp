@@ -41,7 +41,7 @@ template <std::size_t Count> struct processes {};
 /// Bytes that training needs on the place with the largest demand, known at compile time:
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts all allocations of model,
 /// optimizer and trainer; the sum is also the peak (`memory_usage::peak`). Not included are:
-/// - batches (`loader`), class weights and `clipping`;
+/// - batches (`loader`), class weights, `clipping` and `loss_gradient`;
 /// - allocations once per process: on a GPU `gpu_workspace`, 32 MiB more if the network has convolutions, and 256 MiB
 ///   more if cuDNN's engines need them; on the CPU the packing buffers of the matrix engine (one set per thread);
 /// - copies of gradients that `collective::direct` makes on devices without access to each other's memory, up to 1 MiB
@@ -73,9 +73,20 @@ template <class Net, class P> struct step_layout {
 
   /// Saved activations, output and scratch of the pass.
   static constexpr std::size_t pass(std::size_t rows) { return run::workspace_bytes(rows, nn::mode::train); }
+  /// Whether the loss works on a copy of 16-bit outputs. Their gradient overwrites the copy.
+  static constexpr bool copies_outputs = !std::is_same_v<typename roles::activation, typename roles::accumulator>;
+  /// Whether the gradient of the outputs overwrites them, because backward does not read them.
+  static constexpr bool overwrites_outputs =
+      !run::plan::keeps_output && std::is_same_v<typename run::output_element, typename roles::activation>;
   static constexpr std::size_t output_gradient(std::size_t rows) {
-    return runtime::padded_bytes(runtime::sample_size<typename run::output_extents> * rows *
-                                 sizeof(typename roles::activation));
+    return overwrites_outputs ? 0
+                              : runtime::padded_bytes(runtime::sample_size<typename run::output_extents> * rows *
+                                                      sizeof(typename roles::activation));
+  }
+  /// Bytes of the gradient from a loss that must not overwrite its outputs (nn::overwrites_output), until it replaces
+  /// the outputs. In mixed precision every loss overwrites the copy of the outputs.
+  static constexpr std::size_t separate_gradient(std::size_t rows) {
+    return overwrites_outputs && !copies_outputs ? run::output_bytes(rows) : 0;
   }
   /// Number of rows of one output along its last axis: some losses have one value per row.
   static constexpr std::size_t rows_of_output = [] {
@@ -85,15 +96,13 @@ template <class Net, class P> struct step_layout {
     else
       return runtime::sample_size<output> / std::max(output::static_extent(output::rank - 1), std::size_t{1});
   }();
-  /// Whether the loss works on a copy of 16-bit outputs. Their gradient overwrites the copy.
-  static constexpr bool copies_outputs = !std::is_same_v<typename roles::activation, typename roles::accumulator>;
   static constexpr std::size_t output_copy(std::size_t rows) {
     return copies_outputs ? runtime::padded_bytes(runtime::sample_size<typename run::output_extents> * rows *
                                                   sizeof(typename roles::accumulator))
                           : 0;
   }
-  static constexpr std::size_t workspace(std::size_t rows) {
-    return pass(rows) + output_gradient(rows) + output_copy(rows) +
+  static constexpr std::size_t workspace(std::size_t rows, bool separates_gradient = false) {
+    return (separates_gradient ? separate_gradient(rows) : 0) + pass(rows) + output_gradient(rows) + output_copy(rows) +
            runtime::padded_bytes(rows * rows_of_output * sizeof(typename roles::accumulator));
   }
 };
@@ -214,8 +223,11 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
     else
       return element * plan::parameter_elements + steps + options::table_bytes;
   }();
-  /// Saved activations, outputs, their gradient, and scratch memory of layers.
+  /// Saved activations, outputs, their gradient, and scratch memory of layers. The gradient overwrites the outputs if
+  /// the network's last layer does not keep them for backward, as linear.
   static constexpr std::size_t activations = layout::workspace(rows);
+  /// Additional bytes if the loss is a program's own without `overwrites_output` (nn::loss).
+  static constexpr std::size_t loss_gradient = layout::separate_gradient(rows);
   /// Sums of losses of the last step and over steps, and the results of clipping.
   static constexpr std::size_t sums = runtime::loss_sums_bytes + train::detail::scalar_bytes;
   /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`, the

@@ -69,9 +69,10 @@ template <class Net, class Where, class P> struct network_of<model<Net, Where, P
 /// Prints two tables that describe a network, or the network of a model's type: `summary<net>(std::cout, batch<64>{})`.
 /// The first has each layer's name as in PyTorch, its type, the extents of one sample's output, its number of
 /// parameters (including frozen parameters), and its FLOPs for one sample. nn::layer_summaries defines and returns
-/// these numbers. The second has bytes on a place, as memory_plan counts them, in float, double and mixed<bf16>
-/// (mixed<half> also needs its scale). Its rows are parameters and buffers with padding, their copy in 16 bits, a
-/// predictor, and a training with `Rule`. Predictor and training are for batches of `Samples` samples.
+/// these numbers. If layers are nn::recomputed, a line below has the FLOPs that training adds for them. The second has
+/// bytes on a place, as memory_plan counts them, in float, double and mixed<bf16> (mixed<half> also needs its scale).
+/// Its rows are parameters and buffers with padding, their copy in 16 bits, a predictor, and a training with `Rule`.
+/// Predictor and training are for batches of `Samples` samples.
 template <class Net, class Rule = optim::adam, std::size_t Samples = 1>
 void summary(std::ostream& out, batch<Samples> = {}) {
   using net = typename train::detail::network_of<Net>::type;
@@ -79,8 +80,10 @@ void summary(std::ostream& out, batch<Samples> = {}) {
   const std::vector<std::size_t> bytes[] = {train::detail::bytes_of_network<net, float, sizes, Rule>(),
                                             train::detail::bytes_of_network<net, double, sizes, Rule>(),
                                             train::detail::bytes_of_network<net, mixed<bf16>, sizes, Rule>()};
-  out << train::detail::table_of_layers(nn::layer_summaries<net>()) << '\n'
-      << train::detail::table_of_bytes(Samples, bytes);
+  out << train::detail::table_of_layers(nn::layer_summaries<net>());
+  if (const std::size_t repeated = 2 * runtime::network_plan<net>::cost.repeated; repeated != 0)
+    out << std::to_string(repeated) << " FLOPs more in a training, which computes recomputed layers again\n";
+  out << '\n' << train::detail::table_of_bytes(Samples, bytes);
 }
 /// Describes the network of a model: `summary(std::cout, model, batch<64>{})`.
 template <class Rule = optim::adam, class Net, class Where, class P, std::size_t Samples = 1>

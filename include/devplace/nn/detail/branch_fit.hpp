@@ -34,6 +34,10 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
   static constexpr keep keeps = (includes(Plans::keeps, keep::input) || ...) ? keep::input : keep::nothing;
   static constexpr bool own_input_elements = (Plans::own_input_elements || ...);
   static constexpr bool keeps_elements = false;
+  static constexpr recomputed_cost cost{
+      (Plans::cost.forward + ...),
+      ((includes(Plans::keeps, keep::output) ? Plans::cost.forward : Plans::cost.again) + ...),
+      (Plans::cost.repeated + ...)};
 
   static constexpr std::size_t saved_bytes(std::size_t batch, mode m, const element_sizes& e) {
     return m == mode::predict ? 0 : table.saved_before(n, batch, e);

@@ -110,7 +110,7 @@ template <class Backend, class P, bool Adds> class branch_pass {
       if (!own.forward.contain(p_)) continue;
       void* const result = result_at(i, x, y);
       if (!own.passes_on) functions[i](inner(i, own.forward), x, result);
-      if (!own.forward.end_at(p_.phase)) continue;
+      if (p_.again || !own.forward.end_at(p_.phase)) continue;
       if constexpr (!Adds)
         copy(part_of(i, static_cast<T*>(y)), rows_of(i, static_cast<const T*>(result)));
       else if (i != 0)
@@ -155,6 +155,7 @@ template <class Backend, class P, bool Adds> class branch_pass {
     pass<P> result = p_;
     enter_layer(result, own.before);
     result.phase -= phases.first;
+    result.again = p_.again && !own.keeps_result;
     result.scratch = p_.scratch + all_.before_inner(p_.batch, p_.mode, e_);
     if (p_.mode == mode::train) {
       result.saved = p_.saved + all_.saved_before(index, p_.batch, e_) + all_.saved_of(index, p_.batch, e_);

@@ -87,8 +87,17 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
                         &Plans::scratch_bytes}...};
   }
   static constexpr std::array<chain_layer, n> chain_layers = describe_layers(std::make_index_sequence<n>{});
-  static constexpr chain_table table{chain_layers.data(), n, training.values(), predicting.values(),
-                                     training.largest_gradient};
+  /// The number of layers that run if nobody reads the output: the last of them leaves something for backward.
+  static constexpr std::size_t repeated = [] {
+    const std::array<bool, n> leaves{Plans::leaves_data...};
+    std::size_t count = n;
+    while (count != 0 && !leaves[count - 1] && !training.kept[training.storage[count]]) --count;
+    return count;
+  }();
+  /// Whether anybody reads the output of the last of these layers.
+  static constexpr bool reads_repeated = training.kept[training.storage[repeated]];
+  static constexpr chain_table table{chain_layers.data(),       n,        training.values(), predicting.values(),
+                                     training.largest_gradient, repeated, reads_repeated};
 
  public:
   using output = typename plan<n - 1>::output;
@@ -96,6 +105,16 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
       static_cast<keep>((training.kept[0] ? 1 : 0) + (training.kept[training.output_storage()] ? 2 : 0));
   static constexpr bool own_input_elements = own_elements(false);
   static constexpr bool keeps_elements = raw[n];
+  static constexpr recomputed_cost cost = [] {
+    const std::array<recomputed_cost, n> costs{Plans::cost...};
+    recomputed_cost sum{};
+    for (std::size_t i = 0; i < n; ++i) {
+      sum.forward += costs[i].forward;
+      if (i < repeated) sum.again += i + 1 == repeated && !reads_repeated ? costs[i].again : costs[i].forward;
+      sum.repeated += costs[i].repeated;
+    }
+    return sum;
+  }();
 
   static constexpr std::size_t saved_bytes(std::size_t batch, mode m, const element_sizes& e) {
     return table.saved_bytes(batch, m, e);

@@ -126,6 +126,8 @@ struct chain_table {
   std::size_t count;
   chain_storages training, predicting;
   std::size_t largest_gradient;  ///< see chain_layout
+  std::size_t repeated;          ///< see chain
+  bool reads_repeated;           ///< see chain
 
   constexpr std::size_t saved_bytes(std::size_t batch, mode m, const element_sizes& e) const {
     if (m == mode::predict) return 0;
@@ -177,10 +179,14 @@ template <class P> class chain_pass {
         saved_(p.mode == mode::train ? storages_.interior(p.batch, e) : 0) {}
 
   [[gnu::noinline]] void forward(const forward_function<P>* functions) {
-    for (std::size_t i = 0; i != chain_.count; ++i) {
+    const std::size_t count = p_.again ? chain_.repeated : chain_.count;
+    for (std::size_t i = 0; i != count; ++i) {
       const chain_layer& layer = chain_.layers[i];
-      if (functions[i] != nullptr && layer.forward.contain(p_))
-        functions[i](inner(layer, layer.forward), activation(i), activation(layer.last + 1));
+      if (functions[i] != nullptr && layer.forward.contain(p_)) {
+        pass<P> own = inner(layer, layer.forward);
+        own.again = p_.again && layer.last + 1 == count && !chain_.reads_repeated;
+        functions[i](own, activation(i), activation(layer.last + 1));
+      }
       saved_ += saved_by(layer);
     }
   }

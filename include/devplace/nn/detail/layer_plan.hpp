@@ -131,6 +131,12 @@ template <class Entry, std::size_t Offset, bool Frozen> struct entry_at_offset {
 template <class... Entries> struct entry_list {};
 template <class... A, class... B> entry_list<A..., B...> operator+(entry_list<A...>, entry_list<B...>);
 
+/// Numbers of multiplications for one sample: of forward, of a forward whose output nobody reads (pass::again), and of
+/// what backward computes again.
+struct recomputed_cost {
+  std::size_t forward, again, repeated;
+};
+
 /// Sizes and passes of a network of one layer, for samples of extents `In`; `sequential`, `residual` and others
 /// specialise the template. Sizes of arenas are in elements, since arenas of all element types have the same layout.
 /// Sizes of a pass's memory are in bytes. Everything but the passes is constexpr.
@@ -150,12 +156,16 @@ template <class Layer, class In> struct layer_plan {
   static constexpr std::size_t layers = 1;
   static constexpr std::size_t reductions_per_pass = reductions_per_pass_of<Layer>;
   static constexpr std::size_t reduction_integers = reduction_integers_of<Layer>;  ///< of the largest reduction
-  static constexpr std::size_t reduced_numbers = reductions_per_pass * reduction_integers;  ///< in a pass
+  static constexpr std::size_t reduced_numbers = reductions_per_pass * reduction_integers;  ///< in forward
+  static constexpr std::size_t reduced_in_backward = reduced_numbers;
   static constexpr bool frozen = is_frozen<Layer>;
   static constexpr std::size_t parameters = frozen ? 0 : scalar_count(table_of<Layer, false>());
   static constexpr std::size_t parameter_elements = frozen ? 0 : offset_of(table_of<Layer, false>());
   static constexpr std::size_t frozen_elements = frozen ? offset_of(table_of<Layer, false>()) : 0;
   static constexpr std::size_t buffer_elements = offset_of(table_of<Layer, true>());
+  /// Whether forward leaves backward something besides its output.
+  static constexpr bool leaves_data =
+      saved_per_sample<Layer, In>() + statistics_per_pass<Layer, In> + buffer_elements + reductions_per_pass != 0;
 
   static constexpr std::size_t saved_bytes(std::size_t batch, mode, const element_sizes& e) {
     return padded_bytes(saved_per_sample<Layer, In>() * batch * e.accumulator) +
@@ -240,6 +250,7 @@ template <class Layer, class In> struct layer_plan {
   }
   /// Number of multiplications of the layer's products for one sample.
   static constexpr std::size_t multiply_adds = multiply_adds_of<Layer, In>;
+  static constexpr recomputed_cost cost{multiply_adds, multiply_adds, 0};
   /// Number of elements of the layer's parameters, frozen or not, and of its buffers.
   static constexpr std::size_t own_parameters = scalar_count(table_of<Layer, false>());
   static constexpr std::size_t own_buffers = scalar_count(table_of<Layer, true>());

@@ -131,6 +131,8 @@ template <class... Plans> struct plan_list {
   static constexpr std::size_t reductions_per_pass = sum_before(plan_reductions, n);
   static constexpr std::size_t reduction_integers = std::max({Plans::reduction_integers...});
   static constexpr std::size_t reduced_numbers = (Plans::reduced_numbers + ...);
+  static constexpr std::size_t reduced_in_backward = (Plans::reduced_in_backward + ...);
+  static constexpr bool leaves_data = true;
   static constexpr std::size_t parameters = (Plans::parameters + ...);
   static constexpr std::size_t parameter_elements = sum_before(plan_parameters, n);
   static constexpr std::size_t frozen_elements = sum_before(plan_frozen, n);

@@ -74,6 +74,7 @@ auto pointwise_into(const Sums& sums, const Gradient& gradient, const Rows& rows
 
 /// A loss on one place that consists of a formula alone.
 template <class T, class Formula> struct bound_formula {
+  using overwrites_output = bound_formula;
   Formula formula;
   bool of_elements = true;
 

@@ -128,18 +128,20 @@ inline void require_participants(const participants& samples, const participants
                         " on; divide samples and targets among the communicator's participants."});
 }
 
-/// Allocates a place's workspace unless it is large enough for `rows` samples.
-template <class Net, class P, class Backend, class T>
+/// Allocates a place's workspace unless it is large enough for `rows` samples; `Loss` is the loss on the place.
+template <class Net, class P, class Backend, class Loss, class T>
 void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
   runtime::prepare_products<Backend>();
   if (memory.rows && rows <= *memory.rows) return;
   using layout = step_layout<Net, P>;
-  constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / layout::workspace(1);
+  constexpr bool separate = !nn::overwrites_output<Loss>;
+  constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / layout::workspace(1, separate);
   if (rows > limit) throw_too_large(rows);
   memory.rows.reset();  // the allocation may fail
   devplace::detail::prepare_workspaces<Backend>(ordinal);
   memory.workspace = {};
-  memory.workspace = devplace::detail::allocate<Backend>(ordinal, layout::workspace(rows), memory_purpose::activations);
+  memory.workspace =
+      devplace::detail::allocate<Backend>(ordinal, layout::workspace(rows, separate), memory_purpose::activations);
   memory.rows = rows;
 }
 
@@ -210,8 +212,11 @@ void take_reduced_loss(const runtime::replica<S>& r, const T* tail, const step_m
 /// Returns the address of the loss's gradient in a workspace for `rows` samples.
 template <class Net, class P, class T>
 typename precision_traits<P>::activation* output_gradient_of(const step_memory<T>& memory, std::size_t rows) {
-  void* const after_pass = static_cast<std::byte*>(memory.workspace.data()) + step_layout<Net, P>::pass(rows);
-  return static_cast<typename precision_traits<P>::activation*>(after_pass);
+  using layout = step_layout<Net, P>;
+  void* const gradient =
+      static_cast<std::byte*>(memory.workspace.data()) +
+      (layout::overwrites_outputs ? layout::run::saved_bytes(rows, nn::mode::train) : layout::pass(rows));
+  return static_cast<typename precision_traits<P>::activation*>(gradient);
 }
 
 /// After the pass `p`, computes the loss of one replica's part of the batch, the loss's gradient, and the sums of
@@ -237,6 +242,7 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
   const std::size_t output_size = rows * runtime::sample_size<typename run::output_extents>;
   const auto sums = view_of(r.loss_sums(), extents<2>{});
   const auto losses = view_of(row_losses, extents<dyn>{nn::losses_of<PlacedLoss>(rows, rows * layout::rows_of_output)});
+  constexpr bool separate = layout::separate_gradient(1) != 0 && !nn::overwrites_output<PlacedLoss>;
   const accumulator* output;
   accumulator* gradient_of_loss;
   if constexpr (layout::copies_outputs) {
@@ -245,6 +251,8 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
   } else {
     output = run::output_of(p);
     gradient_of_loss = output_gradient;
+    if constexpr (separate)
+      gradient_of_loss = static_cast<accumulator*>(static_cast<void*>(workspace + layout::workspace(rows)));
   }
   const auto gradient = view_of(gradient_of_loss, outputs);
   const auto result = view_of(output, outputs);
@@ -268,6 +276,9 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
                                    static_cast<accumulator>(divisor), &memory.scale()->scale);
   else if constexpr (layout::copies_outputs)
     runtime::round_elements<Backend>(r.ordinal, output_gradient, gradient_of_loss, output_size);
+  else if constexpr (separate)
+    devplace::detail::copy_within<Backend>(r.ordinal, output_gradient, gradient_of_loss,
+                                           output_size * sizeof(accumulator));
   memory.counts = false;
 }
 

@@ -130,6 +130,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
 
   using model_type = model<Net, Where, P>;
   using loss_type = step_loss<typename roles::storage, Where>;
+  using bound_loss = typename Loss::template bound<typename roles::accumulator>;
   using launches_type = devplace::detail::repeated_launches<backend_type>;
   using optimizer_type = devplace::optimizer<Rule, model_type, typename connection_type::updaters>;
 
@@ -178,7 +179,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
                                                                                      samples.extent(0));
       runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
         const auto part = local_batch<input>(samples, targets, k);
-        detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, part.rows);
+        detail::prepare<Net, P, backend_type, bound_loss>(memory_[k], replica(k).ordinal, part.rows);
         passes.add(k, memory_[k], part.rows, part.x.data(),
                    key_on_place<backend_type>(memory_[k], replica(k).ordinal, runtime::key_of_part(key, samples, k)));
       });
@@ -191,7 +192,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
     } else {
       runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
         const auto part = local_batch<input>(samples, targets, k);
-        detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, part.rows);
+        detail::prepare<Net, P, backend_type, bound_loss>(memory_[k], replica(k).ordinal, part.rows);
         auto advance = [&](const void* complete) { reduction_of_buckets.advance(k, complete); };
         forward_and_backward<Net, P, backend_type>(
             replica(k), memory_[k], *losses_[k], part.rows, part.x.data(), part.y,
@@ -244,7 +245,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
   reduction reduction_;
   connection_type connection_;
   optimizer_type optimizer_;
-  std::array<std::optional<typename Loss::template bound<typename roles::accumulator>>, places> losses_;
+  std::array<std::optional<bound_loss>, places> losses_;
   std::array<step_memory<T>, places> memory_;
   gradient_norm<Net, primary_place_t<Where>, scales> norm_;
   loss_scaler<scales> scaling_;
