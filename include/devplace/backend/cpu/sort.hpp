@@ -37,8 +37,11 @@ template <class T, class Item> struct row_sort {
     for (std::size_t row = first; row != last; ++row) {
       std::int64_t* const order = plan.order + row * plan.columns;
       auto* const scratch = static_cast<Item*>(memory.data());
-      Item* other = scratch + plan.columns;
-      if constexpr (fits_order) other = reinterpret_cast<Item*>(order);
+      Item* other;
+      if constexpr (fits_order)
+        other = reinterpret_cast<Item*>(order);
+      else
+        other = scratch + plan.columns;
       if (by_digits())
         sort_digits(row * plan.columns, order, scratch, other);
       else
