@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nn::recomputed on several places and in several processes: the same bits as without it.
 
-#include "recomputed_training.hpp"
+#include "nn/recomputed_training.hpp"
 
 #include <stdexcept>
 

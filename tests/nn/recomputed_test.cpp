@@ -3,7 +3,7 @@
 // nn::recomputed: every bit of a training is that of the network without it, the memory is smaller and as planned, and
 // the second forward computes no more than backward reads.
 
-#include "recomputed_training.hpp"
+#include "nn/recomputed_training.hpp"
 
 #include <cstddef>
 #include <string>
