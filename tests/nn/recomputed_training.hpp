@@ -95,7 +95,7 @@ using images_of = nn::sequential<
     nn::input<2, 8, 8>, Group<nn::conv2d<2, 6, nn::kernel<3>, nn::padding<1>>, nn::relu, nn::batch_norm<6, Options...>>,
     Group<nn::conv2d<6, 6, nn::kernel<3>, nn::padding<1>>, nn::relu, nn::batch_norm<6, Options...>>,
     Group<nn::conv2d<6, 4, nn::kernel<3>>, nn::batch_norm<4, Options...>, nn::relu, nn::max_pool2d<nn::kernel<2>>>,
-    nn::flatten, nn::linear<36, 3>>;
+    Group<nn::flatten, nn::linear<36, 3>>>;
 
 template <template <class...> class Group>
 using block_of = Group<
@@ -103,8 +103,8 @@ using block_of = Group<
                  nn::multi_head_attention<16, 2, nn::causal, nn::attention_dropout<std::ratio<1, 10>>>>,
     nn::residual<nn::layer_norm<16>, nn::linear<16, 64>, nn::gelu, nn::dropout<std::ratio<1, 10>>, nn::linear<64, 16>>>;
 template <template <class...> class Group>
-using text_of = nn::sequential<nn::input<8>, nn::embedding<10, 16>, nn::positional_embedding<8, 16>, block_of<Group>,
-                               block_of<Group>, nn::layer_norm<16>, nn::linear<16, 10>>;
+using text_of = nn::sequential<nn::input<8>, Group<nn::embedding<10, 16>, nn::positional_embedding<8, 16>>,
+                               block_of<Group>, block_of<Group>, nn::layer_norm<16>, nn::linear<16, 10>>;
 
 /// Groups in branches, in groups, frozen, with a rate of their own, and in front.
 template <template <class...> class Group>
