@@ -68,7 +68,8 @@ TEST_CASE("attention drops the same weights for every split of a batch, and none
 }
 
 TEST_CASE("attention memory grows linearly with the length", "[nn]") {
-  // Per position: saved and scratch, 4 x 32 + 4 and half of 32 more; output and three gradients; and a loss.
-  STATIC_REQUIRE(activations_of<128> == 2 * 128 * (2 * 132 + 16 + 4 * 32 + 1) * sizeof(float));
+  // Per position: saved and scratch, 4 x 32 + 4 and half of 32 more; output, which its gradient overwrites, and two
+  // other gradients; and a loss.
+  STATIC_REQUIRE(activations_of<128> == 2 * 128 * (2 * 132 + 16 + 3 * 32 + 1) * sizeof(float));
   STATIC_REQUIRE(activations_of<4096> == 32 * activations_of<128>);
 }
