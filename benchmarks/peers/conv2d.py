@@ -8,13 +8,10 @@ Arguments: the program bench_nn_conv2d, threads (default 1), rounds (default 9).
 the median over the rounds is reported. PyTorch is eager, with its default settings.
 """
 
-import statistics
-import sys
-
 import torch
 from torch import nn
 
-from timing import Program, seconds
+from timing import command_line, compare
 
 BATCH = 64
 LAYERS = {"conv1": (1, 16, 28, 3), "conv2": (16, 32, 14, 3), "conv3": (32, 64, 14, 3), "pointwise": (64, 64, 14, 1)}
@@ -39,21 +36,10 @@ def layer(name, backward):
 
 
 def main():
-    threads = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 9
+    program, threads, rounds = command_line(rounds=9)
     torch.set_num_threads(threads)
-    devplace = Program(sys.argv[1])
-    devplace.seconds(f"threads {threads}")
     items = {f"{kind} {name}": layer(name, kind == "both") for name in LAYERS for kind in ("forward", "both")}
-    times = {question: ([], []) for question in items}
-    for _ in range(rounds):
-        for question, call in items.items():
-            times[question][0].append(devplace.seconds(question))
-            times[question][1].append(seconds(call))
-    print(f"{threads} thread(s), batch {BATCH}, median of {rounds} rounds, microseconds; torch {torch.__version__}")
-    for question, (mine, theirs) in times.items():
-        a, b = statistics.median(mine) * 1e6, statistics.median(theirs) * 1e6
-        print(f"{question:18} devplace {a:9.0f}  PyTorch {b:9.0f}  PyTorch / devplace {b / a:5.2f}")
+    compare(f"{threads} thread(s), batch {BATCH}; torch {torch.__version__}", program, items, rounds)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,11 @@ predictions in inference_mode; steps with mse, into existing gradients, and with
 parameters.
 """
 
-import sys
-
 import torch
 from torch import nn
 from torch.nn import functional
 
-from timing import Program, compare
+from timing import command_line, compare
 
 
 class Apply(nn.Module):
@@ -129,11 +127,8 @@ def losses():
 
 
 def main():
-    threads = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
+    program, threads, rounds = command_line(rounds=5)
     torch.set_num_threads(threads)
-    program = Program(sys.argv[1])
-    program.seconds(f"threads {threads}")
     work = {}
     for name, (layer, x) in layers().items():
         work[f"predict {name}"] = predict(layer, x)

@@ -8,11 +8,9 @@ Arguments: the program bench_peers_reductions, threads (default 1), rounds (defa
 PyTorch is eager in inference_mode. torch.sort computes the positions too; they are not asked of devplace.
 """
 
-import sys
-
 import torch
 
-from timing import Program, compare
+from timing import command_line, compare
 
 REDUCED = ("64x64", "256x256", "1024x256", "2048x784")
 SORTED = ("1x1000000", "256x1024", "4096x64")
@@ -38,11 +36,8 @@ def work():
 
 
 def main():
-    threads = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
+    program, threads, rounds = command_line(rounds=5)
     torch.set_num_threads(threads)
-    program = Program(sys.argv[1])
-    program.seconds(f"threads {threads}")
     with torch.inference_mode():
         compare(f"{threads} thread(s); torch {torch.__version__}", program, work(), rounds)
 

@@ -62,6 +62,14 @@ def quantile(share, call):
     return sorted(taken)[int(share * (len(taken) - 1))]
 
 
+def command_line(rounds):
+    """Returns program, threads and rounds of `<script> <program> [<threads> [<rounds>]]`; the program has the threads."""
+    threads = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    program = Program(sys.argv[1])
+    program.seconds(f"threads {threads}")
+    return program, threads, int(sys.argv[3]) if len(sys.argv) > 3 else rounds
+
+
 def compare(title, program, work, rounds):
     """Prints the medians of a program's seconds and of calls in Python, in microseconds, and the rows below 1.0.
 
