@@ -131,8 +131,8 @@ template <class Entry, std::size_t Offset, bool Frozen> struct entry_at_offset {
 template <class... Entries> struct entry_list {};
 template <class... A, class... B> entry_list<A..., B...> operator+(entry_list<A...>, entry_list<B...>);
 
-/// Numbers of multiplications for one sample: of forward, of a forward whose output nobody reads (pass::again), and of
-/// what backward computes again.
+/// Numbers of multiplications for one sample: in forward; in a second forward whose output no layer reads
+/// (pass::again); and in all second forwards that backward runs.
 struct recomputed_cost {
   std::size_t forward, again, repeated;
 };

@@ -179,8 +179,8 @@ inline void sums_in_lanes(double* to, const float* x, std::size_t n, std::size_t
   sums_in_lanes(to, x, n, rows);
 }
 
-/// Computes the sums of 64 adjacent columns by AVX-512, or returns false; for AVX2 the loop of reduced_block is as
-/// fast.
+/// Computes the sums of 64 adjacent columns by AVX-512, or returns false. The registers of AVX2 hold 32 sums; reading
+/// 1,024 columns twice takes 1.6 times as long as the loop of reduced_block.
 [[gnu::always_inline]] inline bool column_sums_of_floats([[maybe_unused]] double* to, [[maybe_unused]] const float* x,
                                                          [[maybe_unused]] std::size_t stride,
                                                          [[maybe_unused]] std::size_t rows) {

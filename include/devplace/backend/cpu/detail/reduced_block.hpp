@@ -74,10 +74,12 @@ template <class Source, class Reducer> struct reduced_block {
     bool done = false;
     if (plan.inner == 1) {
       n = last - first < tile ? last - first : tile;
-      if constexpr (requires { Reducer::largest; })
+      if constexpr (requires { Reducer::largest; }) {
         done = extrema_of_floats<Reducer::largest>(to, x, count, n);
-      else
-        sums_of_floats(to, x, count, n), done = true;
+      } else {
+        sums_of_floats(to, x, count, n);
+        done = true;
+      }
     } else if constexpr (requires { Reducer::adds_values; }) {
       done = groups.columns(first) == tile && column_sums_of_floats(to, x, plan.inner, count);
     }
