@@ -2,11 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include <devplace/optim/loss_scaling.hpp>
 #include <devplace/optim/optimizer_state.hpp>
+
+namespace devplace {
+
+/// The position of a training: `batches.epoch(at.epoch, at.batch)` yields the next batches.
+struct training_position {
+  int epoch = 0;          ///< counted from 0
+  std::size_t batch = 0;  ///< number of the epoch's batches that were trained
+
+  /// Whether epoch and batch are equal.
+  friend bool operator==(const training_position&, const training_position&) = default;
+};
+
+}  // namespace devplace
 
 namespace devplace::train {
 
