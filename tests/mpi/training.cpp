@@ -38,6 +38,7 @@ using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
 template <class Where, class Policy = dp::collective::all_reduce<>> std::vector<float> train() {
   dp::model<net, Where> model{dp::seed{9}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01f}, Policy{}};
+  step.clip({.max_norm = 0.5});
   for (const std::size_t rows : std::vector<std::size_t>{7, 1, 64, 2})
     step(dp::to_batch<Where>(dp::test::integer_samples<float, 6>(rows)),
          dp::to_batch<Where>(dp::test::square_labels(rows, 3)));

@@ -6,6 +6,7 @@
 #include <devplace/optim/clip_norm.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "optim/optimizer_case.hpp"
@@ -22,7 +23,7 @@ template <class T> struct clipped {
 
 template <class T> clipped<T> clip(const std::vector<T>& gradients, const T* divisor, double max_norm) {
   clipped<T> result{-1, -1};
-  std::vector<double> workspace(dp::optim::clip_workspace_size(gradients.size()), std::nan(""));
+  std::vector<std::int64_t> workspace(dp::optim::clip_workspace_size, -1);
   dp::optim::clip_norm_into<dp::backend::cpu>(
       clip_norm{max_norm}, dp::optim::clip_arguments<T>{0, gradients.size(), gradients.data(), divisor, &result.factor,
                                                         &result.norm, workspace.data()});

@@ -51,12 +51,12 @@ template <class T> double largest_difference(const std::vector<T>& a, const std:
 /// on the CPU.
 template <class Backend, class T, class Rule> double steps_differ_by(const Rule& rule) {
   constexpr std::size_t n = 20011;
-  const std::vector<double> workspace(optim::clip_workspace_size(n));
+  const std::vector<std::int64_t> workspace(optim::clip_workspace_size);
   const optimizer_case<T> start(n);
   const auto run = [&]<class Place>(Place) {
     device_array<Place, T> parameters(start.parameters), gradients(start.gradients), first(start.first_state);
     device_array<Place, T> second(start.second_state), divisor({64}), factor({0}), norm({0});
-    device_array<Place, double> work(workspace);
+    device_array<Place, std::int64_t> work(workspace);
     std::vector<std::uint64_t> sent(optim::step_memory_bytes / 8);
     device_array<Place, std::uint64_t> steps(std::vector<std::uint64_t>(optim::step_memory_bytes / 8));
     optim::step_arguments<T> a;

@@ -143,7 +143,7 @@ void check_buckets(const std::vector<dp::test::recorded_call>& calls,
 
 std::size_t bytes_of(const std::vector<dp::test::recorded_call>& calls) {
   return std::accumulate(calls.begin(), calls.end(), std::size_t{0},
-                         [](std::size_t sum, const auto& call) { return sum + call.count * sizeof(float); });
+                         [](std::size_t sum, const auto& call) { return sum + call.count * call.element_bytes; });
 }
 
 /// A communicator for one of two processes with the same batch; its devices have the ranks from 3 on.
@@ -269,14 +269,21 @@ TEST_CASE("sharded_all_reduce: each place gets the sums of its shares, updates t
   noting::log = nullptr;
   CHECK(parameters_of(train.model) == parameters_after(3));
 
-  // A norm needs all gradients on every place.
+  // A norm also needs the largest gradient, and two digits of the sum of squares.
   noting::log = &train.log;
   train.step.clip({.max_norm = 1});
   train.log.clear();
   train(12);
-  CHECK(train.log.order() ==
-        passes_and(followed_by(followed_by(std::vector<std::string>(4, "all_reduce"), updates), gathers)));
-  CHECK(traffic.bytes + traffic.clipping == 4 * bytes_of(train.log.of("all_reduce")) + traffic.parameters);
+  const std::vector<std::string> norm(2, "all_reduce");
+  CHECK(train.log.order() == passes_and(followed_by(followed_by(followed_by(reductions, norm), updates), gathers)));
+  const auto of_norm = train.log.of("all_reduce");
+  REQUIRE(of_norm.size() == 2);
+  CHECK(of_norm[0].count == 1);
+  CHECK(of_norm[0].op == dp::reduction::max);
+  CHECK(of_norm[1].count == 2);
+  CHECK(of_norm[1].op == dp::reduction::sum);
+  CHECK(traffic.clipping == 4 * bytes_of(of_norm));
+  CHECK(traffic.gradients == 2 * bytes_of(train.log.of("reduce_scatter")) + 2 * bytes_of(train.log.of("broadcast")));
 }
 
 TEST_CASE("accumulated batches are reduced once, and flush reduces the rest", "[parallel]") {

@@ -23,6 +23,7 @@ struct recorded_call {
   std::size_t count = 0;
   reduction op = reduction::sum;
   int root = -1;
+  std::size_t element_bytes = 0;
 };
 
 /// The record of communicators, and the call that fails.
@@ -89,7 +90,7 @@ template <class Backend> class recording_communicator {
   void record(const char* what, std::span<T* const> buffers, std::size_t count, reduction op, int root, const F& work) {
     const bool fails = log_->collectives++ == log_->throw_at;
     if (fails && !log_->throw_behind) throw std::runtime_error("the network is down.");
-    log_->calls.push_back({what, {buffers.begin(), buffers.end()}, count, op, root});
+    log_->calls.push_back({what, {buffers.begin(), buffers.end()}, count, op, root, sizeof(T)});
     work();
     if (fails) throw std::runtime_error("the network is down.");
   }

@@ -60,15 +60,16 @@ using sharded = collective::sharded_all_reduce<>;
 static_assert(traffic<four, sharded>{}.bytes == traffic<four, all_reduce>{}.bytes);
 static_assert(traffic<four, sharded>{}.gradients == 3 * (gradients + 16) * 4);
 static_assert(traffic<four, sharded>{}.parameters == 3 * parameters * 4);
-// A step that clips also gathers the gradients.
-static_assert(traffic<four, sharded>{}.clipping == 3 * parameters * 4 && traffic<four, all_reduce>{}.clipping == 0);
+// A step that clips also reduces the three integers of the norm.
+static_assert(traffic<four, sharded>{}.clipping == 2 * 3 * 3 * 8 && traffic<four, all_reduce>{}.clipping == 0);
+static_assert(traffic<eight, sharded, double>{}.clipping == 2 * 7 * 3 * 8);
 
-// In mixed<half> every step gathers them, to find non-finite gradients, and the place that updates sends the loss
+// In mixed<half> every step reduces them, to find non-finite gradients, and the place that updates sends the loss
 // scale (24 bytes) with the parameters.
 using in_half = dp::mixed<dp::half>;
 static_assert(traffic<four, sharded, in_half>{}.bytes ==
               traffic<four, sharded>{}.bytes + traffic<four, sharded>{}.clipping);
-static_assert(traffic<four, sharded, in_half>{}.gradients == 2 * 3 * gradients * 4 &&
+static_assert(traffic<four, sharded, in_half>{}.gradients == traffic<four, sharded>{}.gradients + 144 &&
               traffic<four, sharded, in_half>{}.clipping == 0);
 static_assert(traffic<four, scatter_gather, in_half>{}.bytes == traffic<four, scatter_gather>{}.bytes + 3 * 24);
 static_assert(traffic<four, all_reduce, in_half>{}.bytes == traffic<four, all_reduce>{}.bytes);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -28,15 +29,16 @@ clipped clip(const std::vector<float>& gradients, double max_norm, std::optional
              bool scaled = false) {
   clipped result;
   const std::size_t n = gradients.size();
-  std::vector<double> workspace(runtime::norm_lanes(n) + runtime::norm_groups(n));
-  runtime::clip_result<float> finish{divisor ? &*divisor : nullptr, max_norm, &result.factor, &result.norm};
+  std::int64_t integers[runtime::norm_integers] = {-1, -1, -1};
+  runtime::clip_result<float> finish{
+      .divisor = divisor ? &*divisor : nullptr, .max_norm = max_norm, .factor = &result.factor, .norm = &result.norm};
   if (scaled) {
     finish.scaler = &result.scaler;
     finish.scaling = {2, 0.5, 1};
   }
   finish.statistics = &result.statistics;
-  dp::detail::dispatch<dp::op::clip_factor, dp::backend::cpu>(
-      0, runtime::clip_numbers<float>{n, gradients.data(), finish, workspace.data()});
+  runtime::find_largest<dp::backend::cpu>(0, n, gradients.data(), integers);
+  runtime::add_squares<dp::backend::cpu>(0, n, gradients.data(), integers, false, finish);
   return result;
 }
 

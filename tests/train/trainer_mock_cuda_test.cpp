@@ -52,7 +52,7 @@ const names forward_and_backward{"cublasLtMatmul",        // 784 to 64
                                  "dropout_kernel",        //
                                  "relu_gradient_source",  // and the bias's gradient, its column sums
                                  "cublasLtMatmul"};       // gradient of 784 to 64: weights
-const names clip{"clip_reducer"};
+const names clip{"magnitude_reducer", "square_source"};
 
 names operator+(names all, const names& more) {
   all.insert(all.end(), more.begin(), more.end());
@@ -337,16 +337,20 @@ TEST_CASE("places that update shards on CUDA exchange sums, then parameters, by 
   CHECK(plan::optimizer_state < plan::parameters + 1024);  // half of two arenas
   for (const bool clips : {false, true}) {
     if (clips) step.clip(dp::optim::clip_norm{});
-    const names expected = forward_and_backward + names{"parallel::reduce_in_rank_order"} + (clips ? clip : names{}) +
-                           names{"adam_formula"};
+    const names reduction{"parallel::reduce_in_rank_order"}, squares{"square_source"};
+    // The first place reduces the norm's integers; then the places compute the factor.
+    const auto expected = [&](const names& of_integers) {
+      const names norm = names{"magnitude_reducer"} + of_integers + squares + of_integers + squares;
+      return forward_and_backward + reduction + (clips ? norm : names{}) + names{"adam_formula"};
+    };
     for (int i = 0; i < 5; ++i) {
       mock::clear_calls();
       step(batch.images, batch.labels);
       INFO("step " << i);
-      CHECK(launched_on(0) == expected + names{"reduced_loss_functor"});
-      CHECK(launched_on(1) == expected);
-      // Without clipping the sums of weights are sent from the second place to the first.
-      CHECK(calls_of("cudaMemcpyPeerAsync ") == (clips ? 2 : 3));
+      CHECK(launched_on(0) == expected(reduction) + names{"reduced_loss_functor"});
+      CHECK(launched_on(1) == expected({}));
+      // Two shares of parameters, and the sums of weights from the second place to the first.
+      CHECK(calls_of("cudaMemcpyPeerAsync ") == 3);
       CHECK(calls_of("cudaMalloc") == 0);
       CHECK(mock::violations().empty());
       CHECK(all_on_their_streams());

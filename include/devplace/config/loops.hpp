@@ -22,14 +22,17 @@
 /// allows. (g++ 12 drops its own __builtin_assoc_barrier in loops that it vectorises.)
 #if (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)) && !defined(__CUDA_ARCH__)
   #define DEVPLACE_AS_WRITTEN(...) (::devplace::detail::opaque(__VA_ARGS__))
+  /// The same for the value of a variable, which may be a vector.
+  #define DEVPLACE_KEEP_AS_WRITTEN(variable) __asm__("" : "+m"(variable))
 namespace devplace::detail {
 template <class T> inline T opaque(T x) {
-  __asm__("" : "+m"(x));
+  DEVPLACE_KEEP_AS_WRITTEN(x);
   return x;
 }
 }  // namespace devplace::detail
 #else
   #define DEVPLACE_AS_WRITTEN(...) (__VA_ARGS__)
+  #define DEVPLACE_KEEP_AS_WRITTEN(variable) static_cast<void>(0)
 #endif
 
 /// Surrounds a loop whose iterations access no elements that other iterations write: vectorises it without run-time

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <devplace/optim/option_range.hpp>
 #include <devplace/runtime/clip_factor.hpp>
@@ -27,7 +28,7 @@ template <class T> struct clip_arguments {
   const T* divisor = nullptr;             ///< one element, the sum of sample weights (null: 1)
   T* factor = nullptr;                    ///< result, one element: step_arguments::gradient_factor of the next step
   T* norm = nullptr;                      ///< result, one element: the norm before clipping (null: not wanted)
-  double* workspace = nullptr;            ///< clip_workspace_size(n) elements
+  std::int64_t* workspace = nullptr;      ///< clip_workspace_size elements
   runtime::loss_scale* scaler = nullptr;  ///< scale of the gradients; the call updates it (null: 1)
   runtime::scaling_rule scaling = {};     ///< how the scale is updated
   double unscaled = 1;                    ///< the gradients are multiplied by the scale and divided by this number
@@ -35,19 +36,22 @@ template <class T> struct clip_arguments {
   const T* weights = nullptr;  ///< one element, the sum of sample weights: if NaN, the norm does not count; or null
 };
 
-/// Size of clip_norm_into's workspace, in doubles, for gradients of `n` elements.
-constexpr std::size_t clip_workspace_size(std::size_t n) { return runtime::norm_lanes(n) + runtime::norm_groups(n); }
+/// Returns what computes the results of clipping.
+template <class T> runtime::clip_result<T> clip_result(const clip_norm& rule, const clip_arguments<T>& a) {
+  return {a.divisor, rule.max_norm, a.factor, a.norm, a.scaler, a.scaling, a.unscaled, a.statistics, a.weights};
+}
+
+/// Size of clip_norm_into's workspace, in integers.
+inline constexpr std::size_t clip_workspace_size = runtime::norm_integers;
 
 /// Computes factor = min(1, max_norm / (norm + 1e-6)), where norm = |gradients / divisor| is the 2-norm. The norm is 0
-/// if the divisor is 0. Asynchronous; does not allocate; one launch on a GPU. Sums in double, in an order that depends
-/// only on `n` and the backend. Non-finite gradients make the norm infinite or NaN, and the parameters NaN after the
-/// step, as in PyTorch by default. With a `scaler`, computes the norm of the unscaled gradients; the factor also undoes
-/// the scale, and a non-finite gradient or factor skips the step.
+/// if the divisor is 0. Asynchronous; does not allocate; two launches on a GPU. The sum of squares is exact to 2^-79 of
+/// the largest square for each gradient, in any order (runtime/exact_squares.hpp). Non-finite gradients make the norm
+/// infinite or NaN, and the parameters NaN after the step, as in PyTorch by default. With a `scaler`, computes the norm
+/// of the unscaled gradients; the factor also undoes the scale, and a non-finite gradient or factor skips the step.
 template <class Backend, class T> void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
-  const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor,     a.norm,   a.scaler,
-                                       a.scaling, a.unscaled,    a.statistics, a.weights};
-  devplace::detail::dispatch<op::clip_factor, Backend>(a.ordinal,
-                                                       runtime::clip_numbers<T>{a.n, a.gradients, result, a.workspace});
+  runtime::find_largest<Backend>(a.ordinal, a.n, a.gradients, a.workspace);
+  runtime::add_squares<Backend>(a.ordinal, a.n, a.gradients, a.workspace, false, clip_result(rule, a));
 }
 
 }  // namespace devplace::optim

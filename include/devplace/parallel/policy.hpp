@@ -101,8 +101,8 @@ template <class Engine = direct, class Buckets = buckets<>> struct reduce_and_br
 /// The scheme of ZeRO stage 1: every place gets the sums of its share of the gradients, holds the optimizer's state for
 /// this share, and updates the share's parameters. It then gathers the other shares. Parameters have the same bits as
 /// with `all_reduce` and the same engine, and the number of bytes moved is the same. Afterwards no place has all
-/// gradients, except in steps that clip, because the norm needs all gradients. The optimizer's rule is called for each
-/// share, so it must be elementwise, as all of devplace's rules are.
+/// gradients. Steps that clip also reduce three integers of the norm, so their communicator must reduce std::int64_t.
+/// The optimizer's rule is called for each share, so it must be elementwise, as all of devplace's rules are.
 template <class Engine = direct, class Buckets = buckets<>> struct sharded_all_reduce {
   /// The engine of the collectives, and their bucket sizes.
   ///@{

@@ -9,6 +9,7 @@
 
 #include <devplace/nn/model.hpp>
 #include <devplace/parallel/policy.hpp>
+#include <devplace/runtime/clip_factor.hpp>
 #include <devplace/runtime/loss_scale.hpp>
 #include <devplace/tensor/precision.hpp>
 
@@ -19,8 +20,9 @@ namespace devplace {
 /// by which processes compare steps. For S bytes of gradients:
 ///
 /// - `all_reduce`: 2 (n - 1) S in total; each participant receives and sends 2 (n - 1) / n S;
-/// - `sharded_all_reduce`: as many bytes, half of them for parameters. If the trainer clips, it moves `clipping` bytes
-///   more; in mixed<half> these bytes are part of `gradients`, because each step checks all gradients;
+/// - `sharded_all_reduce`: as many bytes, half of them for parameters. If the trainer clips, it moves the three
+///   integers of the norm, `clipping` bytes; in mixed<half> they are part of `gradients`, because each step checks all
+///   gradients;
 /// - `reduce_and_broadcast`: (n - 1) S to sum one slice on each participant, and (n - 1) / n S to copy the sums to the
 ///   first participant; across processes only (n - 1) S, but the first participant also sends the loss. The first
 ///   participant then sends the parameters n - 1 times, in mixed<half> with the scale of losses.
@@ -52,7 +54,7 @@ template <class Net, class Where, class P, class Policy> struct step_traffic<mod
   std::size_t buffers;       ///< bytes of buffers (untrained state of layers) from the first participant
   std::size_t statistics;    ///< bytes that layers reduce over the samples of all places, forward and backward
   std::size_t bytes;         ///< the total
-  std::size_t clipping;      ///< additional bytes if the trainer clips; 0 if places get all gradients anyway
+  std::size_t clipping;      ///< additional bytes if the trainer clips; 0 unless places update shares
 
   /// For the placement's participants.
   constexpr step_traffic()
@@ -75,9 +77,9 @@ template <class Net, class Where, class P, class Policy> struct step_traffic<mod
     parameters = shares                        ? (n - 1) * of_parameters
                  : Policy::every_place_updates ? 0
                                                : (n - 1) * (of_parameters + of_scale);
-    const std::size_t whole = shares ? (n - 1) * (of_gradients - of_sums) : 0;
-    gradients += scales_losses<P> ? whole : 0;
-    clipping = scales_losses<P> ? 0 : whole;
+    const std::size_t of_norm = shares ? 2 * (n - 1) * runtime::norm_integers * sizeof(std::int64_t) : 0;
+    gradients += scales_losses<P> ? of_norm : 0;
+    clipping = scales_losses<P> ? 0 : of_norm;
     buffers = (n - 1) * plan::buffer_elements * element;
     statistics = 2 * (n - 1) * (plan::reduced_numbers + plan::reduced_in_backward) * sizeof(std::int64_t);
     bytes = gradients + parameters + buffers + statistics;

@@ -2,76 +2,102 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cmath>
 #include <cstddef>
+#include <cstdint>
 
-#include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/place/backend.hpp>
+#include <devplace/runtime/exact_squares.hpp>
 #include <devplace/runtime/gradient_norm_statistics.hpp>
 #include <devplace/runtime/loss_scale.hpp>
 
 namespace devplace::op {
 
-/// `run(ordinal, clip_numbers)` computes the norm of the gradients and the factor that reduces it to the maximum.
+/// `run(ordinal, gradient_squares)` adds the squares of gradients, and may compute the results of clipping from them.
 struct clip_factor {};
 
 }  // namespace devplace::op
 
 namespace devplace::runtime {
 
-/// How many partial sums the CPU's sum of squares has: groups of lanes, and lanes (backend/cpu/clip_factor.hpp).
-constexpr std::size_t norm_groups(std::size_t n) { return n < (std::size_t{1} << 22) ? 64 : 256; }
-constexpr std::size_t norm_lanes(std::size_t n) { return norm_groups(n) * norm_groups(n); }
+/// The integers from which a norm is computed: the bits of the largest magnitude, and the digits of the sum of squares.
+/// Those of several places are reduced by their maximum and by their sum.
+inline constexpr std::size_t norm_integers = 3;
+DEVPLACE_HD inline square_sum stored_digits(const std::int64_t* integers) {
+  return {static_cast<std::uint64_t>(integers[1]), static_cast<std::uint64_t>(integers[2])};
+}
 
-/// Computes the results of clipping from the gradients' sum of squares.
+/// Computes the results of clipping from the integers of the norm.
 template <class T> struct clip_result {
-  const T* divisor;
-  double max_norm;
-  T* factor;
-  T* norm;
+  const T* divisor = nullptr;
+  double max_norm = 0;
+  T* factor = nullptr;
+  T* norm = nullptr;
   loss_scale* scaler = nullptr;  ///< null: gradients are not scaled
   scaling_rule scaling = {};
   double unscaled = 1;  ///< gradients were multiplied by the scale and divided by this number
   gradient_norm_statistics* statistics = nullptr;  ///< null: not collected
   const T* weights = nullptr;                      ///< the sum of weights, NaN if the step is skipped; or null
 
-  DEVPLACE_HD void operator()(double sum_of_squares) const {
-    // The squares of finite floats have a finite sum in double.
+  DEVPLACE_HD void operator()(const std::int64_t* integers) const {
+    const double root = exact_squares<T>::root(integers[0], stored_digits(integers));
     const double unscale = scaler == nullptr ? 1 : unscaled / static_cast<double>(scaler->scale);
     const double share = divisor == nullptr ? 1 : *divisor == T{0} ? 0 : 1 / static_cast<double>(*divisor);
     const double scale = share * unscale;
-    const double total = std::sqrt(sum_of_squares) * (scale < 0 ? -scale : scale);
+    const double total = root * (scale < 0 ? -scale : scale);
     const double wanted = max_norm / (total + 1e-6);
     const double clipped = wanted > 1 ? 1 : wanted;  // this order of operands propagates NaN
     *factor = static_cast<T>(clipped * unscale);
     if (norm != nullptr) *norm = static_cast<T>(total);
     if (weights != nullptr && *weights != *weights) return;  // the update is skipped
     if (scaler != nullptr)
-      scaler->decide(scaling, devplace::detail::is_finite(sum_of_squares), devplace::detail::is_finite(*factor));
+      scaler->decide(scaling, devplace::detail::is_finite(root), devplace::detail::is_finite(*factor));
     if (statistics != nullptr) statistics->add(total);
   }
 };
 
-/// Reducer that computes the sum of squares and finally stores the results of clipping.
-template <class T> struct clip_reducer {
-  using squares = devplace::detail::square_sum_reducer<T>;
-  using accumulator = typename squares::accumulator;
+/// The second reduction of a norm, see add_squares(), and its reducer.
+template <class T> struct gradient_squares {
+  using accumulator = square_sum;
   static constexpr bool reduces_all = true;
-  clip_result<T> finish;
-
-  DEVPLACE_HD static constexpr accumulator identity() { return squares::identity(); }
-  DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t position) { squares::add(a, x, position); }
-  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { squares::merge(a, b); }
-  DEVPLACE_HD void store(std::size_t, accumulator sum) const { finish(sum); }
-};
-
-template <class T> struct clip_numbers {
+  static constexpr unsigned least_blocks = 1;  // see backend/cuda/kernels/reduce.hpp
   std::size_t n;
   const T* gradients;
+  std::int64_t* integers;  ///< norm_integers elements
+  bool adds;
   clip_result<T> result;
-  double* workspace;  // norm_lanes(n) + norm_groups(n) elements
+
+  DEVPLACE_HD static constexpr accumulator identity() { return {}; }
+  DEVPLACE_HD static constexpr void add(accumulator& a, const square_sum& square, std::size_t) {
+    a.high += square.high;
+    a.low += square.low;
+  }
+  DEVPLACE_HD static constexpr void merge(accumulator& a, const accumulator& b) { a.add(b); }
+  DEVPLACE_HD void store(std::size_t, accumulator sum) const {
+    if (!devplace::detail::is_finite(exact_squares<T>::number(integers[0]))) sum = {};  // digits without meaning
+    sum.add(adds ? stored_digits(integers) : square_sum{});
+    integers[1] = static_cast<std::int64_t>(sum.high);
+    integers[2] = static_cast<std::int64_t>(sum.low);
+    if (result.factor != nullptr) result(integers);
+  }
 };
+
+/// Finds the largest magnitude of `n` gradients. `merges`: or of these and the gradients of earlier calls.
+template <class Backend, class T>
+void find_largest(int ordinal, std::size_t n, const T* gradients, std::int64_t* integers, bool merges = false) {
+  using source = devplace::detail::element_source<T>;
+  using plan = devplace::detail::reduction_plan<source, magnitude_reducer<T>>;
+  devplace::detail::reduce<Backend>(ordinal, plan{1, n, 1, {gradients}, {integers, merges}});
+}
+
+/// Stores the digits of the sum of squares of `n` gradients, or adds them to the stored ones (`adds`). The first
+/// integer is the largest magnitude of all gradients of the norm. Then computes a `result` that has a factor.
+template <class Backend, class T>
+void add_squares(int ordinal, std::size_t n, const T* gradients, std::int64_t* integers, bool adds,
+                 const clip_result<T>& result = {}) {
+  devplace::detail::dispatch<op::clip_factor, Backend>(ordinal,
+                                                       gradient_squares<T>{n, gradients, integers, adds, result});
+}
 
 }  // namespace devplace::runtime
 

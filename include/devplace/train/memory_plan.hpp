@@ -249,9 +249,9 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
       return std::max(engine::workspace_bytes(participants, bucket, sizeof(typename roles::wire)),
                       engine::workspace_bytes(participants, reduced_integers, sizeof(std::int64_t)));
   }();
-  /// Additional bytes if the trainer clips: the workspace of the norm. In mixed<half> every trainer needs this
-  /// workspace to detect gradients that are not finite, and `bytes` includes it.
-  static constexpr std::size_t clipping = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
+  /// Additional bytes if the trainer clips: the integers of the norm. In mixed<half> every trainer needs them to detect
+  /// gradients that are not finite, and `bytes` includes them.
+  static constexpr std::size_t clipping = optim::clip_workspace_size * sizeof(std::int64_t);
   /// The total of the members above; includes `clipping` in mixed<half> only.
   static constexpr std::size_t bytes = base::parameters + base::working_copy + base::gradients + optimizer_state +
                                        base::buffers + activations + sums + reduction_buffer +

@@ -119,19 +119,19 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   /// Before each further update, scales gradients whose norm exceeds `rule.max_norm` down to the norm `rule.max_norm`.
   DEVPLACE_CONFIGURED void clip(const optim::clip_norm& rule) {
     optim::validate(rule);
-    norm_.allocate(own_state(), memory_, connection_.updating_places());
+    this->prepare_norms();
     norm_.clip(rule);
   }
 
-  /// measure_gradients() makes each further update compute the 2-norm over all gradients on the places. This takes one
-  /// launch, which clipping and mixed<half> need anyway. A second call resets the statistics. gradient_norms() enqueues
-  /// a copy to the host and returns at once. After `auto norms = step.gradient_norms()` and further steps,
+  /// measure_gradients() makes each further update compute the 2-norm over all gradients on the places. This takes two
+  /// launches, which clipping and mixed<half> need anyway. A second call resets the statistics. gradient_norms()
+  /// enqueues a copy to the host and returns at once. After `auto norms = step.gradient_norms()` and further steps,
   /// `norms.item().mean` waits only for the steps before gradient_norms(). The gradients do not change. All processes
   /// call measure_gradients(); with collective::scatter_gather only the first process has the norms. Checkpoints
   /// exclude the norms.
   ///@{
   DEVPLACE_CONFIGURED void measure_gradients() {
-    norm_.allocate(own_state(), memory_, connection_.updating_places());
+    this->prepare_norms();
     norm_.measure(connection_.updating_places() != 0);
   }
   DEVPLACE_CONFIGURED unread_gradient_norms<primary_place_t<Where>> gradient_norms() const {
@@ -150,7 +150,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
       optim::validate(options);
       auto& state = own_state();
       train::detail::require_no_batches(accumulation_);
-      norm_.allocate(state, memory_, connection_.updating_places());
+      this->prepare_norms();
       scaling_.options = options;
       train::detail::set_scale<backend_type>(state, memory_, {options.initial_scale, 0, 0});
     }

@@ -7,14 +7,11 @@
 
 namespace devplace {
 
-/// Launches one kernel; its last block computes the factor from the sum. Leaves the workspace's tickets (counters of
-/// finished blocks) at 0.
+/// Launches one kernel; its last block computes the factor from the sum.
 template <> struct implementation<backend::cuda, op::clip_factor> {
-  template <class T> static void run(int ordinal, const runtime::clip_numbers<T>& c) {
-    using source = detail::element_source<T>;
-    using reducer = runtime::clip_reducer<T>;
-    implementation<backend::cuda, op::reduce>::run(
-        ordinal, detail::reduction_plan<source, reducer>{1, c.n, 1, {c.gradients}, reducer{c.result}});
+  template <class T> static void run(int ordinal, const runtime::gradient_squares<T>& g) {
+    using plan = detail::reduction_plan<runtime::square_source<T>, runtime::gradient_squares<T>>;
+    implementation<backend::cuda, op::reduce>::run(ordinal, plan{1, g.n, 1, {g.gradients, g.integers}, g});
   }
 };
 

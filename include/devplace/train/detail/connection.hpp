@@ -19,6 +19,7 @@
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/process_group.hpp>
+#include <devplace/runtime/clip_factor.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/precision.hpp>
 
@@ -42,7 +43,12 @@ template <class Net, class Where, class P, class Policy> class connection {
   using state_type = runtime::model_state<typename roles::storage>;
   static constexpr bool connects = parallel::can_connect<Policy, Where>;
   static constexpr bool communicates = connects && (spans_processes<Where> || local_place_count<Where> > 1);
+
+ public:
+  /// Whether each place updates only its share of the parameters; it then has only this share's gradients.
   static constexpr bool updates_shares = communicates && collective::updates_shares<Policy>;
+
+ private:
   static constexpr bool one_place_updates = communicates && spans_processes<Where> && !Policy::every_place_updates;
   using bucket_shares = parallel::bucket_shares<Net, typename roles::wire, Policy>;
   using update = update_of<updates_shares, Policy, bucket_shares>;
@@ -110,18 +116,18 @@ template <class Net, class Where, class P, class Policy> class connection {
     if constexpr (communicates) parallel::prepare_reductions<Net, Policy, typename roles::wire>(communicator());
     if constexpr (joins_passes && requires { communicator().prepare(std::size_t{}, std::size_t{}); })
       communicator().prepare(runtime::network_plan<Net>::reduction_integers, sizeof(std::int64_t));
+    if constexpr (updates_shares && requires { communicator().prepare(std::size_t{}, std::size_t{}); })
+      communicator().prepare(runtime::norm_integers, sizeof(std::int64_t));
   }
 
   /// Returns the reduction of gradients that runs during a step's backward pass, bucket by bucket. Returns
   /// no_bucket_reduction for a single bucket or a communicator without this reduction. `last`: whether the batch is the
-  /// last one before an update. `norm`: whether the places that update need all gradients to compute the norm.
-  DEVPLACE_CONFIGURED auto during_backward([[maybe_unused]] const state_type& state, [[maybe_unused]] bool last,
-                                           [[maybe_unused]] bool norm) {
+  /// last one before an update.
+  DEVPLACE_CONFIGURED auto during_backward([[maybe_unused]] const state_type& state, [[maybe_unused]] bool last) {
     if constexpr (overlaps()) {
       if (last && !std::exchange(prepared_, true)) prepare();
       const bucket_shares* shares = nullptr;
-      if constexpr (updates_shares)
-        if (!norm) shares = &*shares_;
+      if constexpr (updates_shares) shares = &*shares_;
       return parallel::bucket_reduction<Net, Policy, communicator_type<>, typename roles::storage>(communicator(),
                                                                                                    state, shares, last);
     } else {
@@ -136,27 +142,44 @@ template <class Net, class Where, class P, class Policy> class connection {
   template <std::size_t Places>
   DEVPLACE_CONFIGURED void reduce([[maybe_unused]] const std::array<runtime::reduction_request, Places>& requests) {
     if constexpr (joins_passes) {
-      constexpr bool reduces_integers = parallel::communicator<communicator_type<>, std::int64_t>;
-      static_assert(reduces_integers,
+      static_assert(reduces_integers(),
                     "devplace: trainer: a layer of the network, such as batch_norm<C, nn::over_all_places>, computes "
                     "over the samples of all places and reduces integers, and the policy's communicator does not "
                     "reduce std::int64_t; make its collectives templates of the element type.");
       if (requests[0].numbers == nullptr) return;
       std::array<std::int64_t*, Places> numbers;
       for (std::size_t k = 0; k != Places; ++k) numbers[k] = requests[k].numbers;
-      if constexpr (reduces_integers)
-        communicator().all_reduce(std::span<std::int64_t* const>(numbers), requests[0].count, requests[0].op);
+      reduce(std::span<std::int64_t* const>(numbers), requests[0].count, requests[0].op);
     }
+  }
+  DEVPLACE_CONFIGURED void reduce(std::span<std::int64_t* const> numbers, std::size_t count, reduction op) {
+    if constexpr (communicates && reduces_integers()) communicator().all_reduce(numbers, count, op);
+  }
+
+  /// Fails to compile if the norm of gradients in shares cannot be reduced.
+  static constexpr void require_norms() {
+    static_assert(!updates_shares || reduces_integers(),
+                  "devplace: trainer: clip, measure_gradients and mixed<half> reduce integers over the places that "
+                  "update shares, and the policy's communicator does not reduce std::int64_t; make its collectives "
+                  "templates of the element type.");
+  }
+
+  /// Calls f(k, i, part) for this process's places k and the parameters in the place's share of each bucket i; the
+  /// first part may be empty.
+  DEVPLACE_CONFIGURED void for_each_part(const auto& f) const {
+    const auto [first, all] = participants();
+    for (std::size_t k = 0; k != local_place_count<Where>; ++k)
+      for (std::size_t i = 0; i != bucket_shares::buckets; ++i)
+        if (const auto part = bucket_shares::part(i, all, first + k); i == 0 || part.count != 0) f(k, i, part);
   }
 
   /// Completes the gradients on the places that update. `started` is the result of during_backward() for this pass.
-  DEVPLACE_CONFIGURED void reduce(state_type& state, [[maybe_unused]] bool norm, auto& started) {
+  DEVPLACE_CONFIGURED void reduce(state_type& state, auto& started) {
     if constexpr (communicates) {
       if (started.active())
         started.finish();
       else if constexpr (updates_shares)
-        norm ? parallel::reduce_gradients<Net, Policy>(communicator(), state)
-             : parallel::reduce_shares<Net, Policy>(communicator(), state, *shares_);
+        parallel::reduce_shares<Net, Policy>(communicator(), state, *shares_);
       else
         parallel::reduce_gradients<Net, Policy>(communicator(), state);
     }
@@ -186,6 +209,13 @@ template <class Net, class Where, class P, class Policy> class connection {
   template <class P1 = Policy>
   using communicator_type = decltype(parallel::connect<backend_type, spans_processes<Where>>(std::declval<const P1&>(),
                                                                                              std::span<const int>()));
+
+  static constexpr bool reduces_integers() {
+    if constexpr (communicates)
+      return parallel::communicator<communicator_type<>, std::int64_t>;
+    else
+      return false;
+  }
 
   DEVPLACE_CONFIGURED static constexpr bool overlaps() {
     if constexpr (communicates && !joins_passes)

@@ -91,11 +91,12 @@ void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
   memory.rows = rows;
 }
 
-/// Returns the address of the factor that clips one place's whole gradients and undoes the loss scale; the place
-/// computes the factor asynchronously. `statistics`, which may be null, receives the norm.
-template <class Net, class Backend, class T, class S, class Scaling>
-const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const step_memory<T>& memory,
-              reduction loss_reduction, const Scaling& scaled, runtime::gradient_norm_statistics* statistics) {
+/// Returns the arguments for clipping one place's gradients and undoing the loss scale. `statistics`, which may be
+/// null, receives the norm.
+template <class Net, class T, class S, class Scaling>
+optim::clip_arguments<T> clip_arguments_of(const runtime::replica<S>& r, const step_memory<T>& memory,
+                                           reduction loss_reduction, const Scaling& scaled,
+                                           runtime::gradient_norm_statistics* statistics) {
   optim::clip_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
   arguments.n = runtime::network_plan<Net>::parameter_elements;
@@ -105,14 +106,13 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
   arguments.factor = memory.clip();
   arguments.norm = memory.clip() + 1;
   arguments.statistics = statistics;
-  arguments.workspace = static_cast<double*>(memory.clipping.data());
+  arguments.workspace = static_cast<std::int64_t*>(memory.clipping.data());
   if constexpr (requires { scaled.rule(); }) {
     arguments.scaler = scaled.scale_of(memory);
     arguments.scaling = scaled.rule();
     arguments.unscaled = scaled.divisor == 0 ? 1 : static_cast<double>(scaled.divisor);  // 0: no samples
   }
-  optim::clip_norm_into<Backend>(rule, arguments);
-  return arguments.factor;
+  return arguments;
 }
 
 /// Resets the two totals and the two pending sums behind them. `waiting`: no update has used the pending batches yet,

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -15,14 +14,12 @@
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/ops/repeated_work.hpp>
-#include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/bucket_reduction.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>
-#include <devplace/runtime/step_record.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/train/detail/accumulation.hpp>
@@ -30,81 +27,13 @@
 #include <devplace/train/detail/connection.hpp>
 #include <devplace/train/detail/equal_steps.hpp>
 #include <devplace/train/detail/fingerprint_of_training.hpp>
+#include <devplace/train/detail/gradient_norm.hpp>
 #include <devplace/train/detail/joint_passes.hpp>
 #include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/step.hpp>
-#include <devplace/train/gradient_norms.hpp>
 #include <devplace/train/step_loss.hpp>
 
 namespace devplace::train::detail {
-
-/// The norm of all gradients: for clipping, for measuring and, with loss scaling, for detecting gradients that are not
-/// finite.
-template <class Net, place P, bool Scales> class gradient_norm {
-  using backend_type = backend_of_t<P>;
-  static constexpr std::size_t elements = runtime::network_plan<Net>::parameter_elements;
-
- public:
-  void clip(const optim::clip_norm& rule) { clip_ = rule; }
-  /// `updates`: whether a place of this process updates parameters.
-  DEVPLACE_CONFIGURED void measure(bool updates) {
-    measures_ = true;
-    if (!updates) return;
-    if (measured_ == nullptr)
-      measured_ = std::make_shared<norms_on_place<P>>();
-    else
-      measured_->reset();
-  }
-  DEVPLACE_CONFIGURED unread_gradient_norms<P> measured() const {
-    if (!measures_)
-      throw error("trainer: gradients are not measured before measure_gradients(); call it once before the steps.");
-    if (measured_ == nullptr)
-      throw error(
-          "trainer: only a process that updates parameters has the norms of gradients; with this policy call "
-          "gradient_norms() in the process with rank 0.");
-    return unread_gradient_norms<P>(measured_);
-  }
-
-  /// Whether the places that update need the norm.
-  bool used() const { return Scales || clip_ || measures_; }
-  /// Returns the norm above which gradients are clipped: infinity if norms are only measured, 0 if they are neither
-  /// clipped nor measured. Processes compare this number.
-  double largest() const { return clip_ ? clip_->max_norm : measures_ ? std::numeric_limits<double>::infinity() : 0; }
-
-  template <class S, class T, std::size_t Places>
-  DEVPLACE_CONFIGURED static void allocate(const runtime::model_state<S>& state,
-                                           std::array<step_memory<T>, Places>& memory, std::size_t updating) {
-    const std::size_t bytes = optim::clip_workspace_size(elements) * sizeof(double);
-    for (std::size_t k = 0; k < updating; ++k)
-      if (memory[k].clipping.data() == nullptr)
-        memory[k].clipping =
-            devplace::detail::allocate<backend_type>(state.replicas[k].ordinal, bytes, memory_purpose::workspace);
-  }
-
-  /// Computes the norm on the places that update; returns the factors of their steps.
-  template <class S, class T, std::size_t Places>
-  DEVPLACE_CONFIGURED std::array<runtime::step_factors<T>, Places> factors(
-      const runtime::model_state<S>& state, const std::array<step_memory<T>, Places>& memory, std::size_t updating,
-      reduction loss_reduction, const loss_scaler<Scales>& scaled) const {
-    std::array<runtime::step_factors<T>, Places> result{};
-    const bool changes = Scales || clip_;
-    const optim::clip_norm rule = clip_.value_or(optim::clip_norm{std::numeric_limits<double>::infinity()});
-    for (std::size_t k = 0; k < updating; ++k) {
-      runtime::gradient_norm_statistics* const statistics = k == 0 && measured_ ? measured_->numbers() : nullptr;
-      if (!changes && statistics == nullptr) continue;
-      const T* const factor =
-          detail::clip<Net, backend_type, T>(rule, state.replicas[k], memory[k], loss_reduction, scaled, statistics);
-      if (changes) result[k].factor = factor;  // gradients that are only measured do not change, even if they are NaN
-      if constexpr (Scales) result[k].skip = &memory[k].scale()->skips;
-    }
-    return result;
-  }
-
- private:
-  std::optional<optim::clip_norm> clip_;
-  bool measures_ = false;
-  std::shared_ptr<norms_on_place<P>> measured_;  ///< norms on this process's first place, if it updates
-};
 
 /// The step of a trainer: owns the memory of the steps on every place, runs the passes, and reduces, clips and updates.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches> class training {
@@ -167,7 +96,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
     const nn::random_key key{state.seed, state.step++, 0, 0};
     ++state.gradient_writes;
     const step_guard guard(state, accumulation_);
-    auto reduction_of_buckets = connection_.during_backward(state, accumulation_.batches + 1 == Batches, norm_.used());
+    auto reduction_of_buckets = connection_.during_backward(state, accumulation_.batches + 1 == Batches);
     if constexpr (scales)
       if (accumulation_.batches == 0 || scaling_.divisor == 0)
         scaling_.divisor = scaling_.divisor_for(targets, reduction_);
@@ -225,12 +154,18 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
     return *state_;
   }
 
+  /// Allocates the memory of norms.
+  DEVPLACE_CONFIGURED void prepare_norms() {
+    connection_type::require_norms();
+    norm_.allocate(own_state(), memory_, connection_.updating_places());
+  }
+
   /// Reduces the gradients and updates the parameters.
   template <class Reduction> DEVPLACE_CONFIGURED void update(state_type& state, Reduction& started) {
     accumulation_.batches = 0;
-    connection_.reduce(state, norm_.used(), started);
+    connection_.reduce(state, started);
     if constexpr (connection_type::compares && connection_type::host_waits()) equal_steps<training>::require(*this);
-    const auto factors = norm_.factors(state, memory_, connection_.updating_places(), reduction_, scaling_);
+    const auto factors = norm_.factors(state, memory_, connection_, reduction_, scaling_);
     const auto send_updates = [&] {
       connection_.send_updates(state);
       if constexpr (scales) connection_.send_scale(memory_);

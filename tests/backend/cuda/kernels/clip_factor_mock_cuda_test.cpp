@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -19,28 +21,36 @@ namespace {
 
 struct clipped {
   float factor = -1, norm = -1;
+  std::int64_t integers[dp::runtime::norm_integers] = {};
 };
 
-/// Clips with the kernel that a GPU would run, in one launch. `divisor`: none, or a number.
+/// Clips with the kernels that a GPU would run, in two launches. `divisor`: none, or a number.
 clipped clip(const mock::device_vector<float>& gradients, const mock::device_vector<float>& divisor, double max_norm,
              unsigned seed = 1) {
-  using source = dp::detail::element_source<float>;
-  using reducer = dp::runtime::clip_reducer<float>;
+  namespace runtime = dp::runtime;
   mock::device_vector<clipped> result(1);
+  mock::device_vector<std::int64_t> integers(runtime::norm_integers, -1);
+  const std::size_t n = gradients.size();
+  const runtime::clip_result<float> finish{.divisor = divisor.empty() ? nullptr : divisor.data(),
+                                           .max_norm = max_norm,
+                                           .factor = &result[0].factor,
+                                           .norm = &result[0].norm};
   mock::run_reduction(
-      dp::detail::reduction_plan<source, reducer>{
-          1,
-          gradients.size(),
-          1,
-          {gradients.data()},
-          reducer{{divisor.empty() ? nullptr : divisor.data(), max_norm, &result[0].factor, &result[0].norm}}},
+      dp::detail::reduction_plan<dp::detail::element_source<float>, runtime::magnitude_reducer<float>>{
+          1, n, 1, {gradients.data()}, {integers.data(), false}},
       seed, 1000);
-  return result[0];
+  mock::run_reduction(
+      dp::detail::reduction_plan<runtime::square_source<float>, runtime::gradient_squares<float>>{
+          1, n, 1, {gradients.data(), integers.data()}, {n, gradients.data(), integers.data(), false, finish}},
+      seed, 1000);
+  clipped found = result[0];
+  std::copy(integers.begin(), integers.end(), found.integers);
+  return found;
 }
 
 }  // namespace
 
-TEST_CASE("clipping on a GPU takes one launch, and norm and factor equal a plain loop's", "[cuda]") {
+TEST_CASE("clipping on a GPU takes two launches, and norm and factor equal a plain loop's", "[cuda]") {
   const mock::device_vector<float> divisor{32};
   for (const std::size_t n : {0u, 1u, 1023u, 40'003u}) {
     INFO(n << " gradients");
@@ -52,6 +62,10 @@ TEST_CASE("clipping on a GPU takes one launch, and norm and factor equal a plain
     CHECK(result.norm == static_cast<float>(norm));
     CHECK(result.factor == static_cast<float>(norm > 0.4999 ? 0.5 / (norm + 1e-6) : 1));
     for (unsigned seed = 2; seed < 5; ++seed) CHECK(clip(gradients, divisor, 0.5, seed).norm == result.norm);
+    std::int64_t on_cpu[dp::runtime::norm_integers];  // the CPU's integers are equal
+    dp::runtime::find_largest<dp::backend::cpu>(0, n, gradients.data(), on_cpu);
+    dp::runtime::add_squares<dp::backend::cpu>(0, n, gradients.data(), on_cpu, false);
+    CHECK(std::equal(std::begin(on_cpu), std::end(on_cpu), result.integers));
   }
 }
 

@@ -14,19 +14,20 @@
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
-#if defined(__x86_64__)
 /// Converts floats to a vector of doubles. In inline assembly, because g++ would read twice as many floats at a time;
 /// extracting the upper half takes 50% longer. A function, because nvcc drops attributes of lambdas.
 template <std::size_t Bytes>
 [[gnu::always_inline]] inline void convert_floats(typename vector_of<double, Bytes>::type& to,
                                                   const typename vector_of<float, Bytes / 2>::unaligned& from) {
-  #if defined(__clang__)
-  to = __builtin_convertvector(from, typename vector_of<double, Bytes>::type);
-  #else
-  __asm__("vcvtps2pd %1, %0" : "=x"(to) : "m"(from));
-  #endif
+#if defined(__x86_64__) && !defined(__clang__)
+  if constexpr (Bytes != 16)
+    __asm__("vcvtps2pd %1, %0" : "=x"(to) : "m"(from));
+  else
+#endif
+    to = __builtin_convertvector(from, typename vector_of<double, Bytes>::type);
 }
 
+#if defined(__x86_64__)
 /// Adds floats to vectors of doubles. Without a loop, because g++ keeps only elements with constant indices in
 /// registers.
 template <std::size_t Bytes, std::size_t Count, std::size_t... I>

@@ -19,6 +19,7 @@ template <class T, std::size_t Bytes> struct vector_of;
     typedef T type __attribute__((vector_size(Bytes)));                                      \
     typedef T unaligned __attribute__((vector_size(Bytes), aligned(alignof(T)), may_alias)); \
   }
+DEVPLACE_GEMM_VECTOR(float, 8);
 DEVPLACE_GEMM_VECTOR(float, 16);
 DEVPLACE_GEMM_VECTOR(float, 32);
 DEVPLACE_GEMM_VECTOR(float, 64);

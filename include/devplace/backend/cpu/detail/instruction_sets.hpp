@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
+#include <devplace/backend/cpu/detail/float_reductions.hpp>
 #include <devplace/backend/cpu/detail/gemm_blocks.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>

@@ -69,20 +69,36 @@ struct code {
     // nvcc's device pass rejects vectors in formulas of optimizers, because formulas are device code, too.
     DEVPLACE_IF_HOST(update_arrays(enqueued, begin, end, typename Update::array_numbers{});)
   }
-  /// Computes sums[lane] += values[lane]^2 for `count` lanes. The inner loop has a constant length, so that compilers
-  /// vectorise it, including the conversion.
-  DEVPLACE_TARGET static void add_squares(double* __restrict sums, const auto* __restrict values, std::size_t count) {
-    constexpr std::size_t tile = 64;
-    std::size_t first = 0;
-    for (; first + tile <= count; first += tile) {
-      for (std::size_t lane = 0; lane < tile; ++lane) {
-        const double value = static_cast<double>(values[first + lane]);
-        sums[first + lane] += value * value;
+  /// Adds the squares of up to 4096 values by runtime::exact_squares, in independent chains of additions: of vectors
+  /// for floats, but of numbers for doubles, because vectors have no std::fma.
+  template <class Squares, class T>
+  DEVPLACE_TARGET static auto sum_of(const Squares& squares, const T* values, std::size_t count) {
+    using number = std::conditional_t<Squares::is_float, typename vector_of<double, vector_bytes>::type, double>;
+    constexpr std::size_t lanes = sizeof(number) / sizeof(double), chains = 4 * vector_bytes / sizeof(number);
+    const Squares local = squares;
+    number high[chains], low[chains];
+    DEVPLACE_UNROLL
+    for (std::size_t chain = 0; chain < chains; ++chain) {
+      high[chain] = number{} + Squares::first_high;
+      low[chain] = number{} + Squares::first_low;
+    }
+    std::size_t i = 0;
+    for (; i + chains * lanes <= count; i += chains * lanes) {
+      DEVPLACE_UNROLL
+      for (std::size_t chain = 0; chain < chains; ++chain) {
+        const T* const from = values + i + chain * lanes;
+        number x;
+        if constexpr (Squares::is_float)
+          convert_floats<vector_bytes>(
+              x, *reinterpret_cast<const typename vector_of<float, vector_bytes / 2>::unaligned*>(from));
+        else
+          x = *from;
+        DEVPLACE_IF_HOST(local.add(high[chain], low[chain], x);)  // no vectors in device code
       }
     }
-    for (; first < count; ++first) {
-      const double value = static_cast<double>(values[first]);
-      sums[first] += value * value;
-    }
+    auto* const highs = reinterpret_cast<double*>(high);
+    auto* const lows = reinterpret_cast<double*>(low);
+    for (; i < count; ++i) local.add(*highs, *lows, static_cast<double>(values[i]));
+    return local.digits(highs, lows, chains * lanes);
   }
 };
