@@ -52,6 +52,12 @@ inline float loss(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& o
   return loss.item() + gradient.gradient(0, 0);
 }
 
+#include <devplace/nn/draw_elements.hpp>
+
+inline void draw(float* data, const dp::nn::parameter& entry) {
+  dp::nn::draw_elements<dp::backend::cpu>(0, data, entry, 1, "0.weight", 2, 3);
+}
+
 #include <devplace/nn/dropout.hpp>
 
 static_assert(dp::nn::layer_for<dp::nn::dropout<>, dp::extents<8>>);
@@ -196,6 +202,10 @@ inline float predict(const dp::tensor<float, dp::extents<1, 2>, dp::on<dp::cpu>>
 #include <devplace/nn/model_parameters.hpp>
 
 template <class Net> using parameters = dp::model_parameters<Net, dp::on<dp::cpu>, float>;
+
+#include <devplace/nn/model_types.hpp>
+
+template <class Net> using sample = typename dp::model_types<Net, dp::on<dp::cpu>, float>::input_extents;
 
 #include <devplace/nn/mse.hpp>
 

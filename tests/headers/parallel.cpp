@@ -61,6 +61,10 @@ template <class Replica> void sum(const Replica& replica, std::uint64_t* result)
   dp::parallel::sum_parameters<dp::backend::cpu>(replica, 0, 1, result);
 }
 
+#include <devplace/parallel/fibers.hpp>
+
+static_assert(dp::parallel::mesh_axes<dp::spread_on<dp::mesh<dp::shares<1>>, dp::cpu>>::shares == 1);
+
 #include <devplace/parallel/fingerprint.hpp>
 
 const dp::parallel::fingerprint empty;
@@ -111,6 +115,23 @@ inline auto parts(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x
   return dp::scatter<dp::sharded_on<dp::axis<0>, dp::cpu>>(x);
 }
 
+#include <devplace/parallel/sharded_arenas.hpp>
+
+template <class Net> using arenas = dp::parallel::sharded_arenas<Net, dp::fully_sharded_on<dp::cpu>, float>;
+
+#include <devplace/parallel/sharded_model.hpp>
+
+template <class Net> using in_shares = dp::model<Net, dp::fully_sharded_on<dp::cpu>>;
+
+#include <devplace/parallel/sharded_state.hpp>
+
+template <class Net> using state = dp::parallel::sharded_state<Net, dp::fully_sharded_on<dp::cpu>, float>;
+
+#include <devplace/parallel/sharded_step_traffic.hpp>
+
+template <class Net>
+using traffic = dp::step_traffic<dp::model<Net, dp::fully_sharded_on<dp::cpu>>, dp::collective::gather_units<>>;
+
 #include <devplace/parallel/share.hpp>
 
 static_assert(dp::parallel::share_begin(10, 2, 1) > 0);
@@ -130,6 +151,14 @@ template <class Gradients> auto sum(Gradients&& gradients) {
 inline auto parts(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x) {
   return dp::to_host(dp::to_batch<dp::replicated_on<dp::cpu>>(x));
 }
+
+#include <devplace/parallel/unit.hpp>
+
+constexpr dp::parallel::unit all_layers;
+
+#include <devplace/parallel/unit_plan.hpp>
+
+template <class Net> using units = dp::unit_plan<dp::model<Net, dp::fully_sharded_on<dp::cpu>>>;
 
 #include <devplace/parallel/wire.hpp>
 

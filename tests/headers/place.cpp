@@ -51,6 +51,10 @@ inline int choose_first() {
 
 static_assert(dp::split_along<1>::is_split && dp::summands<dp::reduction::mean>::is_linear);
 
+#include <devplace/place/mesh.hpp>
+
+using two_replicas = dp::mesh<dp::replicas<2>, dp::shares<dp::dyn>>;
+
 #include <devplace/place/place.hpp>
 
 inline void print_place(std::ostream& out) { out << dp::cuda<1>{} << dp::place_name<dp::cpu>(); }

@@ -33,6 +33,10 @@ inline float sum(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x)
   return dp::item(dp::sum(dp::exp(y)));
 }
 
+#include <devplace/fully_sharded.hpp>
+
+template <class Net> using in_shares = dp::model<Net, dp::fully_sharded_on<dp::cpu>>;
+
 #include <devplace/nn.hpp>
 
 using net = dp::nn::sequential<dp::nn::linear<2, 4>, dp::nn::relu, dp::nn::linear<4, 1>>;

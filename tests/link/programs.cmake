@@ -40,6 +40,7 @@ devplace_add_link_test(logical_devices logical_devices.cpp=simulated_cuda)
 devplace_add_link_test(devices_without_peers devices_without_peers.cpp=simulated_cuda)
 devplace_add_link_test(simulated_memory_limit simulated_memory_limit.cpp=simulated_cuda)
 devplace_add_link_test(replica_out_of_memory replica_out_of_memory.cpp=simulated_cuda)
+devplace_add_link_test(fully_sharded_memory_limit fully_sharded_memory_limit.cpp=simulated_cuda)
 # Fails each allocation in turn, which takes long: only where AddressSanitizer also finds what such a failure leaks.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
   devplace_add_link_test(allocation_failures allocation_failures.cpp=simulated_cuda)

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Randomised training: sizes, splits, policies, failures and other operations are drawn from seeds. Each model on
-// several places must agree with a model on one device that goes through the same operations.
+// several places must agree with a model on one device that goes through the same operations, and a model in shares
+// must have the bits of replicas.
 
 #include <algorithm>
 #include <array>
@@ -15,18 +16,26 @@
 #include <ratio>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <devplace/fully_sharded.hpp>
+#include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
+#include <devplace/nn/frozen.hpp>
+#include <devplace/nn/layer_norm.hpp>
 #include <devplace/nn/linear.hpp>
+#include <devplace/nn/recomputed.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/to.hpp>
+#include <devplace/optim/adam.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel/check_replicas.hpp>
 #include <devplace/parallel/gather.hpp>
+#include <devplace/parallel/wire.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/train/trainer.hpp>
 
@@ -258,6 +267,162 @@ using scatter_gather = collective::scatter_gather;
 using sharded = collective::sharded_all_reduce<collective::direct, small_buckets>;
 using ring = collective::all_reduce<collective::ring, small_buckets>;
 
+/// Two trainings that go through the same operations: of a model in shares, and of replicas on as many other places.
+template <class Net, class P, class Shares, class Replicas, class Engine> class lockstep {
+  static constexpr std::size_t places = dp::local_place_count<Replicas>;
+  template <class W>
+  using policy_for =
+      std::conditional_t<dp::stores_shares<W>, collective::gather_units<Engine>, collective::all_reduce<Engine>>;
+  template <class W> struct side {
+    dp::model<Net, W, P> model;
+    dp::trainer<dp::model<Net, W, P>, dp::test::throwing_cross_entropy, dp::optim::adam, policy_for<W>> step;
+
+    explicit side(std::uint64_t seed)
+        : model(dp::seed{seed}), step(model, loss, dp::optim::adam{.learning_rate = 0.02}) {}
+  };
+  using input = typename dp::model<Net, Shares, P>::input_type;
+
+ public:
+  explicit lockstep(unsigned seed) : random_(seed) {
+    shares_.emplace(seed);
+    replicas_.emplace(seed);
+  }
+  /// Returns an empty string, or the error and the operation that caused it.
+  std::string run(int operations) {
+    int i = 0;
+    try {
+      for (; i < operations; ++i) {
+        const std::size_t choice = below(12);
+        if (choice < 6)
+          step();
+        else if (choice == 6)
+          on_both(
+              [](auto& of) {
+                of.step.clip({.max_norm = 0.1});
+                return std::vector<double>{};
+              },
+              "clipping");
+        else if (choice == 7)
+          on_both(
+              [rate = 0.005 * static_cast<double>(1 + below(4))](auto& of) {
+                of.step.optimizer().rule().learning_rate = rate;
+                return std::vector<double>{};
+              },
+              "the rate");
+        else if (choice == 8)
+          predict();
+        else if (choice == 9)
+          resume();
+        else if (choice == 10)
+          fail();
+        else
+          compare();
+      }
+      compare();
+    } catch (const std::exception& e) {
+      return "operation " + std::to_string(i) + ": " + e.what();
+    }
+    return "";
+  }
+
+ private:
+  std::size_t below(std::size_t n) { return random_() % n; }
+  template <class F> void on_both(const F& f, const std::string& what) {
+    require(f(*shares_) == f(*replicas_), what + " differs");
+  }
+  /// Calls f(side, samples, labels) with the same random batch, whose split is random, too.
+  template <class F> void on_batches(const F& f, const std::string& what, std::size_t bad_row = 99) {
+    const std::size_t rows = bad_row != 99 ? bad_row + 1 + below(9) : below(3) == 0 ? below(places + 1) : below(30);
+    std::array<std::size_t, places> sizes{};
+    for (std::size_t i = 0; i < rows; ++i) ++sizes[below(2) == 0 ? below(places) : i % places];
+    const bool even = below(2) == 0;
+    const auto x = dp::test::integer_samples<input, 6>(rows);
+    auto y = dp::test::square_labels(rows, 3);
+    if (bad_row != 99) y(bad_row) = 17;
+    on_both(
+        [&]<class W>(side<W>& of) {
+          if (even) return f(of, distribute<W>(x), distribute<W>(y));
+          return f(of, distribute<W>(x, dp::split::sizes<places>(sizes)),
+                   distribute<W>(y, dp::split::sizes<places>(sizes)));
+        },
+        what);
+  }
+  void step() {
+    const bool reads = below(2) == 0;
+    on_batches(
+        [&](auto& of, const auto& x, const auto& y) {
+          const auto of_step = of.step(x, y);
+          const double value = reads ? static_cast<double>(of_step.item()) : 0;
+          return std::vector<double>{std::isnan(value) ? -1 : value};
+        },
+        "the loss");
+  }
+  void predict() {
+    on_batches(
+        [](auto& of, const auto& x, const auto&) {
+          const auto outputs = dp::test::values_of(dp::gather<dp::cpu>(of.model.predict(x)));
+          return std::vector<double>(outputs.begin(), outputs.end());
+        },
+        "a prediction");
+  }
+  /// Continues with new models and trainers from a state, at times of the other side.
+  void resume() {
+    auto state = below(2) == 0 ? shares_->step.state() : replicas_->step.state();
+    const std::uint64_t seed = below(100);
+    shares_.emplace(seed);
+    replicas_.emplace(seed);
+    shares_->step.restore(state);
+    replicas_->step.restore(state);
+  }
+  /// A label that is no class throws on a device; then the models cannot be used any more, and both continue from
+  /// before.
+  void fail() {
+    const auto state = shares_->step.state();
+    on_batches(
+        [](auto& of, const auto& x, const auto& y) {
+          const std::string text = message_of([&] {
+            of.step(x, y);
+            static_cast<void>(of.step.mean_loss());
+          });
+          require(text.find("has the label 17") != std::string::npos, "a wrong label gave '" + text + "'");
+          const std::string later = message_of([&] { static_cast<void>(of.model.predict(x)); });
+          require(later.find("this model cannot be used any more") != std::string::npos,
+                  "then it said '" + later + "'");
+          return std::vector<double>{};
+        },
+        "a failure", below(8));
+    shares_.emplace(1u);
+    replicas_.emplace(1u);
+    shares_->step.restore(state);
+    replicas_->step.restore(state);
+  }
+  void compare() {
+    on_both(
+        [](auto& of) {
+          const auto state = of.step.state();
+          std::vector<double> all(state.parameters.begin(), state.parameters.end());
+          all.insert(all.end(), state.buffers.begin(), state.buffers.end());
+          for (const auto& arena : state.optimizer.arenas) all.insert(all.end(), arena.begin(), arena.end());
+          const double mean = of.step.mean_loss();
+          all.insert(all.end(), {std::isnan(mean) ? -1 : mean, state.scaler.scale});
+          return all;
+        },
+        "the state");
+  }
+
+  std::mt19937 random_;
+  std::optional<side<Shares>> shares_;
+  std::optional<side<Replicas>> replicas_;
+};
+
+using many_layers = nn::sequential<nn::linear<6, 20>, nn::batch_norm<20, nn::over_all_places>, nn::relu,
+                                   nn::dropout<std::ratio<1, 5>>, nn::frozen<nn::linear<20, 24>>,
+                                   nn::recomputed<nn::sequential<nn::linear<24, 20>, nn::layer_norm<20>>>,
+                                   nn::linear<20, 20>, nn::batch_norm<20>, nn::relu, nn::linear<20, 3>>;
+using few_layers = nn::sequential<nn::linear<6, 30>, nn::relu, nn::linear<30, 3>>;
+template <std::size_t UnitBytes, int... I>
+using shares_on = dp::spread<dp::mesh<dp::shares<sizeof...(I), UnitBytes>>, I...>;
+
 }  // namespace
 
 TEST_CASE("replicas agree with one device in randomised training", "[parallel]") {
@@ -281,5 +446,30 @@ TEST_CASE("two host threads train on separate devices without interference", "[p
     other.join();
     CHECK(first == "");
     CHECK(second == "");
+  }
+}
+
+TEST_CASE("models in shares have the bits of replicas in randomised training", "[parallel]") {
+  const char* const longer = std::getenv("DEVPLACE_TEST_SEEDS");
+  const unsigned seeds = longer == nullptr ? 4 : static_cast<unsigned>(std::atoi(longer));
+  const auto check = []<class Net, class P, class Shares, class Replicas, class Engine>(
+                         unsigned seed, std::type_identity<lockstep<Net, P, Shares, Replicas, Engine>>) {
+    INFO("seed " << seed << ", " << dp::placement_name<Shares>());
+    CHECK(lockstep<Net, P, Shares, Replicas, Engine>(seed).run(30) == "");
+  };
+  using collective::direct, collective::wire;
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    check(seed,
+          std::type_identity<lockstep<many_layers, float, shares_on<1, 2, 0, 1>, dp::replicated<5, 3, 4>, direct>>{});
+    check(
+        seed,
+        std::type_identity<
+            lockstep<many_layers, dp::mixed<dp::bf16>, shares_on<3000, 5, 3>, dp::replicated<0, 1>, wire<dp::bf16>>>{});
+    check(
+        seed,
+        std::type_identity<
+            lockstep<few_layers, dp::mixed<dp::half>, shares_on<1, 3, 1, 0, 2>, dp::replicated<4, 5, 6, 7>, direct>>{});
+    check(seed, std::type_identity<
+                    lockstep<few_layers, double, shares_on<100000, 5, 6, 7, 8>, dp::replicated<0, 1, 2, 3>, direct>>{});
   }
 }

@@ -41,7 +41,7 @@ TEST_CASE("replicas start as zeros, and gradients are allocated for training", "
     CHECK(numbers<device>(r.ordinal, r.buffer_data(), 32) == std::vector<float>(32, 0));
     CHECK(r.gradients.data() == nullptr);
   }
-  CHECK(state->trained_elements == 16);
+  for (const auto& r : state->replicas) CHECK(r.trained == 16);
   runtime::require_gradients<device>(*state);
   const void* const first = state->replicas[1].gradient_data();
   CHECK(state->replicas[1].gradients.bytes() == (16 + runtime::gradient_tail) * sizeof(float));
@@ -63,7 +63,7 @@ TEST_CASE("a state and its counters are copied to every replica of another place
     CHECK(numbers<device>(r.ordinal, r.parameter_data(), 16) == values);
     CHECK(r.gradients.data() == nullptr);
   }
-  CHECK((to->seed == 7 && to->step == 9 && to->trained_elements == 16));
+  CHECK((to->seed == 7 && to->step == 9 && to->replicas[1].trained == 16));
 }
 
 TEST_CASE("a copy in another precision is rounded to nearest", "[runtime]") {

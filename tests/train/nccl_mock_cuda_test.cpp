@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/fully_sharded.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/relu.hpp>
@@ -117,6 +118,22 @@ TEST_CASE("NCCL moves gradients in 16 bits, bucket by bucket during backward, an
   // All gradients in 16 bits, and the half of the largest bucket that the other place sends.
   using plan = dp::memory_plan<dp::model<net, where>, dp::batch<64>, dp::optim::adam, in_bf16>;
   STATIC_REQUIRE(plan::reduction_buffer == 2 * (96 * 64 + 64 + 64 * 32 + 32) + 2 * (96 * 64 / 2));
+}
+
+TEST_CASE("NCCL gathers the next unit of a model in shares before a unit computes", "[train][nccl]") {
+  using each_layer = dp::spread<dp::mesh<dp::shares<2, 1>>, 0, 1>;
+  const names all = step_of<each_layer, collective::gather_units<collective::nccl>>();
+  INFO(Catch::Detail::stringify(all));
+  CHECK(count(all, "ncclAllGather") == 2);  // both units stay until backward
+  CHECK(count(all, "ncclReduceScatter") == 2);
+  CHECK(count(all, "ncclAllReduce") == 1);  // the sums that follow the gradients
+  const auto product = std::find(all.begin(), all.end(), "cublasLtMatmul");
+  CHECK(count(names(all.begin(), product), "ncclAllGather") == 2);
+  const auto update = std::find(all.begin(), all.end(), "adam_formula");
+  CHECK(count(names(update, all.end()), "adam_formula") == 2);
+  CHECK(count(names(update, all.end()), "ncclAllGather") == 0);
+  const auto scatter = std::find(all.begin(), all.end(), "ncclReduceScatter");
+  CHECK(std::find(scatter, all.end(), "cublasLtMatmul") != all.end());  // the first layer's backward follows
 }
 
 TEST_CASE("a model across processes uses NCCL with the scope's group", "[train][nccl]") {

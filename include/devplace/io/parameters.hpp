@@ -14,6 +14,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/host_memory.hpp>
+#include <devplace/base/seed.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/json_text.hpp>
 #include <devplace/io/detail/safetensors_format.hpp>
@@ -24,6 +25,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/network.hpp>
@@ -190,6 +192,20 @@ DEVPLACE_CONFIGURED void load_parameters(model<Net, Where, P>& m, const std::str
   runtime::copy_parameters<placement_backend_t<Where>, backend::cpu>(state, read);
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the parameters of load_parameters");
+}
+
+/// For models in shares. All processes call it, and the first process writes.
+template <class Net, stores_shares Where, precision P>
+DEVPLACE_CONFIGURED void save_parameters(const model<Net, Where, P>& m, const std::string& path) {
+  const auto whole = to<cpu>(m);
+  if (!spans_processes<Where> || is_main_process()) save_parameters(whole, path);
+}
+template <class Net, stores_shares Where, precision P>
+DEVPLACE_CONFIGURED void load_parameters(model<Net, Where, P>& m, const std::string& path,
+                                         const load_options& options = {}) {
+  model<Net, cpu, P> whole{seed{0}};
+  load_parameters(whole, path, options);
+  m.assign(whole);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

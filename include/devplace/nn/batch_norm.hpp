@@ -211,6 +211,7 @@ struct batch_norm {
   template <class X> using takes = detail::channels_fit<Channels, X>;
   template <class X> using output = typename takes<X>::type;
   static constexpr keep keeps = keep::input;
+  static constexpr bool reads_masters = true;
   template <class X>
   static constexpr std::size_t statistics =
       (passes<float, backend::cpu>::template reduced_of_channel<float> + 5) * Channels;

@@ -31,6 +31,7 @@ template <std::size_t Groups, std::size_t Channels, class EpsilonRatio = std::ra
   template <class X> using takes = detail::channels_fit<Channels, X>;
   template <class X> using output = typename takes<X>::type;
   static constexpr keep keeps = keep::input;
+  static constexpr bool reads_masters = true;
   template <class X> static constexpr std::size_t scratch = detail::sample_size<output<X>>;
   static constexpr std::array parameters{parameter{"weight", {Channels}, init::ones()},
                                          parameter{"bias", {Channels}, init::zeros()}};

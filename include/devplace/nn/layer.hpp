@@ -49,6 +49,8 @@ using runtime::random_key;
 /// - `static constexpr bool plans_ahead`: true if forward and backward only call operations, and libraries make plans
 ///   for some of these operations. A trainer's `prepare` then calls both passes to make the plans without computing;
 ///   otherwise the first step makes the plans;
+/// - `static constexpr bool reads_masters`: true if forward or backward reads `c.template master_parameter<I>()`, so
+///   that models in shares also gather the layer's parameters in the optimizer's type;
 /// - `static constexpr std::size_t reductions_per_pass` and `reduction_integers`, for layers that compute over the
 ///   samples of all places: how often a pass stops for a reduction over the places, and the largest number of integers
 ///   in one reduction. Each place contributes its integers by `c.reduce(numbers, count, op)`. forward and backward are
@@ -76,6 +78,7 @@ using devplace::detail::prepend_t;
 
 using runtime::backward_arguments;
 using runtime::element_sizes;
+using runtime::link_range;
 using runtime::padded;
 using runtime::padded_bytes;
 using runtime::pass;
@@ -101,6 +104,9 @@ template <class Layer> inline constexpr bool is_frozen = requires { requires Lay
 
 /// Whether backward leaves out parameter gradients that are not needed.
 template <class Layer> inline constexpr bool leaves_gradients_out = requires { Layer::frozen_keeps; };
+
+/// Whether a layer reads its parameters in the optimizer's type.
+template <class Layer> inline constexpr bool reads_masters = requires { requires Layer::reads_masters; };
 
 /// Whether a layer only reshapes, so that its output can share its input's memory.
 template <class Layer> constexpr bool reshapes_only() {

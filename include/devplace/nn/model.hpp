@@ -14,6 +14,7 @@
 #include <devplace/nn/detail/initial_state.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model_parameters.hpp>
+#include <devplace/nn/model_types.hpp>
 #include <devplace/nn/saved.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/runtime/batch.hpp>
@@ -34,6 +35,10 @@ template <class Net, class Where, class P> class model {
                 "devplace: model: its arguments are a network, a placement and, if it is not float, a precision "
                 "(double, tf32, mixed<bf16>, mixed<half>): model<net, on<cpu>>, model<net, replicated<0, 1>, double>.");
   static_assert(!arguments_fit || nn::detail::knows_input<Net>, DEVPLACE_DETAIL_UNKNOWN_INPUT);
+  static constexpr bool has_header = !arguments_fit || !nn::detail::knows_input<Net> || !stores_shares<Where>;
+  static_assert(has_header,
+                "devplace: model: for a model in shares write #include <devplace/fully_sharded.hpp>, which is not a "
+                "part of all.hpp.");
 
  public:
   /// Accepts any arguments, so that no further error follows.
@@ -46,8 +51,8 @@ template <class Net, class Where, class P> class model {
 /// distributions of PyTorch's layers. Move-only. Several threads may call predict and read parameters of a const model
 /// concurrently. Trainers, forward, backward, optimizers and assign need exclusive use: concurrent calls throw.
 template <class Net, placement Where, precision P>
-  requires(std::is_class_v<Net> && nn::detail::knows_input<Net>)
-class model<Net, Where, P> : public model_parameters<Net, Where, P> {
+  requires(nn::network<Net> && !stores_shares<Where>)
+class model<Net, Where, P> : public model_types<Net, Where, P>, public model_parameters<Net, Where, P> {
   using base = model_parameters<Net, Where, P>;
   using base::live;
   using base::state_;
@@ -57,34 +62,14 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   using mesh = detail::mesh_of<Where>;
   static_assert(detail::kind_of<Where>::is_whole,
                 "devplace: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
-  static_assert(mesh::one_backend, "devplace: the places of one model must be of one kind, all cpu or all cuda.");
-  static_assert(mesh::in_own_memory, DEVPLACE_DETAIL_NOT_IN_OWN_MEMORY);
-  static_assert(detail::computes<backend_type>,
-                "devplace: a model cannot lie in pinned memory, where nothing is computed; name cpu or a cuda place.");
-  static_assert(nn::detail::is_layer<typename plan::wrong_layer>, DEVPLACE_DETAIL_NOT_A_LAYER);
-  static_assert(sizeof(nn::detail::check_layers<typename plan::first_misfit>) != 0);
+  using types = model_types<Net, Where, P>;
 
  public:
-  /// The template arguments.
-  ///@{
-  using network_type = Net;
-  using placement_type = Where;
-  using precision_type = P;
-  ///@}
-  /// The element types of parameters, batches and outputs.
-  ///@{
-  using value_type = typename roles::parameter;
-  using input_type = typename plan::template input_element<P>;
-  using output_type = typename plan::template output_element<P>;
-  ///@}
-  /// Extents of one sample at the network's input and output.
-  ///@{
-  using input_extents = typename plan::input;
-  using output_extents = typename plan::output;
-  ///@}
-  /// The placement of a loader's batches: `Where` itself if it is one place (`on<cpu>` for shared memory), otherwise
-  /// split over the places. A batch may also be replicated like the model.
-  using batch_placement_type = batch_placement_t<Where>;
+  using typename types::batch_placement_type;
+  using typename types::input_extents;
+  using typename types::input_type;
+  using typename types::output_extents;
+  using typename types::output_type;
   /// The result of backward for a loader's batch.
   using gradient_type = gradients<Net, gradient_placement_t<Where>, P>;
 

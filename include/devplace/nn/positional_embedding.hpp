@@ -54,6 +54,7 @@ template <std::size_t Length, std::size_t Width> struct positional_embedding {
   using input_extents = extents<Length, Width>;
   template <class> using output = input_extents;
   static constexpr keep keeps = keep::nothing;
+  static constexpr bool reads_masters = true;
   static constexpr bool in_place = true;
   ///@}
   /// `weight`.

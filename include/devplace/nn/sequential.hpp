@@ -140,6 +140,10 @@ template <class... Entries> auto facts_of(entry_list<Entries...>) -> entry_facts
 
 }  // namespace detail
 
+/// A network whose first layer determines the extents of a sample.
+template <class Net>
+concept network = std::is_class_v<Net> && detail::knows_input<Net>;
+
 /// Whether a layer, or a network's last layer, declares that its outputs are probabilities, or arbitrary numbers.
 /// Trainers reject networks that give probabilities if the loss has `takes_logits` or `takes_log_probabilities`, and
 /// networks that give arbitrary numbers if the loss has `takes_log_probabilities`.
@@ -168,6 +172,16 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
   static constexpr std::size_t arena_elements = trained + network_plan::frozen_elements;
   /// One sample's extents at the network's input.
   using input = typename nn::detail::checked_input<Net>::type;
+  /// The network's links (runtime::link_range) for a backend's passes.
+  template <class Backend>
+  static constexpr std::array<link, network_plan::links> links_for = [] {
+    std::array<link, network_plan::links> result{};
+    if constexpr (network_plan::links == 1)
+      result[0] = {trained, network_plan::frozen_elements, network_plan::reductions_per_pass, false};
+    else
+      network_plan::template store_links<Backend>(result.data(), false);
+    return result;
+  }();
   /// Whether backward reads the network's output.
   static constexpr bool keeps_output = nn::detail::includes(network_plan::keeps, nn::keep::output);
   /// The element types of the network's input and output in precision `P`.
@@ -198,6 +212,9 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
     visit_entries(visited_buffers, prefix(), {0, 0}, nn::detail::entry_visitor(f));
   }
   static constexpr auto visited_parameters = network_plan::template visited<false>(network_plan::own_name);
+  /// Calls `f(first, count, frozen)` for the elements of each layer that reads parameters in the optimizer's type,
+  /// counted among the trained or the frozen elements.
+  static constexpr void visit_masters(const auto& f) { nn::detail::visit_masters(visited_parameters, {0, 0}, f); }
   static constexpr auto visited_buffers = network_plan::template visited<true>(network_plan::own_name);
   /// Calls `f(prefix, plan)` for every layer, where `prefix` begins the names of its parameters.
   template <class F> static void for_each_layer(F&& f) { network_plan::visit_layers(prefix(), f); }

@@ -83,12 +83,12 @@ template <class Net, class P> struct shared_form<model<Net, shared_memory, P>> {
     using replica_type = runtime::replica<typename precision_traits<P>::storage>;
     auto state = runtime::empty_state<typename precision_traits<P>::storage, backend::cpu>(ordinals, {0, 0});
     replica_type& replica = state->replicas[0];
+    replica.trained = plan::parameter_elements;
     replica.parameters = named_segment::part(segment, 0, parameter_bytes, memory_purpose::parameters);
     if constexpr (replica_type::has_working_copy)
       runtime::assign_zeros<typename replica_type::working, backend::cpu>(
           replica.working_copy, shared_memory_ordinal, plan::arena_elements, memory_purpose::parameters);
     replica.buffers = named_segment::part(segment, buffers_at, buffer_bytes, memory_purpose::parameters);
-    state->trained_elements = plan::parameter_elements;
     state->seed = segment->extents()[0];
     state->step = segment->extents()[1];
     return nn::detail::model_access::adopt<value_type>(std::move(state));

@@ -98,6 +98,11 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
   static constexpr std::size_t elements = runtime::network_plan<Net>::parameter_elements;
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr bool has_shares = optim::detail::has_shares<Who>;
+  static constexpr bool fits_placement = has_shares || !stores_shares<Where>;
+  static_assert(
+      fits_placement,
+      "devplace: optimizer: a model in shares is trained by a trainer, which makes its optimizer; for steps by "
+      "hand copy the model, to<on<cpu>>(model).");
   static constexpr std::size_t parts = optim::detail::part_count<Who>;
   static constexpr bool on_first_place = std::is_same_v<Who, optim::on_first_place>;
   static constexpr std::size_t updating_places = on_first_place ? 1 : places;
@@ -114,9 +119,9 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
   /// Waits for the places and throws earlier failures of the places.
   DEVPLACE_CONFIGURED optimizer(const model_type& m, const Rule& rule)
     requires(!has_shares)
-      : optimizer(m, rule, [](std::size_t, std::size_t) { return optim::detail::part{0, elements}; }) {}
-  /// For shares: `part(k, i)` returns the range (`first` and `count`) of elements that place k updates as its i-th
-  /// part. If only the first place updates, processes without the first place update nothing and have no state.
+      : optimizer(m, rule, [](std::size_t, std::size_t) { return optim::share{0, elements, 0}; }) {}
+  /// For shares: `part(k, i)` returns the elements that place k updates as its i-th part, an optim::share. If only the
+  /// first place updates, processes without the first place update nothing and have no state.
   template <class PartOf>
     requires(std::is_invocable_v<const PartOf&, std::size_t, std::size_t>)
   DEVPLACE_CONFIGURED optimizer(const model_type& m, const Rule& rule, const PartOf& part) : rule_(rule) {
@@ -124,9 +129,9 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
     model_ = m.shared_state();
     for (std::size_t k = 0; k < updating_places; ++k) {
       for (std::size_t i = 0; i < parts; ++i) {
-        const auto range = part(k, i);
+        const optim::share range = part(k, i);
         if (on_first_place && range.count == 0) continue;
-        optim::detail::allocate_state<backend_type>(states_[k][i], mesh::ordinals[k], {range.first, range.count});
+        optim::detail::allocate_state<backend_type>(states_[k][i], mesh::ordinals[k], range);
       }
       if constexpr (!options::none)
         if (states_[k][0].steps.data() != nullptr)
@@ -179,7 +184,7 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
         const auto& r = state.replicas[k];
         for (auto& part : states_[k])
           rounded[k] = optim::detail::update<options, !has_shares, Rule, T, backend_type>(
-              rule_, r, part, tables_[k], r.gradient_data() + elements, divide, factors[k], steps_);
+              rule_, r, part, tables_[k], r.tail(), divide, factors[k], steps_);
       });
       send_updates();
       // Rounds the other replicas as a whole: leaving out a place's own share would need more launches, which take
@@ -187,7 +192,7 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
       if constexpr (runtime::replica<typename roles::storage>::has_working_copy)
         if (!copies_are_old)
           runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
-            if (!rounded[k]) runtime::round_working_copy<backend_type>(state.replicas[k], elements);
+            if (!rounded[k]) runtime::round_working_copy<backend_type>(state.replicas[k], state.replicas[k].trained);
           });
       state.working_copies_are_old = copies_are_old;
     } catch (...) {

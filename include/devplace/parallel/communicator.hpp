@@ -61,6 +61,8 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
 ///   these marks. They do not wait. Later work of the devices may run concurrently and must not use the buffers.
 ///   `begins` must exist until finish(). Blocking collectives still follow all earlier work of the devices, and may
 ///   discard marks.
+/// - `start_all_gather(buffers, begins)`, optional: as above. Models in shares then gather the next unit's parameters
+///   while a unit computes.
 /// - `progress()`: advances started collectives on the host without waiting. Called between the layers of the backward
 ///   pass.
 /// - `finish()`: orders the devices' later work after all started collectives and discards unused marks.

@@ -105,10 +105,11 @@ template <class Backend> class nccl_communicator : public detail::participants {
               });
             });
   }
-  template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+  template <class T>
+  void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins, execution mode = at_once) {
     check(buffers.size(), begins);
     const std::size_t equal = equal_part(begins), all = begins.back() - begins.front();
-    execute(at_once, all, equal != 0 ? "ncclAllGather" : "ncclBroadcast", {"all_gather", begins.back(), sizeof(T)},
+    execute(mode, all, equal != 0 ? "ncclAllGather" : "ncclBroadcast", {"all_gather", begins.back(), sizeof(T)},
             [&](std::size_t k, auto... to) {
               T* const own = buffers[k];
               if (equal != 0)
@@ -136,6 +137,9 @@ template <class Backend> class nccl_communicator : public detail::participants {
   template <class T>
   void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     reduce_scatter(buffers, begins, op, started);
+  }
+  template <class T> void start_all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+    all_gather(buffers, begins, started);
   }
   void progress() { ranks().progress(); }
   void finish() { ranks().finish(); }

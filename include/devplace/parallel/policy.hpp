@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include <devplace/parallel/across_processes.hpp>
 #include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/ring.hpp>
 #include <devplace/parallel/share.hpp>
+#include <devplace/place/placement.hpp>
 #include <devplace/process/process_group.hpp>
 
 namespace devplace {
@@ -117,6 +119,25 @@ template <class Engine = direct, class Buckets = buckets<>> struct sharded_all_r
   Engine engine = {};
 };
 
+/// The scheme of ZeRO stage 3 and of FSDP, and the only one of models in shares (fully_sharded): gathers the parameters
+/// of one unit of layers at a time, before they compute, and sums their gradients after their backward pass into the
+/// places' shares, which the places update. Parameters have the same bits as those of a replicated model with
+/// `all_reduce` and the same engine; with `ring` if the units are the buckets.
+template <class Engine = direct> struct gather_units {
+  /// The engine of the collectives.
+  using engine_type = Engine;
+  /// Not used: the units belong to the model's placement.
+  using bucket_sizes = buckets<>;
+  /// Whether every place runs the optimizer.
+  static constexpr bool every_place_updates = true;
+  /// Whether each place updates only its share of the parameters.
+  static constexpr bool updates_shares = true;
+  /// Whether the policy is for models in shares.
+  static constexpr bool gathers_units = true;
+  /// The engine as a value, for engines with data members, such as a user's communicator.
+  Engine engine = {};
+};
+
 /// Bytes of one gradient element sent between places under a policy, for gradients of type T.
 template <class Policy, class T> inline constexpr std::size_t wire_bytes = sizeof(T);
 /// For a policy that rounds gradients.
@@ -137,6 +158,13 @@ template <class Policy> constexpr std::size_t workspace_bytes_across([[maybe_unu
 /// Whether every place updates only its share of the parameters under a policy: true if the policy has a member
 /// `static constexpr bool updates_shares = true`.
 template <class Policy> inline constexpr bool updates_shares = requires { requires Policy::updates_shares; };
+
+/// Whether a policy is for models in shares: true if it has a member `static constexpr bool gathers_units = true`.
+template <class Policy> inline constexpr bool gathers_units = requires { requires Policy::gathers_units; };
+
+/// The default policy of models on `Where`.
+template <placement Where>
+using default_policy_t = std::conditional_t<stores_shares<Where>, gather_units<>, all_reduce<>>;
 
 /// `all_reduce` with the engine `ring`.
 using ring_all_reduce = all_reduce<ring>;

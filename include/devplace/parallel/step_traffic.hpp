@@ -46,22 +46,40 @@ template <class Model, class Policy> struct step_traffic {
   friend std::ostream& operator<<(std::ostream& out, const step_traffic&) { return out; }
 };
 
-/// The traffic of a `model<Net, Where, P>`.
-template <class Net, class Where, class P, class Policy> struct step_traffic<model<Net, Where, P>, Policy> {
-  std::size_t participants;  ///< number of participants
-  std::size_t gradients;     ///< bytes of gradients between participants
-  std::size_t parameters;    ///< bytes of updated parameters
-  std::size_t buffers;       ///< bytes of buffers (untrained state of layers) from the first participant
-  std::size_t statistics;    ///< bytes that layers reduce over the samples of all places, forward and backward
-  std::size_t bytes;         ///< the total
-  std::size_t clipping;      ///< additional bytes if the trainer clips; 0 unless places update shares
+/// The numbers of a step's traffic.
+template <> struct step_traffic<void, void> {
+  std::size_t participants;    ///< number of participants
+  std::size_t gradients = 0;   ///< bytes of gradients between participants
+  std::size_t parameters = 0;  ///< bytes of parameters
+  std::size_t buffers = 0;     ///< bytes of buffers (untrained state of layers) from the first participant
+  std::size_t statistics = 0;  ///< bytes that layers reduce over the samples of all places, forward and backward
+  std::size_t bytes = 0;       ///< the total
+  std::size_t clipping = 0;    ///< additional bytes if the trainer clips; 0 unless places update shares
 
+  /// Prints the numbers in one line.
+  friend std::ostream& operator<<(std::ostream& out, const step_traffic& t) {
+    out << std::to_string(t.bytes) << " bytes between " << std::to_string(t.participants)
+        << (t.participants == 1 ? " participant" : " participants") << " in a step: " << std::to_string(t.gradients)
+        << " of gradients, " << std::to_string(t.parameters) << " of parameters";
+    if (t.buffers != 0) out << ", " << std::to_string(t.buffers) << " of buffers";
+    if (t.statistics != 0) out << ", " << std::to_string(t.statistics) << " of statistics";
+    return out;
+  }
+
+ protected:
+  constexpr explicit step_traffic(std::size_t n) : participants(n) {}
+};
+
+/// The traffic of a `model<Net, Where, P>`.
+template <class Net, class Where, class P, class Policy>
+  requires(!stores_shares<Where>)
+struct step_traffic<model<Net, Where, P>, Policy> : step_traffic<void, void> {
   /// For the placement's participants.
   constexpr step_traffic()
     requires(!spans_processes<Where>)
       : step_traffic(participant_count<Where>()) {}
   /// For the given number of participants.
-  constexpr explicit step_traffic(std::size_t n) : participants(n) {
+  constexpr explicit step_traffic(std::size_t n) : step_traffic<void, void>(n) {
     using plan = runtime::network_plan<Net>;
     constexpr bool shares = collective::updates_shares<Policy>;
     constexpr std::size_t element = sizeof(typename precision_traits<P>::parameter),
@@ -83,16 +101,6 @@ template <class Net, class Where, class P, class Policy> struct step_traffic<mod
     buffers = (n - 1) * plan::buffer_elements * element;
     statistics = 2 * (n - 1) * (plan::reduced_numbers + plan::reduced_in_backward) * sizeof(std::int64_t);
     bytes = gradients + parameters + buffers + statistics;
-  }
-
-  /// Prints the numbers in one line.
-  friend std::ostream& operator<<(std::ostream& out, const step_traffic& t) {
-    out << std::to_string(t.bytes) << " bytes between " << std::to_string(t.participants)
-        << (t.participants == 1 ? " participant" : " participants") << " in a step: " << std::to_string(t.gradients)
-        << " of gradients, " << std::to_string(t.parameters) << " of parameters";
-    if (t.buffers != 0) out << ", " << std::to_string(t.buffers) << " of buffers";
-    if (t.statistics != 0) out << ", " << std::to_string(t.statistics) << " of statistics";
-    return out;
   }
 };
 

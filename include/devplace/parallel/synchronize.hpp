@@ -131,12 +131,13 @@ inline constexpr bool can_connect =
     connects_processes<typename Policy::engine_type, placement_backend_t<Where>>;
 
 /// Makes a policy's communicator for these devices. If `Across`, it connects the processes of this thread's
-/// process_scope, unless the engine itself connects processes. Throws if the communicator's participants do not match
-/// the model's placement.
-template <class Backend, bool Across, class Policy> auto connect(const Policy& policy, std::span<const int> ordinals) {
+/// process_scope, unless the engine itself connects processes; `caller` begins a message about a missing scope. Throws
+/// if the communicator's participants do not match the model's placement.
+template <class Backend, bool Across, class Policy>
+auto connect(const Policy& policy, std::span<const int> ordinals, const char* caller = "trainer") {
   auto communicator = [&] {
     if constexpr (Across && !spans_processes<typename Policy::engine_type>)
-      return policy.engine.template connect_across<Backend>(ordinals, current_processes("trainer"));
+      return policy.engine.template connect_across<Backend>(ordinals, current_processes(caller));
     else
       return policy.engine.template connect<Backend>(ordinals);
   }();

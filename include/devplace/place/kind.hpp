@@ -23,6 +23,7 @@ struct kind_properties {
   static constexpr bool is_whole = false;       ///< on one place, or copies
   static constexpr bool is_copies = false;      ///< each of several places has the whole value
   static constexpr bool is_split = false;       ///< each place has a part along `axis`
+  static constexpr bool is_shares = false;      ///< each place stores a share of a model's parameters
   static constexpr bool is_summands = false;    ///< the value is the reduction `op` of one summand per place
   static constexpr bool is_linear = false;      ///< a linear function of the summands is a summand of the result
   static constexpr std::size_t axis = static_cast<std::size_t>(-1);
@@ -57,6 +58,11 @@ template <reduction Op> struct summands : detail::kind_properties {
   static constexpr reduction op = Op;  ///< how the summands are combined
 };
 
+/// Kind of a model's placement: every place stores a share of the parameters.
+struct in_shares : detail::kind_properties {
+  static constexpr bool is_shares = true;  ///< distinguishes this kind
+};
+
 namespace detail {
 
 /// Whether the reduction of equal summands equals each summand: true for max and min, and for kinds without summands;
@@ -71,6 +77,7 @@ inline std::string reduction_name(reduction op) {
 }
 
 inline std::string kind_name(copies) { return "replicated<"; }
+inline std::string kind_name(in_shares) { return "fully_sharded<"; }
 template <std::size_t Axis> std::string kind_name(split_along<Axis>) { return joined({"sharded<axis<", Axis, ">, "}); }
 template <reduction Op> std::string kind_name(summands<Op>) { return joined({"partial<", reduction_name(Op), "; "}); }
 

@@ -69,7 +69,7 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
     p.ordinal = r.ordinal;
     p.parameters = r.working_data();
     p.master_parameters = r.parameter_data();
-    p.frozen = plan::parameter_elements;
+    p.frozen = static_cast<std::ptrdiff_t>(plan::parameter_elements);
     p.buffers = r.buffer_data();
     p.saved = static_cast<std::byte*>(workspace);
     p.scratch = p.saved + layout::saved_bytes(batch, m) + layout::output_bytes(batch) + layout::rounded_bytes(batch);
@@ -92,7 +92,7 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
   /// Runs one phase of a pass that the places synchronise.
   static void forward_phase(const pass<P>& p, const input_element* x, output_element* y) {
     if constexpr (layout::rounds_input)
-      if (p.phase == 0)
+      if (p.phase == 0 && p.links.first == 0)
         round_elements<Backend>(p.ordinal, rounded_of(p), x, p.batch * sample_size<typename layout::input_extents>);
     plan::template forward<Backend, first_element>(p, first_input(p, x), y);
   }
@@ -101,13 +101,14 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
   /// input unless `dx` is null. Calls `after`, unless it is null, for the layers of a chain.
   static void backward(const pass<P>& p, const replica_type& r, const input_element* x, const activation* dy, bool add,
                        activation* dx = nullptr, const after_layer* after = nullptr) {
-    for_each_phase(p, [&](const pass<P>& q) { backward_phase(q, r, x, dy, add, dx, after); });
+    for_each_phase(p, [&](const pass<P>& q) { backward_phase(q, r.gradient_data(), x, dy, add, dx, after); });
   }
-  /// Runs one phase of a backward pass that the places synchronise.
-  static void backward_phase(const pass<P>& p, const replica_type& r, const input_element* x, const activation* dy,
-                             bool add, activation* dx = nullptr, const after_layer* after = nullptr) {
+  /// Runs one phase of a backward pass that the places synchronise; `gradients` is the begin of their arena.
+  static void backward_phase(const pass<P>& p, typename roles::gradient* gradients, const input_element* x,
+                             const activation* dy, bool add, activation* dx = nullptr,
+                             const after_layer* after = nullptr) {
     plan::template backward<Backend, first_element>(
-        p, backward_arguments<P>{first_input(p, x), output_of(p), dy, nullptr, dx, r.gradient_data(), add, after});
+        p, backward_arguments<P>{first_input(p, x), output_of(p), dy, nullptr, dx, gradients, add, after});
   }
 
   template <class F> static void for_each_phase(const pass<P>& p, const F& f) {
@@ -126,8 +127,7 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
 
   /// Stores a loss's sums of losses and weights after the gradients, or adds them.
   static auto tail(const replica_type& r, const typename roles::accumulator* sums, bool add) {
-    return tail_functor<typename roles::gradient, typename roles::accumulator>{
-        r.gradient_data() + plan::parameter_elements, sums, add};
+    return tail_functor<typename roles::gradient, typename roles::accumulator>{r.tail(), sums, add};
   }
   static void add_sums(const replica_type& r, const typename roles::accumulator* sums, bool add) {
     devplace::detail::for_each_index<Backend>(r.ordinal, 1, 1, tail(r, sums, add));

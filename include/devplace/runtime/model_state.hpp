@@ -23,32 +23,38 @@ struct arena_sizes {
   std::size_t frozen = 0;
 };
 
-/// Allocates replicas of zeros on these devices; throws earlier failures of the devices. The caller fills the replicas
-/// and then calls wait_for_model().
-template <class S, class Backend>
-std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const arena_sizes& sizes) {
+/// Allocates a state's replicas of zeros on these devices, each with its sizes; throws earlier failures of the devices.
+/// The caller fills the replicas and then calls wait_for_model().
+template <class Backend, class S>
+void allocate_replicas(model_state<S>& state, std::span<const int> ordinals, std::span<const arena_sizes> sizes) {
   using roles = precision_traits<S>;
   using parameter = typename roles::parameter;
   using accumulator = typename roles::accumulator;
-  auto state = std::make_shared<model_state<S>>();
-  state->failures = failures_of<Backend>(ordinals);
+  state.failures = failures_of<Backend>(ordinals);
   devplace::detail::wait_for_replicas<Backend>(ordinals);  // throws earlier failures
-  state->trained_elements = sizes.parameters;
-  state->replicas = std::vector<replica<S>>(ordinals.size());
-  state->ordinals.assign(ordinals.begin(), ordinals.end());
-  const std::size_t parameters = sizes.parameters + sizes.frozen;
+  state.replicas = std::vector<replica<S>>(ordinals.size());
+  state.ordinals.assign(ordinals.begin(), ordinals.end());
   for (std::size_t k = 0; k < ordinals.size(); ++k) {
     const int ordinal = ordinals[k];
-    replica<S>& r = state->replicas[k];
+    const std::size_t parameters = sizes[k].parameters + sizes[k].frozen;
+    replica<S>& r = state.replicas[k];
     r.ordinal = ordinal;
+    r.trained = sizes[k].parameters;
     assign_zeros<parameter, Backend>(r.parameters, ordinal, parameters, memory_purpose::parameters);
     if constexpr (replica<S>::has_working_copy)
       assign_zeros<typename roles::working, Backend>(r.working_copy, ordinal, parameters, memory_purpose::parameters);
-    assign_zeros<parameter, Backend>(r.buffers, ordinal, sizes.buffers, memory_purpose::parameters);
+    assign_zeros<parameter, Backend>(r.buffers, ordinal, sizes[k].buffers, memory_purpose::parameters);
     assign_zeros<accumulator, Backend>(r.sums, ordinal, loss_sums_bytes / sizeof(accumulator),
                                        memory_purpose::workspace);
   }
-  state->check_failures = &check_failures<Backend, S>;
+  state.check_failures = &check_failures<Backend, S>;
+}
+
+/// Returns the state of a model with equal replicas of zeros; see allocate_replicas().
+template <class S, class Backend>
+std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const arena_sizes& sizes) {
+  auto state = std::make_shared<model_state<S>>();
+  allocate_replicas<Backend>(*state, ordinals, std::vector<arena_sizes>(ordinals.size(), sizes));
   return state;
 }
 
@@ -58,7 +64,7 @@ template <class Backend, class S> void require_gradients(model_state<S>& state) 
   bool more = false;
   for (replica<S>& r : state.replicas) {
     if (r.gradients.data() != nullptr) continue;
-    const std::size_t elements = state.trained_elements + gradient_tail;
+    const std::size_t elements = r.trained + gradient_tail;
     assign_zeros<typename replica<S>::gradient, Backend>(r.gradients, r.ordinal, elements, memory_purpose::gradients);
     more = true;
   }
@@ -97,9 +103,8 @@ template <class S, class Backend, class FromBackend, class FromS>
 std::shared_ptr<model_state<S>> copied_state(std::span<const int> ordinals, const model_state<FromS>& from) {
   const replica<FromS>& first = from.replicas.front();
   constexpr std::size_t element = sizeof(typename replica<FromS>::parameter);
-  const std::size_t trained = from.trained_elements;
   auto state = empty_state<S, Backend>(
-      ordinals, {trained, first.buffers.bytes() / element, first.parameters.bytes() / element - trained});
+      ordinals, {first.trained, first.buffers.bytes() / element, first.parameters.bytes() / element - first.trained});
   state->seed = from.seed;
   state->step = from.step;
   copy_parameters<Backend, FromBackend>(*state, from);

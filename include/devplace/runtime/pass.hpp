@@ -44,6 +44,20 @@ struct element_sizes {
 /// Number of elements of one sample of these extents.
 template <class Extents> inline constexpr std::size_t sample_size = Extents{}.size();
 
+/// Consecutive links of a network: its layers in order, where a sequential counts as its layers and any other layer,
+/// such as a residual, as one. A network that is no sequential has one link.
+struct link_range {
+  std::size_t first = 0, last = static_cast<std::size_t>(-1);
+  friend constexpr bool operator==(const link_range&, const link_range&) = default;
+};
+
+/// A link of a network.
+struct link {
+  std::size_t parameters, frozen;  ///< elements in the arena
+  std::size_t reductions;          ///< see plan::reductions_per_pass
+  bool joined;                     ///< whether a pass of an earlier link reads this link's parameters
+};
+
 /// The numbers that the passes of all places reduce at a synchronisation point. Each place has `count` numbers at its
 /// address `numbers`; their reduction `op` over the places replaces them. The numbers are integers, so that the results
 /// do not depend on the order of the places. `count` 0: nothing to reduce.
@@ -75,9 +89,10 @@ template <class P> struct pass {
   std::size_t samples = 0;                                       ///< samples on all places that synchronise
   bool first = true;                                             ///< whether this is the first place that synchronises
   reduction_request* reduced = nullptr;                          ///< null on one place
-  std::size_t frozen = 0;  ///< offset of the frozen parameters from `parameters`, in elements
-  bool planning = false;   ///< whether operations only make plans; layers without products are then skipped
-  bool again = false;      ///< whether forward runs again, within backward, and nobody reads its output
+  std::ptrdiff_t frozen = 0;  ///< offset of the frozen parameters from `parameters`, in elements
+  bool planning = false;      ///< whether operations only make plans; layers without products are then skipped
+  bool again = false;         ///< whether forward runs again, within backward, and nobody reads its output
+  link_range links{};         ///< the links that run
 };
 
 /// A function that a backward pass calls after each layer of a chain. Its argument is the address of the layer's

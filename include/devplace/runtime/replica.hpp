@@ -34,6 +34,7 @@ template <class S> struct replica {
   static constexpr bool has_working_copy = !std::is_same_v<parameter, working>;
 
   int ordinal = 0;
+  std::size_t trained = 0;  ///< number of elements of the trained parameters, which begin the arenas
   devplace::detail::memory_block parameters;
   devplace::detail::memory_block working_copy;
   devplace::detail::memory_block gradients;
@@ -45,6 +46,8 @@ template <class S> struct replica {
     return static_cast<working*>(has_working_copy ? working_copy.data() : parameters.data());
   }
   gradient* gradient_data() const { return static_cast<gradient*>(gradients.data()); }
+  /// The elements behind the gradients (runtime/arena.hpp).
+  gradient* tail() const { return gradient_data() + trained; }
   parameter* buffer_data() const { return static_cast<parameter*>(buffers.data()); }
   /// The last step's sums of losses and weights.
   accumulator* loss_sums() const { return static_cast<accumulator*>(sums.data()); }
@@ -53,8 +56,7 @@ template <class S> struct replica {
 /// The state of a model. Leases and saved activations share it, so that they detect misuse.
 template <class S> struct model_state {
   std::vector<replica<S>> replicas;
-  std::vector<int> ordinals;         ///< ordinals of the replicas' devices
-  std::size_t trained_elements = 0;  ///< number of trained elements in an arena of parameters
+  std::vector<int> ordinals;  ///< ordinals of the replicas' devices
   std::uint64_t seed = 0;
   std::uint64_t step = 0;             ///< number of training passes so far; part of random layers' keys
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients

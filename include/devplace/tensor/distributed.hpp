@@ -39,6 +39,9 @@ class DEVPLACE_NODISCARD
   static constexpr std::size_t axis = kind::axis;
   static_assert(mesh::in_own_memory, DEVPLACE_DETAIL_NOT_IN_OWN_MEMORY);
   static_assert(mesh::one_backend, "devplace: the places of one tensor must be of one kind, all cpu or all cuda.");
+  static_assert(!kind::is_shares,
+                "devplace: tensor: only models lie in shares, as on fully_sharded<0, 1>; tensors are split along an "
+                "axis: sharded<axis<0>, 0, 1>, and batches for such a model lie on batch_placement_t<Where>.");
   static_assert(!divided || axis < Extents::rank,
                 "devplace: the placement splits an axis that the tensor does not have; axes count from 0.");
 

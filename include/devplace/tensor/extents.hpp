@@ -13,11 +13,9 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
+#include <devplace/place/mesh.hpp>
 
 namespace devplace {
-
-/// An extent that is known only at run time.
-inline constexpr std::size_t dyn = static_cast<std::size_t>(-1);
 
 namespace detail {
 

@@ -214,7 +214,8 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& optio
     parallel::fingerprint all;
     train::detail::add_note(all, note);
     if constexpr (requires { m.state(); })
-      train::detail::add_parameters<typename Model::network_type, placement_backend_t<Where>>(all, m.state());
+      train::detail::add_parameters<typename Model::network_type, placement_backend_t<Where>, !stores_shares<Where>>(
+          all, m.state());
     all.require_equal(processes, "accuracy");
     right = processes.all_reduce(right);
     if (options.ignore_index) counted = processes.all_reduce(counted);

@@ -41,26 +41,36 @@ template <class X> consteval bool has_checkpoints() {
   return false;
 }
 
+/// Writes a checkpoint from a training's state, in a process that `writes`. Other processes take part in copies of
+/// `extras` to the host, of which they have shares.
+template <class Net, class P, class State, class... Extras>
+void write_checkpoint(State state, const training_position& at, const std::string& path, bool writes,
+                      Extras&... extras) {
+  require_fit<Net>(state, "save_checkpoint");
+  auto tensors = tensors_of<Net>(state);
+  safetensors_metadata metadata = metadata_of<P>(state, at);
+  [[maybe_unused]] checkpoint_extras more;
+  (more.save(extras, tensors, metadata), ...);
+  if (!writes) return;
+  metadata.emplace_back("checksum", checksum_of(metadata, tensors));
+  std::vector<devplace::detail::safetensors_source> sources;
+  for (const auto& [entry, data] : tensors) sources.push_back({entry, data});
+  devplace::detail::write_safetensors_file(path, "save_checkpoint", sources, metadata);
+}
+
 }  // namespace devplace::train::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Writes a checkpoint from the result of an earlier `step.state()`. The trainer only provides types and is not read;
 /// the call waits for no other process. Therefore a child of fork() or another thread can write while the training
-/// continues. Call this overload in one process. A child of fork() can read `extras` only on the CPU.
+/// continues. Call this overload in one process. A child of fork() can read `extras` only on the CPU, and `extras` in
+/// shares over processes need the other overload, which all processes call.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras>
 DEVPLACE_CONFIGURED void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>&,
                                          train::training_state<Rule, typename precision_traits<P>::parameter> state,
                                          const training_position& at, const std::string& path, Extras&... extras) try {
-  train::detail::require_fit<Net>(state, "save_checkpoint");
-  auto tensors = train::detail::tensors_of<Net>(state);
-  safetensors_metadata metadata = train::detail::metadata_of<P>(state, at);
-  [[maybe_unused]] train::detail::checkpoint_extras more;
-  (more.save(extras, tensors, metadata), ...);
-  metadata.emplace_back("checksum", train::detail::checksum_of(metadata, tensors));
-  std::vector<detail::safetensors_source> sources;
-  for (const auto& [entry, data] : tensors) sources.push_back({entry, data});
-  detail::write_safetensors_file(path, "save_checkpoint", sources, metadata);
+  train::detail::write_checkpoint<Net, P>(std::move(state), at, path, true, extras...);
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the checkpoint");
 }
@@ -83,9 +93,13 @@ template <class Trainer, class... Extras>
 DEVPLACE_CONFIGURED void save_checkpoint(Trainer& step, const training_position& at, const std::string& path,
                                          Extras&... extras) try {
   if constexpr (train::detail::has_checkpoints<Trainer>()) {
+    using model_type = typename Trainer::model_type;
+    using placement_type = typename model_type::placement_type;
     auto whole = step.state();
-    if (!spans_processes<typename Trainer::model_type::placement_type> || is_main_process())
-      save_checkpoint(step, std::move(whole), at, path, extras...);
+    const bool writes = !spans_processes<placement_type> || is_main_process();
+    if (writes || stores_shares<placement_type>)
+      train::detail::write_checkpoint<typename model_type::network_type, typename model_type::precision_type>(
+          std::move(whole), at, path, writes, extras...);
   }
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the checkpoint");

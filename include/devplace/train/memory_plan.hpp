@@ -147,6 +147,20 @@ template <class Net, class Where, class P, std::size_t Samples, class Processes>
       (plan::parameter_elements + runtime::gradient_tail) * sizeof(typename roles::gradient);
   /// Buffers of layers.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(typename roles::parameter);
+  /// Additional bytes if a loader without transforms copies uint8 images (an image_set) to devices: two batches, and
+  /// one batch of bytes, which the device scales. 0 on the CPU, where models read the batches in the loader's host
+  /// memory.
+  static constexpr std::size_t loader = std::is_same_v<placement_backend_t<Where>, backend::cpu>
+                                            ? 0
+                                            : rows * (runtime::sample_size<typename plan::input> *
+                                                          (2 * sizeof(typename plan::template input_element<P>) + 1) +
+                                                      2);
+  /// Additional bytes on the host for each process of a group that launched_processes connects on one host: its part of
+  /// the shared memory that all processes map. RSS counts all parts in each process; PSS counts this number.
+  static constexpr std::size_t exchange = parallel::shared_layout::usual_bytes(process_count<Processes>);
+  /// Additional bytes once per place on a GPU, for any number of models: workspace of products and reductions,
+  /// allocated at first use and kept. Simulated devices have none.
+  static constexpr std::size_t gpu_workspace = gpu_workspace_bytes;
   /// Additional bytes while accuracy() runs over batches of this size: a batch's outputs, an integer for each label,
   /// and two sums. Excludes the workspace of predictions (`memory_plan<model, batch<n>>::activations`) and batches.
   static constexpr std::size_t accuracy = [] {
@@ -161,6 +175,7 @@ template <class Net, class Where, class P, std::size_t Samples, class Processes>
 
 /// The plan of a model that predicts.
 template <class Net, class Where, class P, std::size_t Samples, class Policy, class Processes>
+  requires(!stores_shares<Where>)
 struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy, Processes>
     : train::detail::model_layout<Net, Where, P, Samples, Processes> {
  private:
@@ -194,6 +209,7 @@ struct memory_plan<predictor<Net, Where, P>, batch<Samples>, void, Policy, Proce
 
 /// The plan of a training. All numbers are bytes on the first place, which has the largest demand.
 template <class Net, class Where, class P, std::size_t Samples, class Rule, class Policy, class Processes>
+  requires(!stores_shares<Where>)
 struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes>
     : train::detail::model_layout<Net, Where, P, Samples, Processes> {
  private:
@@ -256,20 +272,6 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   static constexpr std::size_t bytes = base::parameters + base::working_copy + base::gradients + optimizer_state +
                                        base::buffers + activations + sums + reduction_buffer +
                                        (scales_losses<P> ? clipping : 0);
-  /// Additional bytes if a loader without transforms copies uint8 images (an image_set) to devices: two batches, and
-  /// one batch of bytes, which the device scales. 0 on the CPU, where models read the batches in the loader's host
-  /// memory.
-  static constexpr std::size_t loader = std::is_same_v<placement_backend_t<Where>, backend::cpu>
-                                            ? 0
-                                            : rows * (runtime::sample_size<typename plan::input> *
-                                                          (2 * sizeof(typename plan::template input_element<P>) + 1) +
-                                                      2);
-  /// Additional bytes on the host for each process of a group that launched_processes connects on one host: its part of
-  /// the shared memory that all processes map. RSS counts all parts in each process; PSS counts this number.
-  static constexpr std::size_t exchange = parallel::shared_layout::usual_bytes(train::detail::process_count<Processes>);
-  /// Additional bytes once per place on a GPU, for any number of models: workspace of products and reductions,
-  /// allocated at first use and kept. Simulated devices have none.
-  static constexpr std::size_t gpu_workspace = train::detail::gpu_workspace_bytes;
 };
 
 }  // namespace devplace

@@ -113,6 +113,9 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
   template <std::size_t Index> auto master_parameter() const {
     using entry = table_entry<Layer, Index, false>;
     static_assert(entry::exists, DEVPLACE_DETAIL_NO_ENTRY);
+    static_assert(reads_masters<Layer>,
+                  "devplace: a layer that reads c.master_parameter<I>() declares static constexpr bool reads_masters = "
+                  "true, so that models in shares gather these parameters in the optimizer's type, too.");
     return devplace::detail::view_at<Backend>(ordinal(), pass_.master_parameters + entry::offset,
                                               typename entry::extents{});
   }

@@ -79,12 +79,13 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
   /// Whether the previous layer computes this layer too; false for layer 0, where `Index - 1` wraps around.
   template <std::size_t Index> static constexpr bool absorbed() { return absorbs_next<Index - 1>(); }
 
+  static constexpr std::array<std::size_t, n> plan_links{Plans::links...};
   template <std::size_t... Index>
   static constexpr std::array<chain_layer, n> describe_layers(std::index_sequence<Index...>) {
-    return {chain_layer{list::template before<Index>(), list::template phases<Index, false>(),
-                        list::template phases<Index, true>(), plan_parameters[Index],
-                        Index + (absorbs_next<Index>() ? 1 : 0), raw[Index], Plans::reports_layers, &Plans::saved_bytes,
-                        &Plans::scratch_bytes}...};
+    return {chain_layer{list::template before<Index>(), list::sum_before(plan_links, Index), plan_links[Index],
+                        list::template phases<Index, false>(), list::template phases<Index, true>(),
+                        plan_parameters[Index], Index + (absorbs_next<Index>() ? 1 : 0), raw[Index],
+                        Plans::reports_layers, &Plans::saved_bytes, &Plans::scratch_bytes}...};
   }
   static constexpr std::array<chain_layer, n> chain_layers = describe_layers(std::make_index_sequence<n>{});
   /// The number of layers that run if nobody reads the output: the last of them leaves something for backward.
@@ -100,9 +101,11 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
                                      training.largest_gradient, repeated, reads_repeated};
 
  public:
+  using indices = std::make_index_sequence<n>;
   using output = typename plan<n - 1>::output;
   static constexpr keep keeps =
       static_cast<keep>((training.kept[0] ? 1 : 0) + (training.kept[training.output_storage()] ? 2 : 0));
+  static constexpr std::size_t links = list::sum_before(plan_links, n);
   static constexpr bool own_input_elements = own_elements(false);
   static constexpr bool keeps_elements = raw[n];
   static constexpr recomputed_cost cost = [] {
@@ -116,6 +119,14 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     return sum;
   }();
 
+  /// Stores the links at `to`, where `joined` is about the first one. Returns the address behind the last one.
+  template <class Backend> static constexpr runtime::link* store_links(runtime::link* to, bool joined) {
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      ((to = store_links_of<Index, Backend>(to, Index == 0 ? joined : is_joined<Index, Backend>())), ...);
+    }(indices{});
+    return to;
+  }
+
   static constexpr std::size_t saved_bytes(std::size_t batch, mode m, const element_sizes& e) {
     return table.saved_bytes(batch, m, e);
   }
@@ -123,7 +134,6 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     return table.scratch_bytes(batch, m, e);
   }
 
-  using indices = std::make_index_sequence<n>;
   /// Instantiates the passes of all layers; does nothing at run time. Passes call this function first, which shortens
   /// the backtrace of errors in a user's layer. With clang no library function remains in the backtrace, since clang
   /// instantiates functions that return `auto` at once and their callees later.
@@ -149,6 +159,23 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
   }
 
  private:
+  /// Whether a pass of an earlier layer computes layer `Index` or reads its parameters.
+  template <std::size_t Index, class Backend> static constexpr bool is_joined() {
+    if constexpr (Index > 1)
+      if (outputs_after<Index - 2, Backend>() != 0) return true;
+    return absorbs_next<Index - 1>();
+  }
+  template <std::size_t Index, class Backend>
+  static constexpr runtime::link* store_links_of(runtime::link* to, bool joined) {
+    using layer = plan<Index>;
+    if constexpr (layer::links != 1) {
+      return layer::template store_links<Backend>(to, joined);
+    } else {
+      *to = {layer::parameter_elements, layer::frozen_elements, layer::reductions_per_pass, joined};
+      return to + 1;
+    }
+  }
+
   template <std::size_t Index, class X, class P>
   using input_element_at = std::conditional_t<raw[Index], X, element_of_t<P>>;
   template <class X, class P>

@@ -107,6 +107,7 @@ using bytes_function = std::size_t (*)(std::size_t batch, mode m, const element_
 /// A layer of a chain, as run-time values.
 struct chain_layer {
   elements_before before;
+  std::size_t first_link, links;  ///< position of the layer's first link in the chain, and number of links
   layer_phases forward, backward;
   std::size_t parameters;  ///< elements of the layer's parameters
   std::size_t last;        ///< position of the last layer that this layer's passes compute: its own, or the next one's
@@ -114,6 +115,10 @@ struct chain_layer {
   bool reports_layers;     ///< whether the layer's backward calls `after`
   bytes_function saved_bytes, scratch_bytes;
 
+  /// Whether one of the layer's links is in the range.
+  constexpr bool runs_in(const link_range& range) const {
+    return first_link < range.last && first_link + links > range.first;
+  }
   /// The sizes of elements from this layer's view.
   constexpr element_sizes sizes(const element_sizes& e) const {
     return {raw_input ? e.input : e.activation, e.activation, e.accumulator};
@@ -182,7 +187,7 @@ template <class P> class chain_pass {
     const std::size_t count = p_.again ? chain_.repeated : chain_.count;
     for (std::size_t i = 0; i != count; ++i) {
       const chain_layer& layer = chain_.layers[i];
-      if (functions[i] != nullptr && layer.forward.contain(p_)) {
+      if (functions[i] != nullptr && layer.runs_in(p_.links) && layer.forward.contain(p_)) {
         pass<P> own = inner(layer, layer.forward);
         own.again = p_.again && layer.last + 1 == count && !chain_.reads_repeated;
         functions[i](own, activation(i), activation(layer.last + 1));
@@ -197,7 +202,7 @@ template <class P> class chain_pass {
       const chain_layer& layer = chain_.layers[i];
       saved_ -= saved_by(layer);
       const bool needs_input_gradient = layer.before.parameters != 0 || a.dx != nullptr;
-      if (passes[i].function == nullptr || !layer.backward.contain(p_) ||
+      if (passes[i].function == nullptr || !layer.runs_in(p_.links) || !layer.backward.contain(p_) ||
           (!needs_input_gradient && layer.parameters == 0))
         continue;
       backward_arguments<P> own = a;
@@ -236,6 +241,7 @@ template <class P> class chain_pass {
     pass<P> result = p_;
     enter_layer(result, layer.before);
     result.phase -= phases.first;
+    result.links = layer.links == 1 ? link_range{} : behind(p_.links, layer.first_link);
     result.scratch = p_.scratch + 2 * slot_;
     if (p_.mode == mode::train) {
       result.saved = p_.saved + saved_;
@@ -244,6 +250,11 @@ template <class P> class chain_pass {
       result.scratch += layer.saved_bytes(p_.batch, mode::predict, layer.sizes(e_));
     }
     return result;
+  }
+
+  /// Returns a range counted from link `first` on.
+  static constexpr link_range behind(const link_range& range, std::size_t first) {
+    return {range.first > first ? range.first - first : 0, range.last - first};
   }
 
   const chain_table& chain_;

@@ -25,12 +25,13 @@ template <class T> struct initial_values {
   T* data;
   initialization rule;
   std::uint64_t seed;
-  std::uint64_t path;  ///< hash of the parameter's path
+  std::uint64_t path;     ///< hash of the parameter's path
+  std::size_t first = 0;  ///< index of element 0 of `data` in the parameter
 
   static constexpr bool allows_fma = true;
 
   DEVPLACE_HD void operator()(std::size_t i) const {
-    const devplace::detail::philox_block random = sequence().block(i);
+    const devplace::detail::philox_block random = sequence().block(first + i);
     const auto& word = random.word;
     if (rule.kind == distribution::constant)
       store(i, rule.center);
@@ -46,7 +47,7 @@ template <class T> struct initial_values {
     double value[lanes];
     for (std::size_t k = 0; k < lanes; ++k) value[k] = rule.center;
     for (std::size_t i = begin; i < end; i += lanes) {
-      if (rule.kind != distribution::constant) sequence().blocks(i, word);
+      if (rule.kind != distribution::constant) sequence().blocks(first + i, word);
       if (rule.kind == distribution::uniform) {
         for (std::size_t k = 0; k < lanes; ++k) value[k] = uniform(word[0][k], word[1][k]);
       } else if (rule.kind == distribution::normal) {
@@ -65,7 +66,7 @@ template <class T> struct initial_values {
   DEVPLACE_HD devplace::detail::random_sequence sequence() const { return {seed, path}; }
 
   DEVPLACE_HD void store(std::size_t i, double value) const {
-    data[i] = static_cast<T>(i - rule.first_zero < rule.zeros ? 0 : value);
+    data[i] = static_cast<T>(first + i - rule.first_zero < rule.zeros ? 0 : value);
   }
 
   DEVPLACE_HD double uniform(std::uint32_t high, std::uint32_t low) const {
@@ -82,14 +83,14 @@ template <class T> struct initial_values {
   }
 };
 
-/// Enqueues the initialisation of `n` elements on the device's current stream. `path` is the parameter's path in
-/// the whole model, such as `0.weight`.
+/// Enqueues the initialisation of `n` elements of a parameter, from element `first` on, on the device's current stream.
+/// `path` is the parameter's path in the whole model, such as `0.weight`.
 template <class Backend, class T>
 void initialize_into(int ordinal, T* data, std::size_t n, const initialization& rule, std::uint64_t seed,
-                     std::string_view path) {
+                     std::string_view path, std::size_t first = 0) {
   constexpr std::size_t grain = 1024;
   devplace::detail::for_each_index<Backend>(ordinal, n, grain,
-                                            initial_values<T>{data, rule, seed, devplace::detail::fnv1a(path)});
+                                            initial_values<T>{data, rule, seed, devplace::detail::fnv1a(path), first});
 }
 
 }  // namespace devplace::nn::detail

@@ -99,9 +99,21 @@ struct visited_layer {
   const parameter* table;  ///< a layer's own entries; `frozen`: among the frozen parameters
   std::size_t entries;
   bool frozen;
+  bool reads_masters;           ///< whether a layer reads its parameters in the optimizer's type
   const visited_layer* layers;  ///< the layers of a list
   std::size_t count;
 };
+/// Calls f(first, count, frozen) for the layers that read parameters in the optimizer's type: the first element of the
+/// layer's parameters among the trained or the frozen ones, and their number.
+constexpr void visit_masters(const visited_layer& list, arena_begin begin, const auto& f) {
+  if (list.reads_masters)
+    list.frozen ? f(begin.frozen, list.frozen_elements, true) : f(begin.own, list.elements, false);
+  for (std::size_t i = 0; i != list.count; ++i) {
+    visit_masters(list.layers[i], begin, f);
+    begin.own += list.layers[i].elements;
+    begin.frozen += list.layers[i].frozen_elements;
+  }
+}
 /// Calls a visitor for all entries. Names are as in PyTorch and begin with `prefix`.
 DEVPLACE_COMPILABLE()
 void visit_entries(const visited_layer& list, const std::string& prefix, arena_begin begin, const entry_visitor& f) {
@@ -154,6 +166,7 @@ template <class Layer, class In> struct layer_plan {
   static constexpr const char* own_name = by_position;  ///< replaces the position in the names of parameters
   static constexpr bool reports_layers = false;         ///< whether backward calls `after` for each layer
   static constexpr std::size_t layers = 1;
+  static constexpr std::size_t links = 1;  ///< number of links; see runtime::link_range
   static constexpr std::size_t reductions_per_pass = reductions_per_pass_of<Layer>;
   static constexpr std::size_t reduction_integers = reduction_integers_of<Layer>;  ///< of the largest reduction
   static constexpr std::size_t reduced_numbers = reductions_per_pass * reduction_integers;  ///< in forward
@@ -235,6 +248,7 @@ template <class Layer, class In> struct layer_plan {
             table<Buffers>.data(),
             table<Buffers>.size(),
             frozen && !Buffers,
+            reads_masters<Layer> && !Buffers,
             nullptr,
             0};
   }

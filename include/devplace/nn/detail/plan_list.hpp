@@ -63,7 +63,7 @@ struct elements_before {
 template <class P> void enter_layer(pass<P>& p, const elements_before& before) {
   p.parameters += before.parameters;
   p.master_parameters += before.parameters;
-  p.frozen += before.frozen - before.parameters;
+  p.frozen += static_cast<std::ptrdiff_t>(before.frozen) - static_cast<std::ptrdiff_t>(before.parameters);
   p.buffers += before.buffers;
   p.key.layer += before.layers;
 }
@@ -128,6 +128,7 @@ template <class... Plans> struct plan_list {
                 "devplace: named: two layers of one network have the same name, or a layer has the position of another "
                 "as its name; parameters would have equal names.");
   static constexpr std::size_t layers = sum_before(plan_layers, n);
+  static constexpr std::size_t links = 1;
   static constexpr std::size_t reductions_per_pass = sum_before(plan_reductions, n);
   static constexpr std::size_t reduction_integers = std::max({Plans::reduction_integers...});
   static constexpr std::size_t reduced_numbers = (Plans::reduced_numbers + ...);
@@ -159,6 +160,7 @@ template <class... Plans> struct plan_list {
             frozen_elements,
             nullptr,
             0,
+            false,
             false,
             visited_layers<Buffers>,
             n};

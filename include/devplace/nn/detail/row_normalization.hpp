@@ -27,6 +27,7 @@ template <class Layer, std::size_t Features, bool Centred> struct row_normalizat
   static_assert(Features > 0, "devplace: layer_norm<N> and rms_norm<N> need at least one feature.");
   template <class In> using output = typename samples_of_features<In, Features>::type;
   static constexpr keep keeps = keep::input;
+  static constexpr bool reads_masters = true;
   template <class In> static constexpr std::size_t scratch = sample_size<In>;
 
   static constexpr auto parameters =

@@ -16,17 +16,23 @@
 #include <devplace/runtime/step_record.hpp>
 #include <devplace/tensor/precision.hpp>
 
-namespace devplace::optim::detail {
+namespace devplace::optim {
 
-/// A range of a replica's elements that an optimizer updates together.
-struct part {
-  std::size_t first, count;
+/// Elements that an optimizer updates together on a place.
+struct share {
+  std::size_t first;  ///< the first one, in an arena of all trained parameters
+  std::size_t count;  ///< number of elements
+  std::size_t at;     ///< the first one in the place's arenas
 };
+
+}  // namespace devplace::optim
+
+namespace devplace::optim::detail {
 
 /// The state of an optimizer for a part of one replica, initially zero: arenas of the part's size, and the rule's step
 /// memory.
 template <class Rule, class T, std::size_t Groups> struct replica_state {
-  part range = {};
+  share range = {};
   std::array<devplace::detail::memory_block, max_state_arenas> arenas;
   devplace::detail::memory_block steps;
   alignas(std::max_align_t) std::array<std::byte, step_memory_bytes * Groups> sent{};  ///< bytes last sent to `steps`
@@ -51,7 +57,7 @@ bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, 
   using base = std::conditional_t<Options::none, step_arguments<T>, grouped_step_arguments<T>>;
   typename arguments_of<base, S, rounds>::type arguments;
   if constexpr (rounds) {
-    arguments.working = r.working_data() + state.range.first;
+    arguments.working = r.working_data() + state.range.at;
     arguments.wrote_working = &wrote_working;
   }
   if constexpr (!Options::none) {
@@ -62,8 +68,8 @@ bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, 
   }
   arguments.ordinal = r.ordinal;
   arguments.n = state.range.count;
-  arguments.parameters = r.parameter_data() + state.range.first;
-  arguments.gradients = r.gradient_data() + state.range.first;
+  arguments.parameters = r.parameter_data() + state.range.at;
+  arguments.gradients = r.gradient_data() + state.range.at;
   for (std::size_t i = 0; i < Rule::state_arenas; ++i) arguments.state[i] = static_cast<T*>(state.arenas[i].data());
   arguments.divisor = divides ? weights : nullptr;
   arguments.gradient_factor = factors.factor;
@@ -78,7 +84,7 @@ bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, 
 
 /// Allocates the state for a part of one replica.
 template <class Backend, class Rule, class T, std::size_t Groups>
-void allocate_state(replica_state<Rule, T, Groups>& state, int ordinal, const part& range) {
+void allocate_state(replica_state<Rule, T, Groups>& state, int ordinal, const share& range) {
   constexpr auto purpose = memory_purpose::optimizer_state;
   state.range = range;
   for (std::size_t i = 0; i < Rule::state_arenas; ++i)

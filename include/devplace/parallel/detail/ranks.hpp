@@ -128,6 +128,9 @@ template <class Engine> class streamed_collectives {
   void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     start([&] { engine().reduce_scatter(buffers, begins, op); });
   }
+  template <class T> void start_all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+    start([&] { engine().all_gather(buffers, begins); });
+  }
   void progress() {}
   void finish() { streams().join(); }
   void abandon() noexcept {

@@ -68,6 +68,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy>
   constexpr bool classes_last = !takes_classes_last || !runtime::network_plan<Net>::channels_first(false);
   constexpr bool in_own_memory = !std::is_same_v<Where, shared_memory>;
   constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, typename precision_traits<P>::wire>;
+  constexpr bool fits_placement = !is_policy || collective::gathers_units<Policy> == stores_shares<Where>;
   constexpr bool can_skip = !scales_losses<P> || requires { requires Rule::skips_steps; };
   static_assert(takes_outputs,
                 "devplace: trainer: cross_entropy and bce_with_logits take logits, and the network ends in softmax or "
@@ -86,6 +87,9 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy>
       is_policy,
       "devplace: trainer: the argument after the rule is neither a collective policy nor accumulate<k>; use "
       "collective::all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for the requirements.");
+  static_assert(fits_placement,
+                "devplace: trainer: collective::gather_units is the policy of models in shares, and the only one that "
+                "they have; give the model a placement such as fully_sharded<0, 1>, or choose the other policy.");
   static_assert(can_skip,
                 "devplace: trainer: in mixed<half> steps are skipped if gradients are not finite, and the rule does "
                 "not declare that it can skip; see skips_steps in optim/optimizer_concept.hpp.");

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <string>
 #include <type_traits>
@@ -35,13 +36,19 @@ class checkpoint_extras {
     const std::string key = devplace::detail::joined({"extra.", saved_++, "."});
     extra.for_checkpoint(
         [&](auto& model) {
-          using backend_type = placement_backend_t<typename std::remove_cvref_t<decltype(model)>::placement_type>;
+          using placed_on = typename std::remove_cvref_t<decltype(model)>::placement_type;
+          using backend_type = placement_backend_t<placed_on>;
           auto& state = model.state();
           runtime::wait_for_model<backend_type>(state);
           const auto& first = state.replicas.front();
           const auto [parameters, buffers] = append(model, tensors);
-          devplace::detail::copy_out<backend_type>(first.ordinal, parameters, first.parameters.data(),
-                                                   first.parameters.bytes());
+          if constexpr (stores_shares<placed_on>) {
+            const auto whole = state.whole_parameters();
+            std::memcpy(parameters, whole.data(), arenas_.back().first.size());
+          } else {
+            devplace::detail::copy_out<backend_type>(first.ordinal, parameters, first.parameters.data(),
+                                                     first.parameters.bytes());
+          }
           devplace::detail::copy_out<backend_type>(first.ordinal, buffers, first.buffers.data(), first.buffers.bytes());
         },
         [&](const char* name, auto& value) { metadata.emplace_back(key + name, exact_text(value)); });
@@ -65,14 +72,17 @@ class checkpoint_extras {
     const std::string key = devplace::detail::joined({"extra.", loaded_++, "."});
     extra.for_checkpoint(
         [&](auto& model) {
-          using backend_type = placement_backend_t<typename std::remove_cvref_t<decltype(model)>::placement_type>;
+          using placed_on = typename std::remove_cvref_t<decltype(model)>::placement_type;
+          using backend_type = placement_backend_t<placed_on>;
           const auto& [parameters, buffers] = arenas_[loaded_models_++];
           auto& state = model.state();
           ++state.updates;
           state.working_copies_are_old = true;
+          if constexpr (stores_shares<placed_on>) state.set_parameters(elements_in(model, parameters));
           for (const auto& r : state.replicas) {
-            devplace::detail::copy_in<backend_type>(r.ordinal, r.parameters.data(), parameters.data(),
-                                                    r.parameters.bytes());
+            if constexpr (!stores_shares<placed_on>)
+              devplace::detail::copy_in<backend_type>(r.ordinal, r.parameters.data(), parameters.data(),
+                                                      r.parameters.bytes());
             devplace::detail::copy_in<backend_type>(r.ordinal, r.buffers.data(), buffers.data(), r.buffers.bytes());
           }
           runtime::wait_for_model<backend_type>(state);
@@ -86,17 +96,22 @@ class checkpoint_extras {
 
   /// Allocates memory for a model's parameters and buffers and adds its tensors.
   template <class Net, class Where, class P>
-  std::pair<void*, void*> append(const model<Net, Where, P>& m, std::vector<checkpoint_tensor>& tensors) {
+  std::pair<void*, void*> append(const model<Net, Where, P>&, std::vector<checkpoint_tensor>& tensors) {
     using T = typename precision_traits<P>::parameter;
-    const auto& first = m.state().replicas.front();
+    using plan = runtime::network_plan<Net>;
     const std::string prefix = devplace::detail::joined({"extra/", arenas_.size(), "/"});
-    auto& [parameters, buffers] = arenas_.emplace_back(bytes(first.parameters.bytes()), bytes(first.buffers.bytes()));
+    auto& [parameters, buffers] =
+        arenas_.emplace_back(bytes(plan::arena_elements * sizeof(T)), bytes(plan::buffer_elements * sizeof(T)));
     for (const devplace::detail::kept_parameter& parameter : devplace::detail::kept_parameters<Net, T>()) {
       tensors.push_back({parameter.entry, parameter.in(static_cast<T*>(static_cast<void*>(parameters.data())),
                                                        static_cast<T*>(static_cast<void*>(buffers.data())))});
       tensors.back().entry.name.insert(0, prefix);
     }
     return {parameters.data(), buffers.data()};
+  }
+
+  template <class Net, class Where, class P> static auto* elements_in(const model<Net, Where, P>&, const bytes& arena) {
+    return static_cast<const typename precision_traits<P>::parameter*>(static_cast<const void*>(arena.data()));
   }
 
   std::deque<std::pair<bytes, bytes>> arenas_;                            ///< arenas of all models

@@ -17,9 +17,11 @@
 #include <devplace/parallel/bucket_shares.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/synchronize.hpp>
+#include <devplace/parallel/unit.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/process_group.hpp>
 #include <devplace/runtime/clip_factor.hpp>
+#include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/precision.hpp>
 
@@ -34,6 +36,22 @@ template <class Policy, class Shares> struct update_of<true, Policy, Shares> {
   using updaters = optim::on_shares<Shares::buckets>;
   using shares = std::optional<Shares>;
 };
+
+/// Fail to compile if a communicator does not reduce the integers that a training needs.
+///@{
+template <bool ReducesIntegers> constexpr void require_integers_of_norms() {
+  static_assert(ReducesIntegers,
+                "devplace: trainer: clip, measure_gradients and mixed<half> reduce integers over the places that "
+                "update shares, and the policy's communicator does not reduce std::int64_t; make its collectives "
+                "templates of the element type.");
+}
+template <bool ReducesIntegers> constexpr void require_integers_of_layers() {
+  static_assert(ReducesIntegers,
+                "devplace: trainer: a layer of the network, such as batch_norm<C, nn::over_all_places>, computes over "
+                "the samples of all places and reduces integers, and the policy's communicator does not reduce "
+                "std::int64_t; make its collectives templates of the element type.");
+}
+///@}
 
 /// The communicator with which a trainer's policy reduces gradients; does nothing for one participant. Determines which
 /// places update which parameters.
@@ -79,11 +97,12 @@ template <class Net, class Where, class P, class Policy> class connection {
   template <class Optimizer> DEVPLACE_CONFIGURED Optimizer optimizer(const auto& m, const auto& rule) const {
     if constexpr (updates_shares)
       return Optimizer(m, rule, [all = participants()](std::size_t k, std::size_t i) {
-        return bucket_shares::part(i, all.count, all.first + k);
+        const parallel::bucket part = bucket_shares::part(i, all.count, all.first + k);
+        return optim::share{part.first, part.count, part.first};
       });
     else if constexpr (one_place_updates)
       return Optimizer(m, rule, [own = updating_places()](std::size_t, std::size_t) {
-        return parallel::bucket{0, own * runtime::network_plan<Net>::parameter_elements};
+        return optim::share{0, own * runtime::network_plan<Net>::parameter_elements, 0};
       });
     else
       return Optimizer(m, rule);
@@ -135,6 +154,32 @@ template <class Net, class Where, class P, class Policy> class connection {
     }
   }
 
+  /// The network as one unit, of which each place has all parameters.
+  ///@{
+  struct units {
+    static constexpr std::size_t size = 1;
+    static constexpr parallel::unit at(std::size_t) {
+      return {{}, {}, {}, runtime::network_plan<Net>::reductions_per_pass, 0};
+    }
+    static constexpr bool stays(std::size_t) { return true; }
+  };
+  static constexpr bool adds_in_place = true;
+  static constexpr bool gives_later() { return false; }
+  static void fetch(const state_type&, std::size_t) {}
+  static void enter(const state_type&, const runtime::pass<P>&, std::size_t, std::size_t) {}
+  static auto* gradients(const state_type& state, std::size_t k, std::size_t) {
+    return state.replicas[k].gradient_data();
+  }
+  static void begin_gradients(const state_type& state, const runtime::pass<P>& p, std::size_t k, std::size_t,
+                              bool add) {
+    if (p.batch == 0 && !add) runtime::engine<Net, P, backend_type>::clear_gradients(state.replicas[k]);
+  }
+  static void give(const state_type&, std::size_t, bool) {}
+  static void start(const state_type&, std::size_t, std::size_t) {}
+  static void finish(const state_type&, std::size_t, std::size_t, bool) {}
+  static void abandon() {}
+  ///@}
+
   /// Whether layers of the network compute over the samples of all places, so that the places' passes synchronise.
   static constexpr bool joins_passes = communicates && runtime::network_plan<Net>::reductions_per_pass != 0;
 
@@ -142,10 +187,7 @@ template <class Net, class Where, class P, class Policy> class connection {
   template <std::size_t Places>
   DEVPLACE_CONFIGURED void reduce([[maybe_unused]] const std::array<runtime::reduction_request, Places>& requests) {
     if constexpr (joins_passes) {
-      static_assert(reduces_integers(),
-                    "devplace: trainer: a layer of the network, such as batch_norm<C, nn::over_all_places>, computes "
-                    "over the samples of all places and reduces integers, and the policy's communicator does not "
-                    "reduce std::int64_t; make its collectives templates of the element type.");
+      require_integers_of_layers<reduces_integers()>();
       if (requests[0].numbers == nullptr) return;
       std::array<std::int64_t*, Places> numbers;
       for (std::size_t k = 0; k != Places; ++k) numbers[k] = requests[k].numbers;
@@ -157,16 +199,11 @@ template <class Net, class Where, class P, class Policy> class connection {
   }
 
   /// Fails to compile if the norm of gradients in shares cannot be reduced.
-  static constexpr void require_norms() {
-    static_assert(!updates_shares || reduces_integers(),
-                  "devplace: trainer: clip, measure_gradients and mixed<half> reduce integers over the places that "
-                  "update shares, and the policy's communicator does not reduce std::int64_t; make its collectives "
-                  "templates of the element type.");
-  }
+  static constexpr void require_norms() { require_integers_of_norms<!updates_shares || reduces_integers()>(); }
 
   /// Calls f(k, i, part) for this process's places k and the parameters in the place's share of each bucket i; the
   /// first part may be empty.
-  DEVPLACE_CONFIGURED void for_each_part(const auto& f) const {
+  DEVPLACE_CONFIGURED void for_each_part(const state_type&, const auto& f) const {
     const auto [first, all] = participants();
     for (std::size_t k = 0; k != local_place_count<Where>; ++k)
       for (std::size_t i = 0; i != bucket_shares::buckets; ++i)

@@ -29,6 +29,7 @@ namespace devplace::train::detail::inline DEVPLACE_CONFIGURATION {
 /// Ensures that the processes of a training take equal steps: before the first step compares the trainings, and in
 /// every step compares the step_marks.
 template <class Training> struct equal_steps {
+  using placement_type = typename Training::model_type::placement_type;
   using network = typename Training::model_type::network_type;
   using backend = typename Training::backend_type;
   static constexpr bool compares = Training::connection_type::compares;
@@ -48,7 +49,9 @@ template <class Training> struct equal_steps {
     constexpr bool on_host = std::is_same_v<backend, devplace::backend::cpu>;
     constexpr std::size_t all = runtime::network_plan<network>::arena_elements;
     const std::size_t part = static_cast<std::size_t>(t.optimizer_.steps()) % 64;
-    const bool whole = (t.note_ != nullptr && t.note_->number == 0) || (!on_host && part == 0), sums = whole || on_host;
+    const bool replicated = !stores_shares<placement_type>;  // shares have no copies to compare
+    const bool whole = (t.note_ != nullptr && t.note_->number == 0) || (!on_host && part == 0),
+               sums = replicated && (whole || on_host);
     const std::size_t begin = whole ? 0 : all * part / 64, end = whole ? all : all * (part + 1) / 64;
     const auto [first, participants] = t.connection_.participants();
     for (std::size_t k = 0; k < Training::places; ++k) {
@@ -85,7 +88,7 @@ template <class Training> struct equal_steps {
     for (std::size_t k = 0; k < Training::places; ++k) checksums[k] = t.memory_[k].checksum();
     // Delays the exception until the other processes know the difference; otherwise they would wait for this process.
     std::exception_ptr own;
-    if constexpr (Training::places > 1) {
+    if constexpr (Training::places > 1 && !stores_shares<placement_type>) {
       try {
         parallel::require_equal_replicas<network, backend>(*t.state_, checksums);
       } catch (const error&) {
@@ -106,7 +109,11 @@ template <class Training> struct equal_steps {
         all.add("loss scaler's scale", now.scale);
         all.add("loss scaler's growth_tracker", now.growth_tracker);
       }
-      add_parameters<network, backend>(all, *t.state_);
+      add_parameters<network, backend, !stores_shares<placement_type>>(all, *t.state_);
+      if constexpr (stores_shares<placement_type>) {
+        all.add("seed of the model", t.state_->seed);
+        all.add("least bytes of a unit of layers", placement_traits<placement_type>::unit_bytes);
+      }
       all.add("copies of the parameters in the process", own == nullptr ? "equal" : "different");
       try {
         all.require_equal(t.connection_.processes(), "trainer, in step " + step);

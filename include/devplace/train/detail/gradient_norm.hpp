@@ -24,9 +24,11 @@
 namespace devplace::train::detail {
 
 /// The norm of all gradients: for clipping, for measuring and, with loss scaling, for detecting gradients that are not
-/// finite.
-template <class Net, place P, bool Scales> class gradient_norm {
+/// finite. Programs that need no norm do not contain its code: allocate(), which they do not call, refers to it.
+template <class State, class Connection, class T, std::size_t Places, place P, bool Scales> class gradient_norm {
   using backend_type = backend_of_t<P>;
+  using memory_type = std::array<step_memory<T>, Places>;
+  using factors_type = std::array<runtime::step_factors<T>, Places>;
 
  public:
   void clip(const optim::clip_norm& rule) { clip_ = rule; }
@@ -55,31 +57,33 @@ template <class Net, place P, bool Scales> class gradient_norm {
   /// clipped nor measured. Processes compare this number.
   double largest() const { return clip_ ? clip_->max_norm : measures_ ? std::numeric_limits<double>::infinity() : 0; }
 
-  template <class S, class T, std::size_t Places>
-  DEVPLACE_CONFIGURED static void allocate(const runtime::model_state<S>& state,
-                                           std::array<step_memory<T>, Places>& memory, std::size_t updating) {
+  /// Allocates the memory of norms; called before the first step that uses them.
+  DEVPLACE_CONFIGURED void allocate(const State& state, memory_type& memory, std::size_t updating) {
     constexpr std::size_t bytes = optim::clip_workspace_size * sizeof(std::int64_t);
     for (std::size_t k = 0; k < updating; ++k)
       if (memory[k].clipping.data() == nullptr)
         memory[k].clipping =
             devplace::detail::allocate<backend_type>(state.replicas[k].ordinal, bytes, memory_purpose::workspace);
+    compute_ = &gradient_norm::compute;
   }
 
   /// Computes the norm on the places that update; returns the factors of their steps.
-  template <class S, class T, std::size_t Places, class Connection>
-  DEVPLACE_CONFIGURED std::array<runtime::step_factors<T>, Places> factors(
-      const runtime::model_state<S>& state, const std::array<step_memory<T>, Places>& memory, Connection& connection,
-      reduction loss_reduction, const loss_scaler<Scales>& scaled) const {
-    std::array<runtime::step_factors<T>, Places> result{};
-    if (!used()) return result;
+  factors_type factors(const State& state, const memory_type& memory, Connection& connection, reduction loss_reduction,
+                       const loss_scaler<Scales>& scaled) const {
+    return used() ? (this->*compute_)(state, memory, connection, loss_reduction, scaled) : factors_type{};
+  }
+
+ private:
+  DEVPLACE_CONFIGURED factors_type compute(const State& state, const memory_type& memory, Connection& connection,
+                                           reduction loss_reduction, const loss_scaler<Scales>& scaled) const {
+    factors_type result{};
     if constexpr (Connection::updates_shares) reduce_shares(state, memory, connection);
     const bool changes = Scales || clip_;
     const optim::clip_norm rule = clip_.value_or(optim::clip_norm{std::numeric_limits<double>::infinity()});
     for (std::size_t k = 0; k < connection.updating_places(); ++k) {
       runtime::gradient_norm_statistics* const statistics = k == 0 && measured_ ? measured_->numbers() : nullptr;
       if (!changes && statistics == nullptr) continue;
-      const auto arguments =
-          clip_arguments_of<Net, T>(state.replicas[k], memory[k], loss_reduction, scaled, statistics);
+      const auto arguments = clip_arguments_of<T>(state.replicas[k], memory[k], loss_reduction, scaled, statistics);
       if constexpr (Connection::updates_shares)
         runtime::add_squares<backend_type, T>(arguments.ordinal, 0, nullptr, arguments.workspace, true,
                                               optim::clip_result(rule, arguments));
@@ -90,21 +94,16 @@ template <class Net, place P, bool Scales> class gradient_norm {
     }
     return result;
   }
-
- private:
   /// Computes the integers of the norm from the gradients in the places' shares.
-  template <class S, class T, std::size_t Places, class Connection>
-  DEVPLACE_CONFIGURED static void reduce_shares(const runtime::model_state<S>& state,
-                                                const std::array<step_memory<T>, Places>& memory,
-                                                Connection& connection) {
+  DEVPLACE_CONFIGURED static void reduce_shares(const State& state, const memory_type& memory, Connection& connection) {
     std::array<std::int64_t*, Places> integers;
     for (std::size_t k = 0; k < Places; ++k) integers[k] = static_cast<std::int64_t*>(memory[k].clipping.data());
-    connection.for_each_part([&](std::size_t k, std::size_t i, const parallel::bucket& part) {
+    connection.for_each_part(state, [&](std::size_t k, std::size_t i, const parallel::bucket& part) {
       const auto& r = state.replicas[k];
       runtime::find_largest<backend_type>(r.ordinal, part.count, r.gradient_data() + part.first, integers[k], i != 0);
     });
     connection.reduce(integers, 1, reduction::max);
-    connection.for_each_part([&](std::size_t k, std::size_t i, const parallel::bucket& part) {
+    connection.for_each_part(state, [&](std::size_t k, std::size_t i, const parallel::bucket& part) {
       const auto& r = state.replicas[k];
       runtime::add_squares<backend_type, T>(r.ordinal, part.count, r.gradient_data() + part.first, integers[k], i != 0);
     });
@@ -115,6 +114,8 @@ template <class Net, place P, bool Scales> class gradient_norm {
   std::optional<optim::clip_norm> clip_;
   bool measures_ = false;
   std::shared_ptr<norms_on_place<P>> measured_;  ///< norms on this process's first place, if it updates
+  factors_type (gradient_norm::*compute_)(const State&, const memory_type&, Connection&, reduction,
+                                          const loss_scaler<Scales>&) const = nullptr;
 };
 
 }  // namespace devplace::train::detail

@@ -8,6 +8,7 @@
 
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/planning.hpp>
+#include <devplace/parallel/unit.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/pass.hpp>
 #include <devplace/runtime/replica.hpp>
@@ -38,12 +39,14 @@ void plan_passes([[maybe_unused]] const runtime::replica<S>& r, [[maybe_unused]]
   }
 }
 
-/// The passes of this process's replicas through a network with layers that compute over the samples of all places. All
-/// replicas run the phases in step; between two phases `Connection` reduces the layers' numbers over the places of all
-/// processes (runtime::pass).
+/// The passes of this process's places through a network that stop where the places exchange data: between two phases
+/// of layers that reduce numbers over the places (runtime::pass), and between two units of a model in shares, whose
+/// parameters are fetched before the unit runs and whose gradients are given after it. All places stop at the same
+/// points, and `Connection` exchanges the data of the places of all processes.
 template <class Net, class P, class Backend, class State, class Connection, std::size_t Places> class joint_passes {
   using run = runtime::engine<Net, P, Backend>;
   using input = typename run::input_element;
+  using units = typename Connection::units;
 
  public:
   /// For a batch of `samples` samples over all places.
@@ -62,27 +65,55 @@ template <class Net, class P, class Backend, class State, class Connection, std:
   const runtime::pass<P>& operator[](std::size_t k) const { return passes_[k]; }
 
   void forward() {
-    in_phases([&](std::size_t k) { run::forward_phase(passes_[k], inputs_[k], run::output_of(passes_[k])); });
+    connection_.fetch(state_, 0);
+    for (std::size_t u = 0; u != units::size; ++u) {
+      const std::size_t next = u + 1 != units::size ? u + 1 : parallel::no_unit;
+      beside(next, parallel::no_unit, false, u, units::at(u).before, [&](std::size_t k, std::size_t) {
+        run::forward_phase(passes_[k], inputs_[k], run::output_of(passes_[k]));
+      });
+    }
   }
-  /// Computes gradients from the gradients of the losses; writes or adds them as runtime::run_backward does.
+  /// Computes gradients from the gradients of the losses; writes or adds them as runtime::run_backward does. Forward
+  /// has left the last unit's parameters.
   template <class T> void backward(const std::array<step_memory<T>, Places>& memory, bool add) {
     if constexpr (counts_passes<Backend>)
       for (auto& p : passes_) ++p.key.step_on_place;
-    in_phases([&](std::size_t k) {
-      const runtime::pass<P>& p = passes_[k];
-      const runtime::replica<typename run::roles::storage>& r = state_.replicas[k];
-      if (p.batch == 0 && p.phase == 0 && !add) run::clear_gradients(r);
-      run::backward_phase(p, r, inputs_[k], output_gradient_of<Net, P>(memory[k], p.batch), add);
-    });
+    for (std::size_t u = units::size; u-- != 0;) {
+      const std::size_t next = u != 0 && !units::stays(u - 1) ? u - 1 : parallel::no_unit;
+      const std::size_t last = !Connection::gives_later() ? u : u + 1 != units::size ? u + 1 : parallel::no_unit;
+      const std::size_t first = run::plan::reductions_per_pass - units::at(u).before - units::at(u).reductions;
+      beside(next, last, add, u, first, [&](std::size_t k, std::size_t phase) {
+        const runtime::pass<P>& p = passes_[k];
+        if (phase == 0) connection_.begin_gradients(state_, p, k, u, add);
+        run::backward_phase(p, connection_.gradients(state_, k, u), inputs_[k],
+                            output_gradient_of<Net, P>(memory[k], p.batch), add && Connection::adds_in_place);
+      });
+    }
+    if constexpr (Connection::gives_later()) connection_.give(state_, 0, add);
   }
 
  private:
-  template <class F> void in_phases(const F& f) {
-    for (std::size_t phase = 0; phase <= run::plan::reductions_per_pass; ++phase) {
+  /// Runs in_phases() for unit `u` while the places fetch the parameters of unit `next` and give the gradients of unit
+  /// `last`, the one before or, if they give at once, `u` itself.
+  template <class F>
+  void beside(std::size_t next, std::size_t last, bool add, std::size_t u, std::size_t first, const F& f) {
+    connection_.start(state_, next, last);
+    try {
+      in_phases(u, first, f);
+    } catch (...) {
+      connection_.abandon();
+      throw;
+    }
+    connection_.finish(state_, next, last, add);
+  }
+  /// Calls f(k, phase) for all places k and all phases of unit `u`, whose first one is phase `first` of the pass.
+  template <class F> void in_phases(std::size_t u, std::size_t first, const F& f) {
+    for (std::size_t phase = 0; phase <= units::at(u).reductions; ++phase) {
       reduced_ = {};
       runtime::for_each_replica<Backend>(state_, Places, [&](std::size_t k) {
-        passes_[k].phase = phase;
-        f(k);
+        passes_[k].phase = first + phase;
+        if (phase == 0) connection_.enter(state_, passes_[k], k, u);
+        f(k, phase);
       });
       connection_.reduce(reduced_);
     }

@@ -88,12 +88,12 @@ class trainer {
 /// `accumulate<k>{}`.
 ///@{
 template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule,
-          class Policy = collective::all_reduce<>, std::size_t Batches = 1>
+          class Policy = collective::default_policy_t<Where>, std::size_t Batches = 1>
 trainer(model<Net, Where, P>&, const Loss&, const Rule&, Policy = {}, accumulate<Batches> = {})
     -> trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>;
 template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, std::size_t Batches>
 trainer(model<Net, Where, P>&, const Loss&, const Rule&, accumulate<Batches>)
-    -> trainer<model<Net, Where, P>, Loss, Rule, collective::all_reduce<>, accumulate<Batches>>;
+    -> trainer<model<Net, Where, P>, Loss, Rule, collective::default_policy_t<Where>, accumulate<Batches>>;
 template <class... Arguments>
 trainer(const Arguments&...) -> trainer<train::detail::arguments<Arguments...>, void, void>;
 ///@}

@@ -93,15 +93,15 @@ void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
 
 /// Returns the arguments for clipping one place's gradients and undoing the loss scale. `statistics`, which may be
 /// null, receives the norm.
-template <class Net, class T, class S, class Scaling>
+template <class T, class S, class Scaling>
 optim::clip_arguments<T> clip_arguments_of(const runtime::replica<S>& r, const step_memory<T>& memory,
                                            reduction loss_reduction, const Scaling& scaled,
                                            runtime::gradient_norm_statistics* statistics) {
   optim::clip_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
-  arguments.n = runtime::network_plan<Net>::parameter_elements;
+  arguments.n = r.trained;
   arguments.gradients = r.gradient_data();
-  arguments.weights = arguments.gradients + arguments.n;
+  arguments.weights = r.tail();
   arguments.divisor = loss_reduction == reduction::mean ? arguments.weights : nullptr;
   arguments.factor = memory.clip();
   arguments.norm = memory.clip() + 1;

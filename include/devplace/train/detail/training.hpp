@@ -44,11 +44,12 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
   using input = typename model<Net, Where, P>::input_extents;
   using roles = precision_traits<P>;
   using T = typename roles::gradient;
-  using state_type = runtime::model_state<typename roles::storage>;
+  using state_type = typename model<Net, Where, P>::state_type;
   using backend_type = placement_backend_t<Where>;
   // The default policy replaces a rejected one, to avoid further errors.
-  using policy_type = std::conditional_t<collective_policy<Policy, backend_type, typename roles::wire>, Policy,
-                                         collective::all_reduce<>>;
+  using policy_type = std::conditional_t<collective_policy<Policy, backend_type, typename roles::wire> &&
+                                             collective::gathers_units<Policy> == stores_shares<Where>,
+                                         Policy, collective::default_policy_t<Where>>;
   using connection_type = connection<Net, Where, P, policy_type>;
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr bool scales = scales_losses<P>;
@@ -69,7 +70,10 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
         connection_(policy),
         optimizer_(connection_.template optimizer<optimizer_type>(m, rule)) {
     const runtime::sole_use use(*state_);
-    runtime::require_gradients<backend_type>(*state_);
+    if constexpr (stores_shares<Where>)
+      state_->require_gradients();
+    else
+      runtime::require_gradients<backend_type>(*state_);
     for (std::size_t k = 0; k < places; ++k) {
       const int ordinal = replica(k).ordinal;
       losses_[k].emplace(loss.template bind<typename roles::accumulator, backend_type>(ordinal));
@@ -147,7 +151,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
 
   const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
   /// The elements behind the gradients: the sums of weights and losses, and the step_mark's elements.
-  T* tail(std::size_t k) const { return replica(k).gradient_data() + plan::parameter_elements; }
+  T* tail(std::size_t k) const { return replica(k).tail(); }
 
   state_type& own_state() const {
     if (state_ == nullptr) throw_moved_trainer();
@@ -182,7 +186,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
   optimizer_type optimizer_;
   std::array<std::optional<bound_loss>, places> losses_;
   std::array<step_memory<T>, places> memory_;
-  gradient_norm<Net, primary_place_t<Where>, scales> norm_;
+  gradient_norm<state_type, connection_type, T, places, primary_place_t<Where>, scales> norm_;
   loss_scaler<scales> scaling_;
   accumulation accumulation_;
   devplace::detail::launch_memory launches_;

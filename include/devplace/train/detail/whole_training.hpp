@@ -47,19 +47,25 @@ void gather_arena(const runtime::model_state<S>& state, Connection& connection, 
 }
 
 /// Copies a training to the host. Its places must be idle and have accumulated no batches.
-template <class Backend, class S, class Optimizer, class T, std::size_t Places, bool Scales, class Connection>
-auto read_training(const runtime::model_state<S>& state, const Optimizer& optimizer,
-                   const std::array<step_memory<T>, Places>& memory, [[maybe_unused]] const loss_scaler<Scales>& scaled,
-                   [[maybe_unused]] Connection& connection) {
-  const runtime::replica<S>& first = state.replicas.front();
+template <class Backend, class State, class Optimizer, class T, std::size_t Places, bool Scales, class Connection>
+auto read_training(State& state, const Optimizer& optimizer, const std::array<step_memory<T>, Places>& memory,
+                   [[maybe_unused]] const loss_scaler<Scales>& scaled, [[maybe_unused]] Connection& connection) {
+  const auto& first = state.replicas.front();
+  constexpr bool in_shares = requires { state.shares; };
   const auto copied = [&](const devplace::detail::memory_block& arena) {
     std::vector<T> values(arena.bytes() / sizeof(T));
     devplace::detail::copy_out<Backend>(first.ordinal, values.data(), arena.data(), arena.bytes());
     return values;
   };
-  training_state<typename Optimizer::rule_type, T> result{
-      state.seed, state.step, copied(first.parameters), copied(first.buffers), optimizer.state(), {}, {}, {}};
-  if constexpr (Connection::shares_over_processes)
+  training_state<typename Optimizer::rule_type, T> result{state.seed,        state.step, {}, copied(first.buffers),
+                                                          optimizer.state(), {},         {}, {}};
+  if constexpr (in_shares)
+    result.parameters = state.whole_parameters();
+  else
+    result.parameters = copied(first.parameters);
+  if constexpr (in_shares)
+    for (auto& arena : result.optimizer.arenas) state.complete(arena);
+  else if constexpr (Connection::shares_over_processes)
     for (auto& arena : result.optimizer.arenas) gather_arena<Backend>(state, connection, arena);
   result.losses.assign(2, 0);
   for (std::size_t k = 0; k < Places; ++k) {
@@ -84,8 +90,8 @@ template <class Net, class Rule, class T> void require_fit(const training_state<
 }
 
 /// Restores an idle training of these types, on any placement, from a state.
-template <class Net, class Backend, class S, class Optimizer, class Rule, class T, std::size_t Places, bool Scales>
-void write_training(runtime::model_state<S>& state, Optimizer& optimizer, std::array<step_memory<T>, Places>& memory,
+template <class Net, class Backend, class State, class Optimizer, class Rule, class T, std::size_t Places, bool Scales>
+void write_training(State& state, Optimizer& optimizer, std::array<step_memory<T>, Places>& memory,
                     [[maybe_unused]] loss_scaler<Scales>& scaled, const training_state<Rule, T>& from) {
   require_fit<Net>(from, "trainer");
   if constexpr (Scales) {
@@ -97,11 +103,14 @@ void write_training(runtime::model_state<S>& state, Optimizer& optimizer, std::a
   state.step = from.passes;
   ++state.updates;  // makes saved activations stale
   state.working_copies_are_old = true;
+  constexpr bool in_shares = requires { state.shares; };
+  if constexpr (in_shares) state.set_parameters(from.parameters.data());
   std::array<double, 4> totals[Places] = {};
   for (std::size_t i = 0; i < from.losses.size(); ++i) totals[0][i % 2] += from.losses[i];
   for (std::size_t k = 0; k < Places; ++k) {
-    const runtime::replica<S>& r = state.replicas[k];
-    devplace::detail::copy_in<Backend>(r.ordinal, r.parameters.data(), from.parameters.data(), r.parameters.bytes());
+    const auto& r = state.replicas[k];
+    if constexpr (!in_shares)
+      devplace::detail::copy_in<Backend>(r.ordinal, r.parameters.data(), from.parameters.data(), r.parameters.bytes());
     devplace::detail::copy_in<Backend>(r.ordinal, r.buffers.data(), from.buffers.data(), r.buffers.bytes());
     devplace::detail::copy_in<Backend>(r.ordinal, memory[k].totals(), totals[k].data(), sizeof totals[k]);
     memory[k].counts = false;

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/parallel/bucket_plan.hpp>
+#include <devplace/runtime/pass.hpp>
+
+namespace devplace::parallel {
+
+/// Consecutive layers of a network, whose parameters are gathered together by the places of a model in shares.
+struct unit {
+  runtime::link_range links;   ///< the layers
+  bucket trained, frozen;      ///< their trained parameters; their frozen parameters, counted from the first frozen one
+  std::size_t reductions = 0;  ///< reductions over the places in a pass through the layers
+  std::size_t before = 0;      ///< reductions in a pass through the layers before
+  bucket masters = {};  ///< in mixed precision: elements of the gathered unit, trained ones first, from the first to
+                        ///< the last layer that reads parameters in the optimizer's type
+};
+
+/// Stands for a unit of a network where there is none.
+inline constexpr std::size_t no_unit = static_cast<std::size_t>(-1);
+
+}  // namespace devplace::parallel

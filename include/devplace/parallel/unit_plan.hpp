@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <devplace/base/joined.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/parallel/bucket_plan.hpp>
+#include <devplace/parallel/share.hpp>
+#include <devplace/parallel/unit.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/precision.hpp>
+
+namespace devplace {
+
+namespace parallel {
+
+/// Numbers of elements: trained, all, and from the first to the last master (unit::masters).
+struct unit_sizes {
+  std::size_t trained = 0, all = 0, masters = 0;
+};
+
+namespace detail {
+
+/// The units of a network on `Where`: as many links as have at least the placement's number of bytes of parameters. A
+/// link without parameters belongs to the unit before, and so does a link whose parameters the link before reads.
+template <class Net, class Where, class P> struct network_units {
+ private:
+  /// Whether layers read parameters in two types.
+  static constexpr bool has_masters =
+      !std::is_same_v<typename precision_traits<P>::parameter, typename precision_traits<P>::working>;
+  static constexpr auto links = runtime::network_plan<Net>::template links_for<placement_backend_t<Where>>;
+  struct unit_list {
+    std::array<unit, links.size()> units{};
+    std::size_t count = 0;
+    constexpr unit_list() {
+      constexpr std::size_t element = sizeof(typename precision_traits<P>::parameter);
+      for (std::size_t i = 0; i != links.size(); ++i) {
+        const runtime::link& link = links[i];
+        const unit& last = units[count == 0 ? 0 : count - 1];
+        const bool full = (last.trained.count + last.frozen.count) * element >= placement_traits<Where>::unit_bytes;
+        if (count == 0 || (full && !link.joined && link.parameters + link.frozen != 0)) {
+          if (count != 0)
+            units[count] = {{i, i},
+                            {last.trained.first + last.trained.count, 0},
+                            {last.frozen.first + last.frozen.count, 0},
+                            0,
+                            last.before + last.reductions};
+          ++count;
+        }
+        unit& own = units[count - 1];
+        own.links.last = i + 1;
+        own.trained.count += link.parameters;
+        own.frozen.count += link.frozen;
+        own.reductions += link.reductions;
+      }
+      units[count - 1].links.last = runtime::link_range{}.last;
+      if constexpr (has_masters)
+        visit_masters([&](unit& own, std::size_t first, std::size_t elements) {
+          const bucket before = own.masters.count == 0 ? bucket{first, 0} : own.masters;
+          const std::size_t begin = std::min(before.first, first);
+          own.masters = {begin, std::max(before.first + before.count, first + elements) - begin};
+        });
+    }
+    /// Calls f(unit, first, count) for the elements that a layer reads in the optimizer's type.
+    constexpr void visit_masters(const auto& f) {
+      runtime::network_plan<Net>::visit_masters([&](std::size_t first, std::size_t elements, bool frozen) {
+        for (std::size_t u = count; u-- != 0;) {
+          unit& own = units[u];
+          const bucket& part = frozen ? own.frozen : own.trained;
+          if (first < part.first || first >= part.first + part.count) continue;
+          return f(own, first - part.first + (frozen ? own.trained.count : 0), elements);
+        }
+      });
+    }
+  };
+  static constexpr unit_list list{};
+
+  /// The sum of the sizes of the first `count` of `slots` slots, each of the size of its largest unit.
+  static constexpr unit_sizes sum_of_slots(std::size_t count, std::size_t slots) {
+    unit_sizes sum;
+    for (std::size_t slot = 0; slot != count; ++slot) {
+      unit_sizes most;
+      for (std::size_t u = slot; u < list.count; u += slots) {
+        const unit& own = list.units[u];
+        most.trained = std::max(most.trained, own.trained.count);
+        most.all = std::max(most.all, own.trained.count + own.frozen.count);
+        most.masters = std::max(most.masters, own.masters.count);
+      }
+      sum = {sum.trained + most.trained, sum.all + most.all, sum.masters + most.masters};
+    }
+    return sum;
+  }
+
+ public:
+  static constexpr std::size_t size = list.count;
+  static constexpr unit at(std::size_t index) { return list.units[index]; }
+  /// Number of units whose parameters, or gradients, a place has at a time: on devices the next unit is gathered, and
+  /// the gradients of the last one are reduced, while a unit computes.
+  ///@{
+  static constexpr std::size_t gradient_slots =
+      size > 1 && !std::is_same_v<placement_backend_t<Where>, backend::cpu> ? 2 : 1;
+  static constexpr std::size_t parameter_slots = placement_traits<Where>::keeps_units ? size : gradient_slots;
+  ///@}
+  /// Whether the parameters of unit `u` stay in memory from forward to backward.
+  static constexpr bool stays(std::size_t u) { return u + parameter_slots >= size; }
+  /// Where unit `u` begins in the memory for units, or for `u` = `size` the sizes of this memory. Units `slot`, `slot +
+  /// slots`, `slot + 2 slots` and so on share a slot.
+  static constexpr unit_sizes begin_of_slot(std::size_t u) {
+    const unit_sizes parameters = sum_of_slots(u == size ? parameter_slots : u % parameter_slots, parameter_slots);
+    const unit_sizes gradients = sum_of_slots(u == size ? gradient_slots : u % gradient_slots, gradient_slots);
+    return {gradients.trained, parameters.all, parameters.masters};
+  }
+  static constexpr unit_sizes in_slots = begin_of_slot(size);
+  /// The largest number of elements, and of trained elements, of a unit.
+  ///@{
+  static constexpr std::size_t largest = sum_of_slots(1, 1).all;
+  static constexpr std::size_t largest_trained = sum_of_slots(1, 1).trained;
+  ///@}
+  /// Calls f(u, first, count) for elements of the gathered unit u that a layer reads in the optimizer's type.
+  static constexpr void visit_masters(const auto& f) {
+    if constexpr (has_masters) {
+      unit_list units;
+      units.visit_masters([&](const unit& own, std::size_t first, std::size_t count) {
+        f(static_cast<std::size_t>(&own - units.units.data()), first, count);
+      });
+    }
+  }
+};
+
+}  // namespace detail
+
+/// A share in a place's arenas: where it begins there, and its elements in the arenas of a whole model.
+struct share_of_unit {
+  std::size_t at;
+  bucket whole;
+};
+
+/// The shares of the participants of a model on `Where`. In a place's arenas follow the shares of all units' trained
+/// parameters, and then those of their frozen parameters.
+template <class Net, class Where, class P> class unit_shares {
+ public:
+  using units = detail::network_units<Net, Where, P>;
+
+  /// Number of trained and of frozen elements in the shares of participant `rank`. The first participant has most.
+  ///@{
+  static constexpr std::size_t trained(std::size_t participants, std::size_t rank) {
+    return trained_before(units::size, participants, rank);
+  }
+  static constexpr std::size_t frozen(std::size_t participants, std::size_t rank) {
+    return frozen_before(units::size, participants, rank);
+  }
+  ///@}
+
+  std::size_t trained(std::size_t rank) const { return trained(row_ - 1, rank); }
+  std::size_t frozen(std::size_t rank) const { return frozen(row_ - 1, rank); }
+
+  /// For `participants` participants. Allocates.
+  explicit unit_shares(std::size_t participants) : row_(participants + 1), begins_(2 * units::size * row_) {
+    for (std::size_t u = 0; u != units::size; ++u)
+      for (std::size_t rank = 0; rank != row_; ++rank) {
+        begins_[2 * u * row_ + rank] = share_begin(units::at(u).trained.count, participants, rank);
+        begins_[(2 * u + 1) * row_ + rank] = share_begin(units::at(u).frozen.count, participants, rank);
+      }
+  }
+
+  /// The boundaries of the participants' shares of unit `u`, counted from the unit's first element.
+  ///@{
+  std::span<const std::size_t> trained_begins(std::size_t u) const { return {begins_.data() + 2 * u * row_, row_}; }
+  std::span<const std::size_t> frozen_begins(std::size_t u) const {
+    return {begins_.data() + (2 * u + 1) * row_, row_};
+  }
+  ///@}
+  /// Participant `rank`'s share of unit `u`; the frozen parameters of a whole model follow all trained ones.
+  ///@{
+  share_of_unit trained_share(std::size_t u, std::size_t rank) const {
+    return {trained_before(u, row_ - 1, rank), elements(trained_begins(u), rank, units::at(u).trained.first)};
+  }
+  share_of_unit frozen_share(std::size_t u, std::size_t rank) const {
+    return {
+        trained(row_ - 1, rank) + frozen_before(u, row_ - 1, rank),
+        elements(frozen_begins(u), rank, runtime::network_plan<Net>::parameter_elements + units::at(u).frozen.first)};
+  }
+  ///@}
+
+ private:
+  static bucket elements(std::span<const std::size_t> begins, std::size_t rank, std::size_t first) {
+    return {first + begins[rank], begins[rank + 1] - begins[rank]};
+  }
+  static constexpr std::size_t size_of_share(std::size_t count, std::size_t participants, std::size_t rank) {
+    return share_begin(count, participants, rank + 1) - share_begin(count, participants, rank);
+  }
+  static constexpr std::size_t trained_before(std::size_t u, std::size_t participants, std::size_t rank) {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i != u; ++i) sum += size_of_share(units::at(i).trained.count, participants, rank);
+    return sum;
+  }
+  static constexpr std::size_t frozen_before(std::size_t u, std::size_t participants, std::size_t rank) {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i != u; ++i) sum += size_of_share(units::at(i).frozen.count, participants, rank);
+    return sum;
+  }
+
+  std::size_t row_;
+  std::vector<std::size_t> begins_;  ///< for each unit a row of its trained and a row of its frozen parameters
+};
+
+}  // namespace parallel
+
+/// Lists the units in which the places of a model in shares gather its parameters, in the order of a forward pass. The
+/// units depend on the types alone. `size` is the number of units, `at(i)` the i-th unit, `largest` the number of
+/// elements of the largest one.
+template <class Model> struct unit_plan;
+
+/// The plan of a `model<Net, Where, P>`.
+template <class Net, stores_shares Where, class P>
+struct unit_plan<model<Net, Where, P>> : parallel::detail::network_units<Net, Where, P> {};
+
+/// Describes the units, one per line: `unit 0: 0.weight to 0.bias, 803840 bytes`.
+template <class Model> std::string describe_units() {
+  using plan = unit_plan<Model>;
+  using network = runtime::network_plan<typename Model::network_type>;
+  constexpr std::size_t trained = network::parameter_elements;
+  std::string first[plan::size], last[plan::size], text;
+  network::visit_parameters([&](const std::string& name, const auto&, std::size_t offset) {
+    std::size_t u = plan::size - 1;
+    while (offset < (offset < trained ? plan::at(u).trained.first : trained + plan::at(u).frozen.first)) --u;
+    if (first[u].empty()) first[u] = name;
+    last[u] = name;
+  });
+  for (std::size_t u = 0; u != plan::size; ++u)
+    text += devplace::detail::joined(
+        {"unit ", u, ": ", first[u].empty() ? "no parameter" : first[u], last[u] == first[u] ? "" : " to ",
+         last[u] == first[u] ? "" : last[u], ", ",
+         (plan::at(u).trained.count + plan::at(u).frozen.count) * sizeof(typename Model::value_type), " bytes\n"});
+  return text;
+}
+
+}  // namespace devplace

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Defects planted in the training of models in shares: each of them must change parameters. The tests that compare bits
+// with those of replicated models would otherwise prove nothing.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <ratio>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <devplace/fully_sharded.hpp>
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/parallel.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "parallel/nine_devices.hpp"
+#include "support/catch.hpp"
+#include "support/labelled_samples.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace collective = devplace::collective;
+
+namespace {
+
+enum class defect : unsigned char {
+  none,
+  unit_not_gathered,
+  unit_gathered_once,  // not again for backward
+  gradients_not_reduced,
+  gradients_reduced_twice,
+  sums_not_reduced,
+  norm_of_each_share,
+  norm_counted_twice,
+};
+
+/// Engine that connects places by `direct`, but for a defect.
+template <defect Defect> struct defective {
+  template <class Backend> class communicator {
+   public:
+    explicit communicator(std::span<const int> ordinals) : work_(ordinals) {}
+    int size() const { return work_.size(); }
+    int first_rank() const { return work_.first_rank(); }
+    int local_count() const { return work_.local_count(); }
+    template <class T> void reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op, int root) {
+      work_.reduce(buffers, count, op, root);
+    }
+    template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
+      work_.broadcast(buffers, count, root);
+    }
+    template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+      // 4 units: gathers 0 to 3 of a step are those of forward. The last two units stay until backward.
+      const std::size_t call = gathers_++ % 6;
+      if (Defect == defect::unit_not_gathered && call == 1) return;
+      if (Defect == defect::unit_gathered_once && call == 4) return;
+      work_.all_gather(buffers, begins);
+    }
+    template <class T>
+    void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, dp::reduction op) {
+      const bool first = reductions_++ % 4 == 0;
+      if (Defect == defect::gradients_not_reduced && first) return;
+      work_.reduce_scatter(buffers, begins, op);
+      if (Defect == defect::gradients_reduced_twice && first) {
+        work_.all_gather(buffers, begins);
+        work_.reduce_scatter(buffers, begins, op);
+      }
+    }
+    template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op) {
+      constexpr bool of_norm = std::is_same_v<T, std::int64_t>;
+      if (Defect == defect::sums_not_reduced && !of_norm) return;
+      if (Defect == defect::norm_of_each_share && of_norm) return;
+      work_.all_reduce(buffers, count, op);
+      if (Defect == defect::norm_counted_twice && of_norm) work_.all_reduce(buffers, count, op);
+    }
+
+   private:
+    dp::parallel::direct<Backend> work_;
+    std::size_t gathers_ = 0, reductions_ = 0;
+  };
+  static constexpr std::string_view name = "defective";
+  template <std::same_as<dp::backend::cuda> Backend>
+  communicator<Backend> connect(std::span<const int> ordinals) const {
+    return communicator<Backend>(ordinals);
+  }
+  static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
+};
+
+struct mask_functor {
+  float* to;
+  const float* from;
+  std::size_t first_sample;
+  DEVPLACE_HD void operator()(std::size_t i) const { to[i] = (i / 8 + first_sample) % 2 == 0 ? from[i] : 0; }
+};
+/// A layer that drops every second sample: of the batch, or with the defect of each place's part of the batch.
+template <bool OfBatch> struct mask {
+  template <class In> using output = In;
+  static constexpr nn::keep keeps = nn::keep::nothing;
+  static void forward(const auto& c) { apply(c, c.output, c.input); }
+  static void backward(const auto& c) { apply(c, c.input_gradient, c.output_gradient); }
+  template <class Call> static void apply(const Call& c, const auto& to, const auto& from) {
+    dp::detail::for_each_index<typename Call::backend_type>(
+        c.ordinal(), to.size(), 4096, mask_functor{to.data(), from.data(), OfBatch ? c.key.first_sample : 0});
+  }
+};
+
+template <class Mask>
+using net_with = nn::sequential<nn::linear<6, 8>, nn::relu, Mask, nn::linear<8, 8>, nn::linear<8, 8>, nn::linear<8, 3>>;
+using net = net_with<nn::dropout<std::ratio<1, 5>>>;
+using three = dp::spread<dp::mesh<dp::shares<3, 1>>, 0, 1, 2>;
+
+template <class Net, class Where, class Policy> std::vector<float> train(const Policy& policy) {
+  dp::model<Net, Where> model{dp::seed{9}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01}, policy};
+  step.clip({.max_norm = 0.05});
+  for (const std::size_t rows : std::vector<std::size_t>{7, 12, 33})
+    step(dp::to_batch<Where>(dp::test::integer_samples<float, 6>(rows)),
+         dp::to_batch<Where>(dp::test::square_labels(rows, 3)));
+  return step.state().parameters;
+}
+template <defect Defect> std::vector<float> train_with() {
+  return train<net, three>(collective::gather_units<defective<Defect>>{});
+}
+
+}  // namespace
+
+TEST_CASE("a collective that is left out or doubled changes the parameters of models in shares", "[train]") {
+  const auto expected = train<net, dp::replicated<0, 1, 2>>(collective::all_reduce<>{});
+  CHECK((train_with<defect::none>() == expected));
+  CHECK((train_with<defect::unit_not_gathered>() != expected));
+  CHECK((train_with<defect::unit_gathered_once>() != expected));
+  CHECK((train_with<defect::gradients_not_reduced>() != expected));
+  CHECK((train_with<defect::gradients_reduced_twice>() != expected));
+  CHECK((train_with<defect::sums_not_reduced>() != expected));
+  CHECK((train_with<defect::norm_of_each_share>() != expected));
+  CHECK((train_with<defect::norm_counted_twice>() != expected));
+}
+
+TEST_CASE("a mask that ignores the place changes the parameters of models in shares", "[train]") {
+  constexpr collective::gather_units<> policy;
+  const auto expected = train<net_with<mask<true>>, dp::replicated<0, 1, 2>>(collective::all_reduce<>{});
+  CHECK((train<net_with<mask<true>>, three>(policy) == expected));
+  CHECK((train<net_with<mask<false>>, three>(policy) != expected));
+}
