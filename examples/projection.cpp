@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Projects how far data-parallel training scales: prints tables of efficiencies from a model of all-reduces over many
-// GPUs. Nothing here is measured. Replace the networks, their times and the machine with your own.
+// Projects how far data-parallel training scales, with copies of a model and with shares: prints tables of efficiencies
+// from a model of collectives over many GPUs. Nothing here is measured. Replace the networks, their times and the
+// machine with your own.
 
 #include <array>
 #include <cstddef>
@@ -71,6 +72,34 @@ template <std::size_t Buckets> void print(const char* name, const projection::wo
   }
 }
 
+/// A transformer of 7 billion parameters, a unit for each of its 32 blocks of 202 million and for each of its tables of
+/// 131 million. Each GPU has 4 sequences of 2,048 tokens at 300 TFLOP/s, and computes blocks again in backward.
+/// Parameters are gathered, and gradients are reduced, in 16 bits.
+constexpr std::array<projection::unit, 34> transformer = [] {
+  std::array<projection::unit, 34> units{};
+  for (std::size_t i = 0; i != units.size(); ++i) {
+    const bool table = i == 0 || i == 33;
+    const double parameters = table ? 131072000 : 202383360, forward = 2 * parameters * 4 * 2048 / 300e12;
+    units[i] = {static_cast<std::size_t>(2 * parameters), i == 0 ? 0 : forward, i == 0 ? 0 : (table ? 2 : 3) * forward};
+  }
+  return units;
+}();
+
+void print_shares() {
+  const auto efficiency = [](std::size_t n, std::size_t shares, double slower) {
+    const double optimizer = 7 * 4 * 6738415616.0 / static_cast<double>(shares) / 3e12;
+    double alone = optimizer;
+    for (const projection::unit& u : transformer) alone += u.forward + u.backward;
+    return 100 * alone / seconds_in_shares(machine, transformer, optimizer, n, shares, slower);
+  };
+  std::printf(
+      "7 billion parameters, the part of a step that computes, with shares of all GPUs or of a node (projected)\n");
+  std::printf("%9s   GPUs        of all     of a node\n", "");
+  for (const std::size_t n : {8U, 64U, 512U, 1024U, 4096U, 10000U})
+    std::printf("projected %6zu  %4.0f to %3.0f %%  %4.0f to %3.0f %%\n", n, efficiency(n, n, 3), efficiency(n, n, 1),
+                efficiency(n, 8, 3), efficiency(n, 8, 1));
+}
+
 }  // namespace
 
 int main() {
@@ -80,4 +109,5 @@ int main() {
   print("784-256-10", small);
   print("ResNet-50", work_of(resnet_50));
   print("VGG-16", work_of(vgg_16));
+  print_shares();
 }

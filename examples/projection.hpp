@@ -180,4 +180,35 @@ constexpr step<Buckets> project(const machine& m, const work<Buckets>& w, std::s
   return result;
 }
 
+/// A unit of layers of a model in shares.
+struct unit {
+  std::size_t bytes = 0;  ///< of its parameters as they are gathered, and of its gradients as they are reduced
+  double forward = 0;     ///< seconds of its forward pass
+  double backward = 0;    ///< seconds of its backward pass
+};
+
+/// The projected seconds of a step of n GPUs that have copies of a model, each in shares of `shares` GPUs: of all n, or
+/// of whole nodes. While a unit computes, the next one is gathered and the last one's gradients are reduced. Gathering,
+/// and reducing to shares, are half an all-reduce by NCCL's ring each; then the copies' shares are all-reduced, each
+/// through its part of the nodes' adapters. Every collective takes `slower` times as long as the model says.
+template <std::size_t Units>
+constexpr double seconds_in_shares(const machine& m, const std::array<unit, Units>& units, double optimizer,
+                                   std::size_t n, std::size_t shares, double slower = 1) {
+  machine one_of_node = m;
+  one_of_node.gpus_per_node = 1;
+  one_of_node.between = m.between / static_cast<double>(m.gpus_per_node);
+  const auto gathered = [&](std::size_t u) {
+    return u < Units ? slower * all_reduce_seconds(m, units[u].bytes, shares, algorithm::ring) / 2 : 0;
+  };
+  const auto reduced = [&](std::size_t u) {
+    return u < Units ? gathered(u) + slower * all_reduce_seconds(one_of_node, units[u].bytes / shares, n / shares) : 0;
+  };
+  const auto larger = [](double a, double b) { return a < b ? b : a; };
+  double seconds = gathered(0) + reduced(0) + optimizer;
+  for (std::size_t u = 0; u != Units; ++u)
+    seconds += larger(units[u].forward, gathered(u + 1)) +
+               larger(units[u].backward, gathered(u - 1) + reduced(u + 1));  // there is no unit -1
+  return seconds;
+}
+
 }  // namespace projection

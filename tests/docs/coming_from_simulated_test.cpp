@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <devplace/all.hpp>
+#include <devplace/fully_sharded.hpp>
 #include <devplace/io/parameters.hpp>
 #include <devplace/process/launch.hpp>
 #include <devplace/shared_memory.hpp>
@@ -120,9 +121,11 @@ TEST_CASE("docs: training as in PyTorch", "[docs]") {
   auto on_three = dp::to<dp::replicated<0, 1, 2>>(model);
   dp::trainer by_reduction{on_three, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1},
                            collective::all_reduce{}};
+  auto in_shares = dp::to<dp::fully_sharded<0, 1, 2>>(model);
   dp::model<net, gpu, dp::mixed<dp::bf16>> short_model{dp::seed{1}};
   dp::model<net, dp::on<dp::shared_memory>> shared{dp::seed{1}};
   const dp::process_group processes = dp::launched_processes();
   CHECK(processes.size() == 1);
   CHECK(dp::accuracy(on_three, images_of_all) == right);
+  CHECK(dp::accuracy(in_shares, images_of_all) == right);
 }

@@ -104,6 +104,25 @@ TEST_CASE("the fastest algorithm and protocol are chosen for few and many bytes 
   CHECK(all_reduce_seconds(h100, 1340000000, 8) == Approx((8.4 + 14 * 3.4) * 1e-6 + 14. / 8 * many / 370e9));
 }
 
+TEST_CASE("the times of a projected step in shares match closed forms", "[examples]") {
+  using projection::seconds_in_shares;
+  constexpr std::array<projection::unit, 2> units{{{100000000, 1e-3, 2e-3}, {100000000, 3e-3, 4e-3}}};
+  static_assert(seconds_in_shares(h100, units, 5e-3, 1, 1) == 15e-3);
+  const double half = all_reduce_seconds(h100, 100000000, 8, algorithm::ring) / 2;
+
+  // Computation hides all collectives but the first gathering and the last reduction, or none.
+  CHECK(half < 1e-3);
+  CHECK(seconds_in_shares(h100, units, 5e-3, 8, 8) == Approx(15e-3 + 2 * half));
+  CHECK(seconds_in_shares(h100, units, 0, 8, 8, 1e6) == Approx(3e-3 + 5e6 * half));
+
+  // 4 copies, each on a node: an eighth of the sums of each GPU also crosses an eighth of the adapters.
+  projection::machine adapter = h100;
+  adapter.gpus_per_node = 1;
+  adapter.between /= 8;
+  const double across = all_reduce_seconds(adapter, 12500000, 4);
+  CHECK(seconds_in_shares(h100, units, 5e-3, 32, 8) == Approx(15e-3 + 2 * half + across));
+}
+
 TEST_CASE("the times of a projected step match closed forms", "[examples]") {
   CHECK(project(h100, three, 1, algorithm::ring, 3).seconds == Approx(6.1e-3));
   CHECK(three.alone() == Approx(6.1e-3));
