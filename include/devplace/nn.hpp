@@ -53,6 +53,7 @@
 #include <devplace/optim/adamw.hpp>
 #include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/decay_of_matrices.hpp>
+#include <devplace/optim/on_host.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/plain_sgd.hpp>

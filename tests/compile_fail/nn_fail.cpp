@@ -40,6 +40,7 @@
 #include <devplace/ops/math.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/decay_of_matrices.hpp>
+#include <devplace/optim/on_host.hpp>
 #include <devplace/optim/scheduled.hpp>
 #include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
@@ -423,6 +424,18 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(DECAY_OF_A_RULE_WITHOUT_ANY)  // expect: devplace: decay_of_matrices: the rule has no weight_decay
   {
     dp::optim::decay_of_matrices wrong{rule_of_one_group{}};
+  }
+#endif
+
+#if defined(ON_HOST_TWICE)  // expect: devplace: on_host: the rule is on the host already
+  {
+    dp::trainer wrong{model, nn::cross_entropy{}, dp::optim::on_host<dp::optim::on_host<dp::optim::adam>>{}};
+  }
+#endif
+
+#if defined(ON_HOST_WITHOUT_A_RULE)  // expect: devplace: on_host: its argument is an optimizer's rule
+  {
+    dp::optim::on_host wrong{dp::optim::linear{.steps = 5}};
   }
 #endif
 

@@ -28,6 +28,10 @@ template <class Rule> using decayed = dp::optim::decay_of_matrices<Rule>;
 
 constexpr dp::optim::loss_scaling scaling{};
 
+#include <devplace/optim/on_host.hpp>
+
+template <class Rule> using hosted = dp::optim::on_host<Rule>;
+
 #include <devplace/optim/optimizer.hpp>
 
 template <class Model, class Rule>

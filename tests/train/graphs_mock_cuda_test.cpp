@@ -22,6 +22,7 @@
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/adam.hpp>
+#include <devplace/optim/on_host.hpp>
 #include <devplace/optim/scheduled.hpp>
 #include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
@@ -103,6 +104,30 @@ TEST_CASE("a step becomes one graph when the launches repeat, for each buffer of
   CHECK(mock::calls() == std::vector<std::string>{"cudaGraphLaunch device 0"});
   CHECK(mock::launches().size() == 8);
   CHECK(mock::violations().empty());
+}
+
+TEST_CASE("updates on the host divide the graph of a step, and have the bits of the CPU", "[train]") {
+  using on_host = dp::optim::on_host<dp::optim::adam>;
+  compared<net, device, float, on_host> steps(on_host{{.learning_rate = 0.01}});
+  const auto x = samples<device>(8);
+  const auto y = labels<device>(8);
+  for (int i = 0; i != 5; ++i) {
+    const dp::step_launches how = steps(x, y);
+    CHECK(how.graphs == (i < 2 ? 0 : 1));  // of the passes
+    CHECK(how.interrupted_after != nullptr);
+  }
+  mock::clear_calls();
+  steps.step(x, y);
+  CHECK(calls_of("cudaMemcpyAsync") == 3);  // the sum of weights, and gradients down; parameters up
+  CHECK(calls_of("cudaEventSynchronize") + calls_of("cudaEventQuery") >= 1);
+  CHECK(calls_of("cudaMallocAsync") + calls_of("cudaHostAlloc") == 0);
+  CHECK(mock::violations().empty());
+
+  dp::model<net, device> on_device{dp::seed{4}};
+  dp::trainer step{on_device, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01}};
+  for (int i = 0; i != 6; ++i) step(x, y);
+  const auto expected = dp::test::parameters_of(on_device), found = dp::test::parameters_of(steps.model);
+  for (std::size_t i = 0; i != expected.size(); ++i) CHECK(found[i] == Catch::Approx(expected[i]).margin(1e-5));
 }
 
 TEST_CASE("steps that do not repeat leave the graphs of others alone", "[train]") {

@@ -70,7 +70,8 @@ template <class Net, placement Where, precision P> class model_parameters {
 
   /// Returns a view of parameter number `Index` on place k. The view is read-only for a const model. It is also
   /// read-only on several places, where replicas must stay equal; `assign(other)` writes to all replicas. In mixed
-  /// precision, to write after a pass, first get the view again, so that the next pass rounds the parameters again.
+  /// precision, to write after a pass, first get the view again, so that the next pass rounds the parameters again. So
+  /// do programs that train with optim::on_host, because the host then reads the parameters again.
   ///@{
   template <std::size_t Index = nn::detail::no_index> auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
     if constexpr (single_place<Where>)
@@ -85,14 +86,14 @@ template <class Net, placement Where, precision P> class model_parameters {
   /// Returns a writable view, even of one of several replicas; the caller must then write equal elements to the other
   /// replicas.
   template <std::size_t Index> auto parameter_only_on(std::size_t k) DEVPLACE_LIFETIMEBOUND {
-    live()->working_copies_are_old = true;
+    expect_writes();
     return window<T, Index>(k);
   }
 
   /// Calls `f(name, view)` for every parameter on place k; views are writable as in `parameter`.
   ///@{
   template <class F> void for_each_parameter(F&& f, std::size_t k = 0) {
-    if constexpr (single_place<Where>) live()->working_copies_are_old = true;
+    if constexpr (single_place<Where>) expect_writes();
     visit<writable, false>(f, k);
   }
   template <class F> void for_each_parameter(F&& f, std::size_t k = 0) const { visit<const T, false>(f, k); }
@@ -147,6 +148,13 @@ template <class Net, placement Where, precision P> class model_parameters {
  private:
   /// The element type of views of a non-const model.
   using writable = std::conditional_t<single_place<Where>, T, const T>;
+
+  /// Called before writable views are returned: working copies, and copies of optim::on_host, are old.
+  void expect_writes() {
+    state_type& state = *live();
+    state.working_copies_are_old = true;
+    ++state.writable_views;
+  }
 
   /// Returns a view. On one place the view's type names the place, so that the view has element access on the CPU. On
   /// several places the type erases the place.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,7 +17,9 @@
 #include <devplace/base/unprintable.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
+#include <devplace/optim/detail/host_update.hpp>
 #include <devplace/optim/detail/replica_update.hpp>
+#include <devplace/optim/on_host.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/optimizer_state.hpp>
 #include <devplace/optim/option_groups.hpp>
@@ -105,15 +108,20 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
       "hand copy the model, to<on<cpu>>(model).");
   static constexpr std::size_t parts = optim::detail::part_count<Who>;
   static constexpr bool on_first_place = std::is_same_v<Who, optim::on_first_place>;
-  static constexpr std::size_t updating_places = on_first_place ? 1 : places;
-  static constexpr bool updates_replicas =
-      updating_places == places && !has_shares && !(on_first_place && spans_processes<Where>);
+  static constexpr bool on_host = optim::updates_on_host<Rule, backend_type>;
+  using state_backend = std::conditional_t<on_host, backend::pinned, backend_type>;
+  using host_update = optim::detail::host_update<T, backend_type, options::count>;
+  /// On the host one update serves all replicas.
+  static constexpr std::size_t updating_places = on_first_place || (on_host && !has_shares) ? 1 : places;
+  static constexpr bool updates_replicas = !has_shares && !(on_first_place && (places != 1 || spans_processes<Where>));
 
  public:
   /// The type of the models that the optimizer updates.
   using model_type = model<Net, Where, P>;
   /// The type of the hyperparameters.
   using rule_type = Rule;
+  /// The rule of the states that state() returns, without optim::on_host.
+  using saved_rule = optim::saved_rule_t<Rule>;
 
   /// Initialises the state to zero on every place of the model. Throws argument_error for invalid hyperparameters.
   /// Waits for the places and throws earlier failures of the places.
@@ -131,11 +139,13 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
       for (std::size_t i = 0; i < parts; ++i) {
         const optim::share range = part(k, i);
         if (on_first_place && range.count == 0) continue;
-        optim::detail::allocate_state<backend_type>(states_[k][i], mesh::ordinals[k], range);
+        optim::detail::allocate_state<state_backend>(states_[k][i], mesh::ordinals[k], range);
       }
-      if constexpr (!options::none)
-        if (states_[k][0].steps.data() != nullptr)
-          tables_[k] = options::template table<backend_type>(mesh::ordinals[k]);
+      if (states_[k][0].steps.data() == nullptr) continue;
+      if constexpr (!options::none) tables_[k] = options::template table<state_backend>(mesh::ordinals[k]);
+      if constexpr (on_host)
+        hosts_[k] =
+            std::make_unique<host_update>(std::span(mesh::ordinals), k, has_shares || on_first_place, states_[k]);
     }
     // A device whose failure was not thrown yet has skipped the initialisation.
     detail::wait_for_replicas<backend_type>(mesh::ordinals);
@@ -174,18 +184,27 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
           "optimizer: it was made for another model and keeps that model's state; make one optimizer for each model.");
     validate();
     runtime::check_failures<backend_type>(state);
+    if constexpr (on_host)
+      optim::detail::begin_updates<backend_type>(hosts_, state, factors,
+                                                 changes_ != state.updates + state.writable_views);
     ++state.updates;
     const bool copies_are_old = state.working_copies_are_old;  // a skipped update rounds nothing
     state.working_copies_are_old = true;
     ++steps_;
     std::array<bool, places> rounded{};  // replicas whose working copy the update wrote
     try {
-      runtime::for_each_replica<backend_type>(state, updating_places, [&](std::size_t k) {
-        const auto& r = state.replicas[k];
-        for (auto& part : states_[k])
-          rounded[k] = optim::detail::update<options, !has_shares, Rule, T, backend_type>(
-              rule_, r, part, tables_[k], r.tail(), divide, factors[k], steps_);
-      });
+      if constexpr (on_host)
+        for (std::size_t k = 0; k < updating_places; ++k) {
+          if (hosts_[k] != nullptr)
+            hosts_[k]->template update<options>(rule_, state, states_[k], tables_[k], divide, factors[k], steps_);
+        }
+      else
+        runtime::for_each_replica<backend_type>(state, updating_places, [&](std::size_t k) {
+          const auto& r = state.replicas[k];
+          for (auto& part : states_[k])
+            rounded[k] = optim::detail::update<options, !has_shares, Rule, T, backend_type>(
+                rule_, r, part, tables_[k], r.tail(), divide, factors[k], steps_);
+        });
       send_updates();
       // Rounds the other replicas as a whole: leaving out a place's own share would need more launches, which take
       // longer than rounding this share.
@@ -195,6 +214,7 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
             if (!rounded[k]) runtime::round_working_copy<backend_type>(state.replicas[k], state.replicas[k].trained);
           });
       state.working_copies_are_old = copies_are_old;
+      changes_ = state.updates + state.writable_views;
     } catch (...) {
       state.unusable.store(runtime::partial_update_text, std::memory_order_release);
       throw;
@@ -219,18 +239,18 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
 
   /// Copies the whole state to the host, after all work that was enqueued earlier. Each of several processes returns
   /// its own part of the state, with zeros elsewhere.
-  DEVPLACE_CONFIGURED optim::optimizer_state<Rule, T> state() const {
+  DEVPLACE_CONFIGURED optim::optimizer_state<saved_rule, T> state() const {
     const std::vector<std::byte> memory(options::count * optim::step_memory_bytes);
-    optim::optimizer_state<Rule, T> whole{rule_, steps_, {}, memory, memory};
+    optim::optimizer_state<saved_rule, T> whole{rule_, steps_, {}, memory, memory};
     whole.arenas.assign(Rule::state_arenas, std::vector<T>(elements));
     for (std::size_t k = 0; k < (has_shares ? places : 1); ++k)
-      for (const auto& part : states_[k]) optim::detail::read_part<backend_type>(mesh::ordinals[k], part, whole);
+      for (const auto& part : states_[k]) optim::detail::read_part<state_backend>(mesh::ordinals[k], part, whole);
     return whole;
   }
   /// Continues from a state that state() returned for an optimizer of this rule, network and precision on any
   /// placement. Throws argument_error for a state of other sizes and for invalid hyperparameters, and then changes
   /// nothing.
-  DEVPLACE_CONFIGURED void restore(const optim::optimizer_state<Rule, T>& from) {
+  DEVPLACE_CONFIGURED void restore(const optim::optimizer_state<saved_rule, T>& from) {
     optim::validate(from.rule);
     constexpr std::size_t memory = options::count * optim::step_memory_bytes;
     bool fits =
@@ -241,8 +261,8 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
           "optimizer: the state belongs to an optimizer of another network; restore the state of an optimizer of this "
           "network.");
     for (std::size_t k = 0; k < updating_places; ++k)
-      for (auto& part : states_[k]) optim::detail::write_part<backend_type>(mesh::ordinals[k], part, from);
-    rule_ = from.rule;
+      for (auto& part : states_[k]) optim::detail::write_part<state_backend>(mesh::ordinals[k], part, from);
+    static_cast<saved_rule&>(rule_) = from.rule;
     steps_ = from.steps;
   }
 
@@ -252,6 +272,8 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
   std::array<detail::memory_block, updating_places> tables_;  ///< tables of parameter groups
   std::weak_ptr<const state_type> model_;                     ///< not an address, because another model could reuse it
   std::int64_t steps_ = 0;
+  std::array<std::unique_ptr<host_update>, on_host ? updating_places : 0> hosts_;
+  std::uint64_t changes_ = ~std::uint64_t{0};  ///< number of the model's changes at the last update on the host
 };
 
 /// `optimizer opt{model, optim::adam{}}`; all other arguments are rejected.

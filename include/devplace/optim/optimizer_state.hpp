@@ -4,9 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace devplace::optim {
+
+/// The rule whose state is saved for a rule: the rule itself, or the rule in on_host.
+///@{
+template <class Rule> struct saved_rule : std::type_identity<Rule> {};
+template <class Rule> using saved_rule_t = typename saved_rule<Rule>::type;
+///@}
 
 /// The whole state of an optimizer on the host, independent of its distribution over places. Checkpoints keep it.
 template <class Rule, class T> struct optimizer_state {

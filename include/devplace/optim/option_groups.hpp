@@ -53,6 +53,12 @@ template <class Net, class Rule> struct option_groups {
   /// Bytes of the table on a place; 0 without groups.
   static constexpr std::size_t table_bytes = none ? 0 : plan::parameter_elements / runtime::element_alignment;
 
+  /// Bytes of the state of a rule for `parts` parts that have `elements` elements of type T together: its arenas, step
+  /// memory and the table.
+  template <class T> static constexpr std::size_t state_bytes(std::size_t elements, std::size_t parts) {
+    return Rule::state_arenas * sizeof(T) * elements + step_memory_bytes * count * parts + table_bytes;
+  }
+
   /// Returns the table on a place: one byte, the group, for each element_alignment elements of the arena.
   template <class Backend> static devplace::detail::memory_block table(int ordinal) {
     std::vector<std::uint8_t> groups;

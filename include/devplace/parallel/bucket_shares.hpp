@@ -28,10 +28,10 @@ template <class Net, class T, class Policy> class bucket_shares {
     const std::size_t begin = least(share_begin(b.count, participants, rank), limit);
     return {b.first + begin, least(share_begin(b.count, participants, rank + 1), limit) - begin};
   }
-  /// The number of parameters in all shares of the first participant. No participant has more.
-  static constexpr std::size_t largest(std::size_t participants) {
+  /// The number of parameters in all shares of participant `rank`. No participant has more than the first.
+  static constexpr std::size_t all_parts(std::size_t participants, std::size_t rank) {
     std::size_t elements = 0;
-    for (std::size_t i = 0; i != plan::size; ++i) elements += part(i, participants, 0).count;
+    for (std::size_t i = 0; i != plan::size; ++i) elements += part(i, participants, rank).count;
     return elements;
   }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/base/error.hpp>
@@ -36,7 +37,8 @@ template <class T, class Backend>
 [[gnu::noinline]] void assign_zeros(devplace::detail::memory_block& to, int ordinal, std::size_t elements,
                                     memory_purpose purpose) {
   auto block = devplace::detail::allocate<Backend>(ordinal, elements * sizeof(T), purpose);
-  set_to_zero<Backend>(ordinal, static_cast<T*>(block.data()), elements);
+  set_to_zero<std::conditional_t<devplace::detail::computes<Backend>, Backend, backend::cpu>>(
+      ordinal, static_cast<T*>(block.data()), elements);
   to = std::move(block);
 }
 

@@ -61,6 +61,7 @@ template <class S> struct model_state {
   std::uint64_t step = 0;             ///< number of training passes so far; part of random layers' keys
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients
   std::uint64_t updates = 0;          ///< optimizer steps and assignments so far; each makes saved activations stale
+  std::uint64_t writable_views = 0;   ///< number of calls that returned writable views of parameters
   std::uint64_t failures = 0;         ///< failures of devices before construction; later ones make the model unusable
   void (*check_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/wait_for_model.hpp
   bool working_copies_are_old = true;              ///< whether passes round the parameters first

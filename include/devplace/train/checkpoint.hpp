@@ -67,9 +67,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// continues. Call this overload in one process. A child of fork() can read `extras` only on the CPU, and `extras` in
 /// shares over processes need the other overload, which all processes call.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras>
-DEVPLACE_CONFIGURED void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>&,
-                                         train::training_state<Rule, typename precision_traits<P>::parameter> state,
-                                         const training_position& at, const std::string& path, Extras&... extras) try {
+DEVPLACE_CONFIGURED void save_checkpoint(
+    const trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>&,
+    train::training_state<optim::saved_rule_t<Rule>, typename precision_traits<P>::parameter> state,
+    const training_position& at, const std::string& path, Extras&... extras) try {
   train::detail::write_checkpoint<Net, P>(std::move(state), at, path, true, extras...);
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the checkpoint");
@@ -119,21 +120,22 @@ load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Bat
   const safetensors_file file(path);
   const train::detail::checkpoint_texts texts(file.metadata(), path);
   using T = typename precision_traits<P>::parameter;
-  auto whole = train::detail::empty_training<Net, Rule, T>(step.optimizer().rule());
+  using saved_rule = optim::saved_rule_t<Rule>;
+  auto whole = train::detail::empty_training<Net, saved_rule, T>(step.optimizer().rule());
   train::detail::checkpoint_extras more;
   const auto read = [&](auto& state) {
     return train::detail::read_checkpoint<Net, P>(state, file, texts, path, more, extras...);
   };
   training_position at;
   bool continues = false;
-  if constexpr (train::detail::continues_a_rule<Rule>) {
-    using other = typename Rule::continued_rule;
+  if constexpr (train::detail::continues_a_rule<saved_rule>) {
+    using other = typename saved_rule::continued_rule;
     const std::string* const saved = texts.find("optimizer");
     continues = saved != nullptr && *saved == detail::type_text<other>();
     if (continues) {
       auto from = train::detail::empty_training<Net, other, T>({});
       at = read(from);
-      whole = train::detail::continued<Rule>(std::move(from), path);
+      whole = train::detail::continued<saved_rule>(std::move(from), path);
     }
   }
   if (!continues) at = read(whole);

@@ -13,6 +13,7 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/predictor.hpp>
 #include <devplace/optim/clip_norm.hpp>
+#include <devplace/optim/on_host.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
@@ -48,6 +49,8 @@ template <std::size_t Count> struct processes {};
 ///   for each other place;
 /// - the workspace that a model keeps after a prediction or after `accuracy`: `memory_plan<model_t,
 ///   batch<n>>::activations`; and further memory while `accuracy` runs (member `accuracy`).
+///
+/// Pinned memory of optim::on_host is in member `host_state` alone.
 ///
 /// Without a rule, `memory_plan<model_t, batch<1024>>` plans the model and `predict_into(outputs, samples,
 /// batch<1024>{})`, for row-major batches and one call at a time; `memory_plan<predictor_t, batch<1024>>` plans a
@@ -225,19 +228,38 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   using layout = train::detail::step_layout<Net, P>;
   using base::participants;
   using base::rows;
+  static constexpr bool in_shares = participants > 1 && collective::updates_shares<policy_type>;
+  static constexpr bool on_host = optim::updates_on_host<Rule, placement_backend_t<Where>>;
+
+  /// Number of the parameters that place k of the first process updates, and bytes of the optimizer's state for them.
+  ///@{
+  static constexpr std::size_t updated([[maybe_unused]] std::size_t k) {
+    using shares = parallel::bucket_shares<Net, typename roles::wire, policy_type>;
+    if constexpr (in_shares)
+      return shares::all_parts(participants, k);
+    else
+      return plan::parameter_elements;
+  }
+  static constexpr std::size_t optimizer_bytes(std::size_t k) {
+    using shares = parallel::bucket_shares<Net, typename roles::wire, policy_type>;
+    using options = optim::option_groups<Net, Rule>;
+    std::size_t parts = 1;
+    if constexpr (in_shares) parts = shares::buckets;
+    return options::template state_bytes<typename roles::state>(updated(k), parts);
+  }
+  ///@}
 
  public:
   /// The optimizer's arenas, its step memory and the table of parameters with options of their own; if the policy
-  /// divides the update into shares, only the place's shares.
-  static constexpr std::size_t optimizer_state = [] {
-    constexpr std::size_t element = Rule::state_arenas * sizeof(typename roles::state);
-    using shares = parallel::bucket_shares<Net, typename roles::wire, policy_type>;
-    using options = optim::option_groups<Net, Rule>;
-    constexpr std::size_t steps = optim::step_memory_bytes * options::count;
-    if constexpr (participants > 1 && collective::updates_shares<policy_type>)
-      return element * shares::largest(participants) + steps * shares::buckets + options::table_bytes;
-    else
-      return element * plan::parameter_elements + steps + options::table_bytes;
+  /// divides the update into shares, only the place's shares. 0 if the rule is optim::on_host.
+  static constexpr std::size_t optimizer_state = on_host ? 0 : optimizer_bytes(0);
+  /// Additional bytes in pinned memory for the places of the first process, which has most: with a rule in
+  /// optim::on_host the optimizer's state, a copy of the parameters, and pieces of the gradients.
+  static constexpr std::size_t host_state = [] {
+    std::size_t sum = 0;
+    for (std::size_t k = 0; on_host && k != (in_shares ? local_place_count<Where> : 1); ++k)
+      sum += optimizer_bytes(k) + optim::host_copy_bytes<typename roles::state>(updated(k));
+    return sum;
   }();
   /// Saved activations, outputs, their gradient, and scratch memory of layers. The gradient overwrites the outputs if
   /// the network's last layer does not keep them for backward, as linear.

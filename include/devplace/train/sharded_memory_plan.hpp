@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <devplace/optim/on_host.hpp>
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/parallel/fibers.hpp>
 #include <devplace/parallel/policy.hpp>
@@ -86,6 +87,17 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   using units = typename base::units;
   using options = optim::option_groups<Net, Rule>;
   using axes_type = typename base::axes;
+  static constexpr bool on_host = optim::updates_on_host<Rule, placement_backend_t<Where>>;
+
+  /// Number of the parameters that place k of the first process updates, and bytes of the optimizer's state for them.
+  ///@{
+  static constexpr std::size_t updated(std::size_t k) {
+    return base::shares::trained(base::share_count, k % axes_type::shares);
+  }
+  static constexpr std::size_t optimizer_bytes(std::size_t k) {
+    return options::template state_bytes<typename roles::state>(updated(k), units::size);
+  }
+  ///@}
 
   using engine = typename policy_type::engine_type;
   static constexpr bool rounds = requires { typename engine::wire_type; };
@@ -112,10 +124,16 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   /// The gradients of one unit, or on devices of two, before they are reduced.
   static constexpr std::size_t unit_gradients = units::in_slots.trained * sizeof(typename roles::gradient);
   /// The optimizer's arenas for the place's shares, its step memory and the table of parameters with options of their
-  /// own.
-  static constexpr std::size_t optimizer_state =
-      Rule::state_arenas * sizeof(typename roles::state) * base::trained_share +
-      optim::step_memory_bytes * options::count * units::size + options::table_bytes;
+  /// own. 0 if the rule is optim::on_host.
+  static constexpr std::size_t optimizer_state = on_host ? 0 : optimizer_bytes(0);
+  /// Additional bytes in pinned memory for the places of the first process, which has most: with a rule in
+  /// optim::on_host the optimizer's state, a copy of the parameters, and pieces of the gradients.
+  static constexpr std::size_t host_state = [] {
+    std::size_t sum = 0;
+    for (std::size_t k = 0; on_host && k != local_place_count<Where>; ++k)
+      sum += optimizer_bytes(k) + optim::host_copy_bytes<typename roles::state>(updated(k));
+    return sum;
+  }();
   /// As in the plan of a replicated model.
   ///@{
   static constexpr std::size_t activations = layout::workspace(base::rows);

@@ -196,8 +196,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
 
   /// On GPUs, a step whose launches have the arguments of an earlier step becomes one graph, which is captured when the
   /// arguments repeat for the first time: with equal addresses and sizes of batches, as the loader provides them in
-  /// turn. Results have the same bits. A layer that copies to the host, waits or allocates divides the graph, as
-  /// last_launches() reports. launch_as_graphs(false) launches each kernel on its own.
+  /// turn. Results have the same bits. A layer that copies to the host, waits or allocates divides the graph, and so
+  /// does optim::on_host, as last_launches() reports. launch_as_graphs(false) launches each kernel on its own.
   ///@{
   DEVPLACE_CONFIGURED void launch_as_graphs(bool enabled) { training::launches_.enabled = enabled; }
   DEVPLACE_CONFIGURED step_launches last_launches() const { return training::launches_.last; }
@@ -255,7 +255,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   /// loss and of clip() are not included. state() and restore() wait for the places and throw their failures; between
   /// the batches of one accumulation they throw error. All processes call state() and restore().
   ///@{
-  DEVPLACE_CONFIGURED train::training_state<Rule, typename roles::parameter> state() {
+  DEVPLACE_CONFIGURED train::training_state<optim::saved_rule_t<Rule>, typename roles::parameter> state() {
     auto& state = own_state();
     const runtime::sole_use use(state);
     train::detail::wait_between_updates<backend_type>(state, accumulation_);
@@ -263,7 +263,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
     equal_steps::compare(*this);
     return train::detail::read_training<backend_type>(state, optimizer_, memory_, scaling_, connection_);
   }
-  DEVPLACE_CONFIGURED void restore(const train::training_state<Rule, typename roles::parameter>& from) {
+  DEVPLACE_CONFIGURED void restore(
+      const train::training_state<optim::saved_rule_t<Rule>, typename roles::parameter>& from) {
     auto& state = own_state();
     const runtime::sole_use use(state);
     train::detail::wait_between_updates<backend_type>(state, accumulation_);

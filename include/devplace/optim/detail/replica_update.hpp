@@ -44,6 +44,33 @@ template <class Base, class S>
 struct arguments_of<Base, S, true>
     : std::type_identity<working_step_arguments<Base, typename precision_traits<S>::working>> {};
 
+/// Sets the arguments of a step that do not depend on where the parameters are. Elements are counted from element
+/// `begin` of the part.
+template <class Options, class Arguments, class Rule, class T, std::size_t Groups>
+void set_arguments(Arguments& arguments, replica_state<Rule, T, Groups>& state, std::size_t begin,
+                   const devplace::detail::memory_block& table, const T* weights, bool divides,
+                   const runtime::step_factors<T>& factors, std::int64_t step) {
+  if constexpr (!Options::none) {
+    arguments.factors = Options::factors;
+    arguments.groups = Options::count;
+    arguments.group_of = static_cast<const std::uint8_t*>(table.data());
+    arguments.first = state.range.first + begin;
+  }
+  for (std::size_t i = 0; i < Rule::state_arenas; ++i)
+    arguments.state[i] = static_cast<T*>(state.arenas[i].data()) + begin;
+  arguments.divisor = divides ? weights : nullptr;
+  arguments.gradient_factor = factors.factor;
+  arguments.skip = factors.skip;
+  arguments.weights = weights;
+  arguments.step = step;
+  arguments.step_memory = state.steps.data();
+  arguments.sent = state.sent.data();
+}
+
+/// The arguments of steps without a working copy.
+template <class Options, class T>
+using plain_arguments = std::conditional_t<Options::none, step_arguments<T>, grouped_step_arguments<T>>;
+
 /// Updates a part of one replica's parameters. `weights` is the sum of weights, by which a mean `divides`; `table` has
 /// the groups of `Options`, if any. If `Rounds` and the working copy has another type than the parameters, also passes
 /// the working copy. Returns whether the update writes the working copy.
@@ -54,35 +81,21 @@ bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, 
   constexpr bool rounds = Rounds && runtime::replica<S>::has_working_copy;
   bool wrote_working = false;
   if (state.range.count == 0) return wrote_working;
-  using base = std::conditional_t<Options::none, step_arguments<T>, grouped_step_arguments<T>>;
-  typename arguments_of<base, S, rounds>::type arguments;
+  typename arguments_of<plain_arguments<Options, T>, S, rounds>::type arguments;
   if constexpr (rounds) {
     arguments.working = r.working_data() + state.range.at;
     arguments.wrote_working = &wrote_working;
-  }
-  if constexpr (!Options::none) {
-    arguments.factors = Options::factors;
-    arguments.groups = Options::count;
-    arguments.group_of = static_cast<const std::uint8_t*>(table.data());
-    arguments.first = state.range.first;
   }
   arguments.ordinal = r.ordinal;
   arguments.n = state.range.count;
   arguments.parameters = r.parameter_data() + state.range.at;
   arguments.gradients = r.gradient_data() + state.range.at;
-  for (std::size_t i = 0; i < Rule::state_arenas; ++i) arguments.state[i] = static_cast<T*>(state.arenas[i].data());
-  arguments.divisor = divides ? weights : nullptr;
-  arguments.gradient_factor = factors.factor;
-  arguments.skip = factors.skip;
-  arguments.weights = weights;
-  arguments.step = step;
-  arguments.step_memory = state.steps.data();
-  arguments.sent = state.sent.data();
+  set_arguments<Options>(arguments, state, 0, table, weights, divides, factors, step);
   rule.template step<Backend>(arguments);
   return wrote_working;
 }
 
-/// Allocates the state for a part of one replica.
+/// Allocates the state for a part of one replica. `Backend` may be that of pinned memory.
 template <class Backend, class Rule, class T, std::size_t Groups>
 void allocate_state(replica_state<Rule, T, Groups>& state, int ordinal, const share& range) {
   constexpr auto purpose = memory_purpose::optimizer_state;
@@ -94,7 +107,7 @@ void allocate_state(replica_state<Rule, T, Groups>& state, int ordinal, const sh
 
 /// Copies a part of the state to the host. All parts have equal step memory, since they make the same steps.
 template <class Backend, class Rule, class T, std::size_t Groups>
-void read_part(int ordinal, const replica_state<Rule, T, Groups>& part, optimizer_state<Rule, T>& whole) {
+void read_part(int ordinal, const replica_state<Rule, T, Groups>& part, optimizer_state<saved_rule_t<Rule>, T>& whole) {
   if (part.range.count == 0) return;
   for (std::size_t i = 0; i < Rule::state_arenas; ++i)
     devplace::detail::copy_out<Backend>(ordinal, whole.arenas[i].data() + part.range.first, part.arenas[i].data(),
@@ -104,7 +117,8 @@ void read_part(int ordinal, const replica_state<Rule, T, Groups>& part, optimize
 }
 
 template <class Backend, class Rule, class T, std::size_t Groups>
-void write_part(int ordinal, replica_state<Rule, T, Groups>& part, const optimizer_state<Rule, T>& whole) {
+void write_part(int ordinal, replica_state<Rule, T, Groups>& part,
+                const optimizer_state<saved_rule_t<Rule>, T>& whole) {
   if (part.range.count == 0) return;
   for (std::size_t i = 0; i < Rule::state_arenas; ++i)
     devplace::detail::copy_in<Backend>(ordinal, part.arenas[i].data(), whole.arenas[i].data() + part.range.first,

@@ -57,8 +57,8 @@ auto read_training(State& state, const Optimizer& optimizer, const std::array<st
     devplace::detail::copy_out<Backend>(first.ordinal, values.data(), arena.data(), arena.bytes());
     return values;
   };
-  training_state<typename Optimizer::rule_type, T> result{state.seed,        state.step, {}, copied(first.buffers),
-                                                          optimizer.state(), {},         {}, {}};
+  training_state<typename Optimizer::saved_rule, T> result{state.seed,        state.step, {}, copied(first.buffers),
+                                                           optimizer.state(), {},         {}, {}};
   if constexpr (in_shares)
     result.parameters = state.whole_parameters();
   else
