@@ -71,6 +71,10 @@ template <class Net, class Where, class P, class Policy> class connection {
   using bucket_shares = parallel::bucket_shares<Net, typename roles::wire, Policy>;
   using update = update_of<updates_shares, Policy, bucket_shares>;
 
+  static constexpr bool has_header = !stores_shares<Where>;
+  static_assert(has_header,
+                "devplace: trainer: for a model in shares write #include <devplace/fully_sharded.hpp>, which is not a "
+                "part of all.hpp.");
   static_assert(connects,
                 "devplace: trainer: the model lies across processes, and the policy's engine connects the places of "
                 "one process; use collective::direct or collective::ring, or give an engine with spans_processes = "
