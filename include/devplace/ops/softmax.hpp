@@ -53,16 +53,32 @@ template <class T> struct log_softmax_row {
   const T* x;
   std::size_t n;
 
-  DEVPLACE_HD void operator()(std::size_t row) const {
-    T* const out = y + row * n;
-    const T* const in = x + row * n;
+  DEVPLACE_HD void operator()(std::size_t row) const { rows(row, row + 1); }
+
+  /// The rows of a CPU loop, several at a time, because each maximum, sum and logarithm waits for the one before.
+  void range(std::size_t begin, std::size_t end) const {
+    for (; begin < end; begin += together) rows(begin, end - begin < together ? end : begin + together);
+  }
+
+ private:
+  static constexpr std::size_t together = 8;
+
+  DEVPLACE_HD void rows(std::size_t begin, std::size_t end) const {
     using value = computed_t<T>;
-    const value max = row_max<value>(in, n);
-    const double sum = row_exponentials<value>(nullptr, in, max, n);
-    const value log_sum = static_cast<value>(std::log(sum));
-    independent_loop(0, n, [=](std::size_t c) {
-      out[c] = static_cast<T>(DEVPLACE_AS_WRITTEN(static_cast<value>(in[c]) - max) - log_sum);
-    });
+    value max[together];
+    double log_sum[together];
+    for (std::size_t row = begin; row != end; ++row) max[row - begin] = row_max<value>(x + row * n, n);
+    for (std::size_t row = begin; row != end; ++row)
+      log_sum[row - begin] = row_exponentials<value>(nullptr, x + row * n, max[row - begin], n);
+    for (std::size_t row = begin; row != end; ++row) log_sum[row - begin] = std::log(log_sum[row - begin]);
+    for (std::size_t row = begin; row != end; ++row) {
+      T* const out = y + row * n;
+      const T* const in = x + row * n;
+      independent_loop(0, n,
+                       [=, of_row = max[row - begin], log = static_cast<value>(log_sum[row - begin])](std::size_t c) {
+                         out[c] = static_cast<T>(DEVPLACE_AS_WRITTEN(static_cast<value>(in[c]) - of_row) - log);
+                       });
+    }
   }
 };
 

@@ -6,8 +6,14 @@
 #include "support/ulps.hpp"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
+
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/tensor/bf16.hpp>
 
 using devplace::test::larger;
 using devplace::test::ulps;
@@ -82,6 +88,49 @@ TEMPLATE_TEST_CASE("fast_exp_below_64 is bitwise equal to fast_exp", "[ops]", fl
   CHECK(fast_exp_below_64(-TestType{0}) == 1);
   CHECK(std::isnan(fast_exp_below_64(std::numeric_limits<TestType>::quiet_NaN())));
   CHECK(std::isnan(fast_exp_below_64(-std::numeric_limits<TestType>::quiet_NaN())));
+}
+
+TEMPLATE_TEST_CASE("exponentials of a block have the bits of fast_exp, for every number of elements", "[ops]", float,
+                   double) {
+  using namespace devplace::detail;
+  constexpr TestType limit = exponential_constants<TestType>::limit;
+  for (std::size_t count = 1; count <= exponential_block<TestType>::most; ++count) {
+    exponential_block<TestType> any, below_64;
+    TestType expected[exponential_block<TestType>::most];
+    for (std::size_t i = 0; i != count; ++i) {
+      const TestType x = limit * std::sin(static_cast<TestType>(i * i + count));
+      any.numbers[i] = i % 7 == 5 ? limit : i % 11 == 5 ? -limit : x;
+      below_64.numbers[i] = any.numbers[i] < 64 ? any.numbers[i] : TestType{64};
+      expected[i] = fast_exp(any.numbers[i]);
+    }
+    any.template take_exponentials<exponent_parts<TestType>>(count);
+    bool same = std::memcmp(any.numbers, expected, count * sizeof(TestType)) == 0;
+    below_64.template take_exponentials<raised_exponent<TestType>>(count);
+    for (std::size_t i = 0; i != count; ++i)
+      same = same && (expected[i] > std::exp(TestType{64}) || below_64.numbers[i] == expected[i]);
+    if (!same) FAIL("with " << count << " elements");
+  }
+}
+
+TEST_CASE("exp of tensors has the bits of fast_exp, for NaN and infinity, too", "[ops]") {
+  namespace dp = devplace;
+  using dp::bf16;
+  constexpr dp::extents<65536> all_bf16;
+  dp::tensor<bf16, dp::extents<65536>, dp::cpu> x(all_bf16);
+  for (std::size_t i = 0; i != x.size(); ++i) x.data()[i] = bf16::from_bits(static_cast<std::uint16_t>(i));
+  const dp::tensor y = dp::exp(x);
+  const dp::tensor<float, dp::extents<65536>, dp::cpu> wide = dp::exp(dp::cast<float>(x));
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i != x.size(); ++i) {
+    const float expected = dp::detail::fast_exp(static_cast<float>(x.data()[i]));
+    if (std::isnan(expected))
+      wrong += !std::isnan(wide.data()[i]) || !std::isnan(static_cast<float>(y.data()[i]));
+    else
+      wrong += wide.data()[i] != expected || y.data()[i].bits() != bf16(expected).bits();
+  }
+  CHECK(wrong == 0);
+  const dp::tensor rest = dp::exp(dp::cast<float>(x.slice(1, 301)));  // no multiple of a block or a vector
+  CHECK(std::memcmp(rest.data(), wide.data() + 1, 300 * sizeof(float)) == 0);
 }
 
 TEMPLATE_TEST_CASE("fast_expm1 is within 3 ulp over the whole range, subnormal numbers included", "[ops]", float,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/half_blocks.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/square_roots.hpp>
@@ -17,7 +18,8 @@ namespace devplace::detail {
 
 namespace elementary {
 struct square_root;  // ops/detail/elementary.hpp
-}
+struct exponential;
+}  // namespace elementary
 
 /// Number of elements that justify a thread: a few microseconds of work.
 inline constexpr std::size_t elementwise_grain = 16384;
@@ -41,6 +43,28 @@ template <class T, class Operand>
     const std::size_t last = end - first < most ? end : first + most;
     assign_row(destination, static_cast<const branch<0, Operand>&>(tree).child, first, last);
     take_square_roots(destination + first, last - first);
+  }
+}
+
+/// Exponentials, block by block.
+template <class T, class F, class Operand>
+  requires(std::is_same_v<F, elementary::exponential> ||
+           std::is_same_v<F, elementary::in_float<elementary::exponential, bf16>>)
+[[gnu::always_inline]] inline void assign_row(T* destination, const node<F, std::index_sequence<0>, Operand>& tree,
+                                              std::size_t begin, std::size_t end) {
+  using value = computed_t<T>;
+  constexpr std::size_t most = exponential_block<value>::most;
+  const Operand& operand = static_cast<const branch<0, Operand>&>(tree).child;
+  for (; begin < end; begin += most) {
+    exponential_block<value> block;
+    const std::size_t count = end - begin < most ? end - begin : most;
+    independent_loop(0, count, [&](std::size_t i) __attribute__((always_inline)) {
+      block.numbers[i] = limited_to(exponential_constants<value>::limit, static_cast<value>(operand.at(begin + i)));
+    });
+    block.template take_exponentials<exponent_parts<value>>(count);
+    independent_loop(0, count, [&](std::size_t i) __attribute__((always_inline)) {
+      destination[begin + i] = static_cast<T>(block.numbers[i]);
+    });
   }
 }
 

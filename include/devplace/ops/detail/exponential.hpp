@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -102,13 +103,21 @@ template <class T> struct exponent_parts {
   using unsigned_bits = std::make_unsigned_t<typename constants::bits>;
 
   T r;
-  unsigned_bits k;  ///< modulo 2^32 or 2^64; unsigned, because it is arbitrary for NaN and may overflow
+  unsigned_bits scale;  ///< k modulo 2^32 or 2^64; unsigned, because it is arbitrary for NaN and may overflow
 
   [[gnu::always_inline]] DEVPLACE_HD inline explicit exponent_parts(T x) {
     const T shifted = DEVPLACE_AS_WRITTEN(x * static_cast<T>(1.44269504088896340736) + constants::rounder);
     const T whole = DEVPLACE_AS_WRITTEN(shifted - constants::rounder);
     r = DEVPLACE_AS_WRITTEN(x - whole * constants::log2_high) - whole * constants::log2_low;
-    k = static_cast<unsigned_bits>(same_bits<unsigned_bits>(shifted) - same_bits<unsigned_bits>(constants::rounder));
+    scale =
+        static_cast<unsigned_bits>(same_bits<unsigned_bits>(shifted) - same_bits<unsigned_bits>(constants::rounder));
+  }
+  /// 2^k series. 2^k may be outside the normal range although the result is inside, so it is applied as two factors.
+  [[gnu::always_inline]] DEVPLACE_HD static inline T scaled(T series, unsigned_bits k) {
+    const auto doubled = static_cast<unsigned_bits>(k + 2u * constants::bias);
+    const auto half = static_cast<unsigned_bits>(doubled >> 1);
+    return DEVPLACE_AS_WRITTEN(series * power_of_two<T>(half)) *
+           power_of_two<T>(static_cast<unsigned_bits>(doubled - half));
   }
 };
 
@@ -118,14 +127,8 @@ template <class T> struct exponent_parts {
 /// exp(x) within 2 ulp, exactly 0 and infinity beyond the limits, NaN for NaN: 2^k exp(r), exp(r) by its Taylor series.
 template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_exp(T x) {
   using constants = exponential_constants<T>;
-  using unsigned_bits = typename exponent_parts<T>::unsigned_bits;
   const exponent_parts<T> parts(limited_to(constants::limit, x));
-  const T series = exponential_series<0, constants::degree>(parts.r);
-  // 2^k may be outside the normal range although the result is inside, so it is applied as two factors.
-  const auto doubled = static_cast<unsigned_bits>(parts.k + 2u * constants::bias);
-  const auto half = static_cast<unsigned_bits>(doubled >> 1);
-  return DEVPLACE_AS_WRITTEN(series * power_of_two<T>(half)) *
-         power_of_two<T>(static_cast<unsigned_bits>(doubled - half));
+  return parts.scaled(exponential_series<0, constants::degree>(parts.r), parts.scale);
 }
 
 /// A number whose exp is 0.
@@ -139,23 +142,68 @@ template <floating_element T, int Divisor = 1> struct raised_exponent {
   static constexpr int raised = sizeof(T) == 4 ? 25 : 55, added = raised + static_cast<int>(constants::bias);
   static constexpr T lowered = T{1} / static_cast<T>(std::int64_t{1} << raised);
   T r;
-  T power;  ///< 2^k / lowered
+  T scale;  ///< 2^k / lowered
 
   [[gnu::always_inline]] DEVPLACE_HD inline explicit raised_exponent(T x) {
     constexpr T rounder = constants::rounder + static_cast<T>(added);
     const T shifted = DEVPLACE_AS_WRITTEN(x * static_cast<T>(1.44269504088896340736 / Divisor) + rounder);
     const T whole = DEVPLACE_AS_WRITTEN(shifted - rounder);
     r = DEVPLACE_AS_WRITTEN(x - whole * (Divisor * constants::log2_high)) - whole * (Divisor * constants::log2_low);
-    power = power_of_two<T>(same_bits<std::make_unsigned_t<typename constants::bits>>(shifted));
+    scale = power_of_two<T>(same_bits<std::make_unsigned_t<typename constants::bits>>(shifted));
+  }
+  /// 2^k series.
+  [[gnu::always_inline]] DEVPLACE_HD static inline T scaled(T series, T factor) {
+    return DEVPLACE_AS_WRITTEN(series * factor) * lowered;
   }
 };
 
 /// Returns the bits of fast_exp(x) for least_exponent - 1/2 <= x <= 64, and NaN for NaN, in fewer instructions.
 template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_exp_below_64(T x) {
   const raised_exponent<T> parts(x);
-  const T series = exponential_series<0, exponential_constants<T>::degree>(parts.r);
-  return DEVPLACE_AS_WRITTEN(series * parts.power) * parts.lowered;
+  return parts.scaled(exponential_series<0, exponential_constants<T>::degree>(parts.r), parts.scale);
 }
+
+/// Numbers whose exponentials are computed together.
+template <class T> struct exponential_block {
+  static constexpr std::size_t most = 256, tile = 64;
+  T numbers[most];
+
+  /// Replaces the first `count` numbers by their exponentials, and overwrites the others. `Parts` is exponent_parts or
+  /// raised_exponent. Takes two thirds of the time of the same operations in one loop: a processor does not look ahead
+  /// as far as the chain of operations for a vector is long, so the chains of several vectors must alternate.
+  template <class Parts> [[gnu::always_inline]] DEVPLACE_HD inline void take_exponentials(std::size_t count) {
+    T r[most];
+    decltype(Parts::scale) scale[most];
+    for (; count % tile != 0; ++count) numbers[count] = 0;
+    for_tiles(count, [&](std::size_t i) __attribute__((always_inline)) {
+      const Parts parts(numbers[i]);
+      r[i] = parts.r;
+      scale[i] = parts.scale;
+    });
+    add_terms<1>(r, count);
+    for_tiles(count, [&](std::size_t i) __attribute__((always_inline)) {
+      numbers[i] = Parts::scaled(numbers[i] * r[i] + 1, scale[i]);
+    });
+  }
+
+ private:
+  /// Computes exponential_series<K, degree>(r[i]) in one loop for every two terms.
+  template <int K> [[gnu::always_inline]] DEVPLACE_HD inline void add_terms(const T* r, std::size_t count) {
+    constexpr int degree = exponential_constants<T>::degree;
+    if constexpr (K + 2 < degree) add_terms<K + 2>(r, count);
+    for_tiles(count, [&](std::size_t i) __attribute__((always_inline)) {
+      if constexpr (K + 2 < degree)
+        numbers[i] = (numbers[i] * r[i] + inverse_factorial<T, K + 1>)*r[i] + inverse_factorial<T, K>;
+      else
+        numbers[i] = exponential_series<K, degree>(r[i]);
+    });
+  }
+
+  [[gnu::always_inline]] DEVPLACE_HD static inline void for_tiles(std::size_t count, const auto& f) {
+    for (std::size_t first = 0; first < count; first += tile)
+      for (std::size_t i = 0; i < tile; ++i) f(first + i);
+  }
+};
 
 /// exp((x - rest) / Divisor) = numerator() / denominator, for a further quotient: least_exponent - 1/2 <= x / Divisor
 /// <= 64 and |rest / Divisor| <= 1/8.
@@ -168,7 +216,7 @@ template <floating_element T, int Divisor = 1> struct exponential_quotient {
     const T r = DEVPLACE_AS_WRITTEN(parts.r - rest), square = r * r;
     const T even = DEVPLACE_AS_WRITTEN(polynomial_of<pade<T, Divisor>::coefficients, 0, 2>(square));
     const T odd = DEVPLACE_AS_WRITTEN(r * polynomial_of<pade<T, Divisor>::coefficients, 1, 2>(square));
-    raised = DEVPLACE_AS_WRITTEN((even + odd) * parts.power);
+    raised = DEVPLACE_AS_WRITTEN((even + odd) * parts.scale);
     denominator = even - odd;
   }
   [[gnu::always_inline]] DEVPLACE_HD inline T numerator() const { return raised * raised_exponent<T>::lowered; }
@@ -184,7 +232,7 @@ template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_e
   const exponent_parts<T> parts(limited_to(constants::limit, x));
   const T series = parts.r + parts.r * parts.r * exponential_series<2, constants::degree>(parts.r);
   // As in fast_exp: 2^k = first * second.
-  const auto doubled = static_cast<unsigned_bits>(parts.k + 2u * constants::bias);
+  const auto doubled = static_cast<unsigned_bits>(parts.scale + 2u * constants::bias);
   const auto half = static_cast<unsigned_bits>(doubled >> 1);
   const auto other = static_cast<unsigned_bits>(doubled - half);
   const T first = power_of_two<T>(half);
@@ -203,7 +251,8 @@ template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_t
   const T size = same_bits<T>(same_bits<bits>(x) & ~sign_bit);
   const exponent_parts<T> parts(2 * limited_to(constants::tanh_limit, size));
   const T series = parts.r + parts.r * parts.r * exponential_series<2, constants::degree>(parts.r);
-  const T scale = power_of_two<T>(parts.k + static_cast<typename exponent_parts<T>::unsigned_bits>(constants::bias));
+  const T scale =
+      power_of_two<T>(parts.scale + static_cast<typename exponent_parts<T>::unsigned_bits>(constants::bias));
   const T e = DEVPLACE_AS_WRITTEN(series * scale) + DEVPLACE_AS_WRITTEN(scale - 1);
   return same_bits<T>(same_bits<bits>(e / (e + 2)) | (same_bits<bits>(x) & sign_bit));
 }

@@ -7,6 +7,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/exponential.hpp>
+#include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 DEVPLACE_HOST_PRAGMAS_BEGIN
@@ -22,27 +23,14 @@ DEVPLACE_HD inline double sum_of_lanes(const double* lanes) {
   return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/// exp(x - max), where x - max is below 64.
-template <class T> DEVPLACE_HD T exponential_of(T x, T max) {
+/// x - max, or a number whose exp is 0.
+template <class T> DEVPLACE_HD T exponent_of(T x, T max) {
   const T exponent = x - max;
-  return fast_exp_below_64<T>(exponent < least_exponent<T> ? least_exponent<T> : exponent);
+  return exponent < least_exponent<T> ? least_exponent<T> : exponent;
 }
 
-/// exp(x[c] - max) of `Count` elements, with differences below 64. Compilers vectorise the two loops; in one unrolled
-/// loop, g++ would turn the condition of `difference` into branches.
-template <std::size_t Count, class T, class From> DEVPLACE_HD void exponentials_of(T* e, const From* x, T max) {
-  const auto difference = [=](std::size_t i) {
-    const T exponent = static_cast<T>(x[i]) - max;
-    return exponent < least_exponent<T> ? least_exponent<T> : exponent;
-  };
-  if constexpr (Count == row_lanes) {
-    DEVPLACE_NO_UNROLL
-    for (std::size_t i = 0; i < Count; ++i) e[i] = difference(i);
-  } else {
-    for (std::size_t i = 0; i < Count; ++i) e[i] = difference(i);
-  }
-  for (std::size_t i = 0; i < Count; ++i) e[i] = fast_exp_below_64<T>(e[i]);
-}
+/// exp(x - max), where x - max is below 64.
+template <class T> DEVPLACE_HD T exponential_of(T x, T max) { return fast_exp_below_64<T>(exponent_of<T>(x, max)); }
 
 /// Sum of `term(c)` for c below n; terms are rounded to T, the sum is not.
 template <class T, class Term> DEVPLACE_HD double row_sum(std::size_t n, const Term& term) {
@@ -150,29 +138,39 @@ template <class T, class From> DEVPLACE_HD T row_max(const From* x, std::size_t 
   return same_bits<T>(rank_of(result));
 }
 
-/// Adds exp(x[c] - max) of `Count` elements to the accumulators, and stores each in e[c] unless `e` is null.
-template <std::size_t Count, class T> DEVPLACE_HD void add_exponentials(double* lanes, T* e, const auto* x, T max) {
-  T terms[Count];
-  exponentials_of<Count>(terms, x, max);
-  DEVPLACE_NO_UNROLL
-  for (std::size_t i = 0; i < Count; i += row_lanes) {
-    for (std::size_t lane = 0; lane < row_lanes; ++lane) lanes[lane] += static_cast<double>(terms[i + lane]);
-  }
-  if (e == nullptr) return;
-  for (std::size_t i = 0; i < Count; ++i) e[i] = terms[i];
-}
-
 /// Sum of exp(x[c] - max), with differences below 64; also stores each term in e[c] unless `e` is null. `e` may be `x`.
 template <class T, class From> DEVPLACE_HD double row_exponentials(T* e, const From* x, T max, std::size_t n) {
-  constexpr std::size_t many = 8 * row_lanes;  // so that several vectors of exponentials are computed at a time
-  double lanes[row_lanes] = {};
-  std::size_t c = 0;
-  for (; c + many <= n; c += many) add_exponentials<many>(lanes, e == nullptr ? e : e + c, x + c, max);
-  for (; c + row_lanes <= n; c += row_lanes) add_exponentials<row_lanes>(lanes, e == nullptr ? e : e + c, x + c, max);
-  double rest = 0;
-  for (; c < n; ++c) {
-    const T term = exponential_of<T>(static_cast<T>(x[c]), max);
-    if (e != nullptr) e[c] = term;
+  constexpr std::size_t most = exponential_block<T>::most, few = 4 * row_lanes;  // few elements are faster by lanes
+  double lanes[row_lanes] = {}, rest = 0;
+  std::size_t begin = 0;
+  for (; n >= few && begin < n; begin += most) {
+    exponential_block<T> block;
+    const T* const terms = block.numbers;
+    const std::size_t count = n - begin < most ? n - begin : most;
+    independent_loop(0, count,
+                     [&](std::size_t i) { block.numbers[i] = exponent_of<T>(static_cast<T>(x[begin + i]), max); });
+    block.template take_exponentials<raised_exponent<T>>(count);
+    std::size_t c = 0;
+    DEVPLACE_NO_UNROLL
+    for (; c + row_lanes <= count; c += row_lanes)
+      for (std::size_t lane = 0; lane < row_lanes; ++lane) lanes[lane] += static_cast<double>(terms[c + lane]);
+    for (; c < count; ++c) rest += static_cast<double>(terms[c]);
+    if (e != nullptr) independent_loop(0, count, [=](std::size_t i) { e[begin + i] = terms[i]; });
+  }
+  for (; begin + row_lanes <= n; begin += row_lanes) {
+    // Compilers vectorise the two loops; in one unrolled loop, g++ would turn the condition of exponent_of into
+    // branches.
+    T terms[row_lanes];
+    DEVPLACE_NO_UNROLL
+    for (std::size_t i = 0; i < row_lanes; ++i) terms[i] = exponent_of<T>(static_cast<T>(x[begin + i]), max);
+    for (std::size_t i = 0; i < row_lanes; ++i) terms[i] = fast_exp_below_64<T>(terms[i]);
+    for (std::size_t lane = 0; lane < row_lanes; ++lane) lanes[lane] += static_cast<double>(terms[lane]);
+    if (e == nullptr) continue;
+    for (std::size_t i = 0; i < row_lanes; ++i) e[begin + i] = terms[i];
+  }
+  for (; begin < n; ++begin) {
+    const T term = exponential_of<T>(static_cast<T>(x[begin]), max);
+    if (e != nullptr) e[begin] = term;
     rest += static_cast<double>(term);
   }
   return sum_of_lanes(lanes) + rest;

@@ -38,7 +38,9 @@ template <std::size_t L, class T> DEVPLACE_TARGET inline void convert(T* to, con
 #if DEVPLACE_LANES > 4
   if constexpr (std::is_same_v<T, half>) {
     const typename mixed_vectors<L>::floats x = *reinterpret_cast<const typename mixed_vectors<L>::stored32*>(from);
-    __asm__("vcvtps2ph $0, %1, %0" : "=m"(*reinterpret_cast<typename mixed_vectors<L>::stored16*>(to)) : "x"(x));
+    typename mixed_vectors<(L < 8 ? 8 : L)>::bits16 halves;  // a register, because writing to memory takes longer
+    __asm__("vcvtps2ph $0, %1, %0" : "=x"(halves) : "x"(x));
+    __builtin_memcpy(static_cast<void*>(to), &halves, L * sizeof(T));
     return;
   }
 #endif
@@ -59,8 +61,12 @@ template <std::size_t L, class T> DEVPLACE_TARGET inline void convert(T* to, con
 
 /// Converts an array's elements from a 16-bit type to float or back.
 template <class To, class From> DEVPLACE_TARGET inline void convert_array(To* to, const From* from, std::size_t count) {
-  constexpr std::size_t lanes = DEVPLACE_LANES;
-  const std::size_t whole = count / lanes * lanes;
-  for (std::size_t i = 0; i < whole; i += lanes) convert<lanes>(to + i, from + i);
-  for (std::size_t i = whole; i < count; ++i) to[i] = static_cast<To>(from[i]);
+  constexpr std::size_t lanes = DEVPLACE_LANES, together = 4 * lanes;
+  std::size_t i = 0;
+  for (; i + together <= count; i += together) {
+    DEVPLACE_UNROLL
+    for (std::size_t k = i; k < i + together; k += lanes) convert<lanes>(to + k, from + k);
+  }
+  for (; i + lanes <= count; i += lanes) convert<lanes>(to + i, from + i);
+  for (; i < count; ++i) to[i] = static_cast<To>(from[i]);
 }

@@ -38,23 +38,35 @@ template <class To, class From, std::size_t Lanes = vector_bytes / sizeof(float)
   }
 }
 
-/// Copies every second element.
-template <class T>
+/// Copies every second element of two vectors, from element `Odd` on.
+template <std::size_t Bytes, std::size_t Odd, class T>
+[[gnu::always_inline]] DEVPLACE_TARGET inline void copy_halves(T* __restrict to, const T* __restrict from) {
+  using loaded = typename vector_of<T, Bytes>::unaligned;
+  constexpr std::size_t lanes = Bytes / sizeof(T);
+  typename vector_of<T, Bytes>::type x = *reinterpret_cast<const loaded*>(from);
+  const typename vector_of<T, Bytes>::type high = *reinterpret_cast<const loaded*>(from + lanes);
+  if constexpr (lanes == 8)
+    x = __builtin_shufflevector(x, high, Odd, Odd + 2, Odd + 4, Odd + 6, Odd + 8, Odd + 10, Odd + 12, Odd + 14);
+  else if constexpr (lanes == 4)
+    x = __builtin_shufflevector(x, high, Odd, Odd + 2, Odd + 4, Odd + 6);
+  else
+    x = __builtin_shufflevector(x, high, Odd, Odd + 2);
+  *reinterpret_cast<loaded*>(to) = x;
+}
+
+/// Copies every second element in vectors; the last vector may overlap the previous one. Reads only between the first
+/// element and the last one copied.
+template <class T, std::size_t Bytes = smaller(vector_bytes, 32)>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void copy_seconds(T* __restrict to, const T* __restrict from,
                                                                 std::size_t n) {
-  using loaded = typename vector_of<T, 16>::unaligned;
-  constexpr std::size_t lanes = 16 / sizeof(T);
-  std::size_t i = 0;
-  for (; i + lanes < n; i += lanes) {
-    const typename vector_of<T, 16>::type low = *reinterpret_cast<const loaded*>(from + 2 * i);
-    const typename vector_of<T, 16>::type high = *reinterpret_cast<const loaded*>(from + 2 * i + lanes);
-    if constexpr (lanes == 4) {
-      *reinterpret_cast<loaded*>(to + i) = __builtin_shufflevector(low, high, 0, 2, 4, 6);
-    } else {
-      *reinterpret_cast<loaded*>(to + i) = __builtin_shufflevector(low, high, 0, 2);
-    }
+  constexpr std::size_t lanes = Bytes / sizeof(T);
+  if constexpr (Bytes < 16) {
+    for (std::size_t i = 0; i < n; ++i) to[i] = from[2 * i];
+  } else {
+    if (n <= lanes) return copy_seconds<T, Bytes / 2>(to, from, n);
+    for (std::size_t i = 0; i + lanes < n; i += lanes) copy_halves<Bytes, 0>(to + i, from + 2 * i);
+    copy_halves<Bytes, 1>(to + n - lanes, from + 2 * (n - lanes) - 1);
   }
-  for (; i < n; ++i) to[i] = from[2 * i];
 }
 
 /// Interleaves two runs: to[2 i] = even[i], to[2 i + 1] = odd[i].

@@ -28,14 +28,16 @@ template <std::size_t Bytes>
 }
 
 #if defined(__x86_64__)
-/// Adds floats to vectors of doubles. Without a loop, because g++ keeps only elements with constant indices in
-/// registers.
+/// Adds floats, times `one`, to vectors of doubles. Without a loop, because g++ keeps only elements with constant
+/// indices in registers. The compiler must not know that `one` is 1: AMD's processors convert floats where they add,
+/// but compute fused multiply-adds elsewhere, and take up to two fifths less time for these, with the bits of
+/// additions.
 template <std::size_t Bytes, std::size_t Count, std::size_t... I>
 [[gnu::always_inline]] inline void add_floats(typename vector_of<double, Bytes>::type (&sums)[Count], const float* x,
-                                              std::index_sequence<I...>) {
+                                              double one, std::index_sequence<I...>) {
   using floats = vector_of<float, Bytes / 2>::unaligned;
   typename vector_of<double, Bytes>::type converted;
-  ((convert_floats<Bytes>(converted, reinterpret_cast<const floats*>(x)[I]), sums[I] += converted), ...);
+  ((convert_floats<Bytes>(converted, reinterpret_cast<const floats*>(x)[I]), sums[I] += converted * one), ...);
 }
 
 /// Copies fewer than 32 floats, most by vectors of 8, which can be read again as such without delay.
@@ -54,6 +56,8 @@ template <std::size_t Bytes> [[gnu::always_inline]] inline double sum_in_lanes(c
   using four = vector_of<double, 32>::type;
   constexpr std::size_t lanes = 32, vectors = lanes * sizeof(double) / Bytes;
   typename vector_of<double, Bytes>::type sums[vectors] = {};
+  double one = 1;
+  __asm__("" : "+x"(one));
   float rest[lanes];
   for (std::size_t taken = lanes; n != 0; n -= taken, x += lanes) {
     if (n < lanes) {
@@ -64,7 +68,7 @@ template <std::size_t Bytes> [[gnu::always_inline]] inline double sum_in_lanes(c
     }
     __builtin_prefetch(x + prefetched_ahead);
     __builtin_prefetch(x + prefetched_ahead + lanes / 2);
-    add_floats<Bytes>(sums, x, std::make_index_sequence<vectors>());
+    add_floats<Bytes>(sums, x, one, std::make_index_sequence<vectors>());
   }
   four last;
   if constexpr (Bytes == 64) {
@@ -77,7 +81,7 @@ template <std::size_t Bytes> [[gnu::always_inline]] inline double sum_in_lanes(c
   return (last[0] + last[2]) + (last[1] + last[3]);
 }
 
-[[gnu::target("avx2")]] inline void sums_for_avx2(double* to, const float* x, std::size_t n, std::size_t rows) {
+[[gnu::target("avx2,fma")]] inline void sums_for_avx2(double* to, const float* x, std::size_t n, std::size_t rows) {
   for (std::size_t row = 0; row != rows; ++row) to[row] = sum_in_lanes<32>(x + row * n, n);
 }
 [[gnu::target("avx512f")]] inline void sums_for_avx512(double* to, const float* x, std::size_t n, std::size_t rows) {
@@ -89,13 +93,15 @@ template <std::size_t Bytes> [[gnu::always_inline]] inline double sum_in_lanes(c
   constexpr std::size_t vectors = 8, ahead = 12;  // rows
   constexpr std::make_index_sequence<vectors> each;
   doubles::type sums[vectors] = {};
+  double one = 1;
+  __asm__("" : "+x"(one));
   for (std::size_t row = 0; row != rows; ++row, x += stride) {
     const float* const later = x + ahead * stride;
     __builtin_prefetch(later);
     __builtin_prefetch(later + 16);
     __builtin_prefetch(later + 32);
     __builtin_prefetch(later + 48);
-    add_floats<64>(sums, x, each);
+    add_floats<64>(sums, x, one, each);
   }
   const auto store = [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
     ((reinterpret_cast<doubles::unaligned*>(to)[I] = sums[I]), ...);
