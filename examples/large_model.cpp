@@ -52,23 +52,27 @@ struct memory {
   /// The rest: whole units, gathered for their layers, with their gradients, and some sums.
   std::size_t units() const { return all - parameters - gradients - state - activations; }
 };
-template <class Net, class Where, class Policy = collective::all_reduce<>> constexpr memory planned(const char* name) {
-  using plan = dp::memory_plan<dp::model<Net, Where>, dp::batch<8>, dp::optim::adam, Policy>;
+template <class Net, class Where, class Policy = collective::all_reduce<>, class Rule = dp::optim::adam>
+constexpr memory planned(const char* name) {
+  using plan = dp::memory_plan<dp::model<Net, Where>, dp::batch<8>, Rule, Policy>;
   return {name, plan::parameters, plan::gradients, plan::optimizer_state, plan::activations, plan::bytes};
 }
 
 using four_copies = dp::replicated<0, 1, 2, 3>;
 using four_shares = dp::fully_sharded<0, 1, 2, 3>;
 using four_kept = dp::spread<dp::mesh<dp::shares<4, (25 << 20), dp::gathered::kept>>, 0, 1, 2, 3>;
+using host_adam = dp::optim::on_host<dp::optim::adam>;
 constexpr memory plans[] = {
     planned<gpt2_kept, dp::cuda<0>>("1 place, without recomputed"),
     planned<gpt2, dp::cuda<0>>("1 place"),
+    planned<gpt2, dp::cuda<0>, collective::all_reduce<>, host_adam>("1 place, on_host"),
     planned<gpt2, dp::replicated<0, 1>, collective::sharded_all_reduce<>>("2, sharded_all_reduce"),
     planned<gpt2, dp::fully_sharded<0, 1>>("2, fully_sharded"),
     planned<gpt2, four_copies>("4, replicated"),
     planned<gpt2, four_copies, collective::sharded_all_reduce<>>("4, sharded_all_reduce"),
     planned<gpt2, four_kept>("4, gathered::kept"),
     planned<gpt2, four_shares>("4, fully_sharded"),
+    planned<gpt2, four_shares, collective::gather_units<>, host_adam>("4, fully_sharded, on_host"),
     planned<gpt2, dp::fully_sharded<0, 1, 2, 3, 4, 5, 6, 7>>("8, fully_sharded"),
 };
 
