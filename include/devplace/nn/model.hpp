@@ -65,11 +65,14 @@ class model<Net, Where, P> : public model_types<Net, Where, P>, public model_par
   using types = model_types<Net, Where, P>;
 
  public:
+  /// The types of batches and outputs (model_types).
+  ///@{
   using typename types::batch_placement_type;
   using typename types::input_extents;
   using typename types::input_type;
   using typename types::output_extents;
   using typename types::output_type;
+  ///@}
   /// The result of backward for a loader's batch.
   using gradient_type = gradients<Net, gradient_placement_t<Where>, P>;
 

@@ -10,10 +10,9 @@
 namespace devplace::optim {
 
 /// The rule whose state is saved for a rule: the rule itself, or the rule in on_host.
-///@{
 template <class Rule> struct saved_rule : std::type_identity<Rule> {};
+/// The member `type` of saved_rule.
 template <class Rule> using saved_rule_t = typename saved_rule<Rule>::type;
-///@}
 
 /// The whole state of an optimizer on the host, independent of its distribution over places. Checkpoints keep it.
 template <class Rule, class T> struct optimizer_state {

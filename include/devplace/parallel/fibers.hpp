@@ -89,11 +89,16 @@ class fibers {
 
 /// The axes of the mesh on which a model in shares lies: the places of this process along each axis.
 template <stores_shares Where> struct mesh_axes {
+  /// The backend of the places.
   using backend_type = placement_backend_t<Where>;
   /// Whether each process has one share; otherwise the places of a process have all shares.
   static constexpr bool shares_span = placement_traits<Where>::shares_over_processes;
+  /// Numbers of places of this process along the axes.
+  ///@{
   static constexpr std::size_t replicas = placement_traits<Where>::replica_count;
   static constexpr std::size_t shares = local_place_count<Where> / replicas;
+  ///@}
+  /// Whether processes have replicas of each other's shares.
   static constexpr bool replicas_span = devplace::spans_processes<Where> && !shares_span;
   /// Whether several places have the same share.
   static constexpr bool has_replicas = replicas != 1 || replicas_span;

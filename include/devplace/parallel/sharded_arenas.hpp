@@ -24,6 +24,8 @@ namespace devplace::parallel {
 /// whole models to and from the host.
 template <class Net, stores_shares Where, class P>
 struct sharded_arenas : runtime::model_state<typename precision_traits<P>::storage> {
+  /// The types of elements, places, replicas, shares and units, and the axes of the mesh.
+  ///@{
   using roles = precision_traits<P>;
   using parameter = typename roles::parameter;
   using backend_type = placement_backend_t<Where>;
@@ -31,6 +33,8 @@ struct sharded_arenas : runtime::model_state<typename precision_traits<P>::stora
   using shares_type = unit_shares<Net, Where, P>;
   using units = typename shares_type::units;
   using axes = mesh_axes<Where>;
+  ///@}
+  /// Number of places in this process.
   static constexpr std::size_t places = local_place_count<Where>;
 
   /// Allocates shares of zeros. All processes call it in their process_scope.
@@ -44,6 +48,7 @@ struct sharded_arenas : runtime::model_state<typename precision_traits<P>::stora
                                              std::span<const runtime::arena_sizes>(sizes));
   }
 
+  /// The ordinal of place k of this process.
   int ordinal(std::size_t k) const { return devplace::detail::mesh_of<Where>::ordinals[k]; }
   /// The share that place k of this process has.
   std::size_t rank_of(std::size_t k) const {
@@ -105,6 +110,7 @@ struct sharded_arenas : runtime::model_state<typename precision_traits<P>::stora
 
   /// Connects the places of one replica for predictions and copies. A trainer uses the communicator of its policy.
   decltype(axes::connect_shares(collective::all_reduce<>{}, "")) communicator;
+  /// The shares of all places along the axis.
   shares_type shares;
 };
 

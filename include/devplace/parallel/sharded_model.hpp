@@ -64,11 +64,14 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
   using whole_type = model<Net, cpu, P>;
 
  public:
+  /// The types of batches, outputs and parameters (model_types).
+  ///@{
   using typename types::batch_placement_type;
   using typename types::input_extents;
   using typename types::output_extents;
   using typename types::output_type;
   using typename types::value_type;
+  ///@}
   /// The run-time state.
   using state_type = parallel::sharded_state<Net, Where, P>;
 

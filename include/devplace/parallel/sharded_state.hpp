@@ -42,6 +42,8 @@ template <class T> struct add_functor {
 /// training, for their gradients. `Communicator`s connect the places along the axes of the mesh; all processes make the
 /// same calls.
 template <class Net, stores_shares Where, class P> struct sharded_state : sharded_arenas<Net, Where, P> {
+  /// The types of the arenas, and of gathered parameters and their gradients.
+  ///@{
   using base = sharded_arenas<Net, Where, P>;
   using typename base::axes;
   using typename base::backend_type;
@@ -51,6 +53,7 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
   using typename base::units;
   using working = typename roles::working;
   using gradient = typename roles::gradient;
+  ///@}
   using base::ordinal;
   using base::places;
   using base::rank_of;

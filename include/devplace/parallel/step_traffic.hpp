@@ -67,6 +67,7 @@ template <> struct step_traffic<void, void> {
   }
 
  protected:
+  /// Zeros, for this number of participants.
   constexpr explicit step_traffic(std::size_t n) : participants(n) {}
 };
 

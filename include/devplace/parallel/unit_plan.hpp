@@ -22,9 +22,11 @@ namespace devplace {
 
 namespace parallel {
 
-/// Numbers of elements: trained, all, and from the first to the last master (unit::masters).
+/// Numbers of elements of units.
 struct unit_sizes {
-  std::size_t trained = 0, all = 0, masters = 0;
+  std::size_t trained = 0;  ///< of trained parameters
+  std::size_t all = 0;      ///< of all parameters
+  std::size_t masters = 0;  ///< of unit::masters
 };
 
 namespace detail {
@@ -33,6 +35,7 @@ namespace detail {
 /// link without parameters belongs to the unit before, and so does a link whose parameters the link before reads.
 template <class Net, class Where, class P> struct network_units {
  private:
+  static constexpr bool on_devices = !std::is_same_v<placement_backend_t<Where>, backend::cpu>;
   /// Whether layers read parameters in two types.
   static constexpr bool has_masters =
       !std::is_same_v<typename precision_traits<P>::parameter, typename precision_traits<P>::working>;
@@ -105,8 +108,7 @@ template <class Net, class Where, class P> struct network_units {
   /// Number of units whose parameters, or gradients, a place has at a time: on devices the next unit is gathered, and
   /// the gradients of the last one are reduced, while a unit computes.
   ///@{
-  static constexpr std::size_t gradient_slots =
-      size > 1 && !std::is_same_v<placement_backend_t<Where>, backend::cpu> ? 2 : 1;
+  static constexpr std::size_t gradient_slots = size != 1 && on_devices ? 2 : 1;
   static constexpr std::size_t parameter_slots = placement_traits<Where>::keeps_units ? size : gradient_slots;
   ///@}
   /// Whether the parameters of unit `u` stay in memory from forward to backward.
@@ -137,16 +139,17 @@ template <class Net, class Where, class P> struct network_units {
 
 }  // namespace detail
 
-/// A share in a place's arenas: where it begins there, and its elements in the arenas of a whole model.
+/// A place's share of a unit.
 struct share_of_unit {
-  std::size_t at;
-  bucket whole;
+  std::size_t at;  ///< its first element in the place's arenas
+  bucket whole;    ///< its elements in the arenas of a whole model
 };
 
 /// The shares of the participants of a model on `Where`. In a place's arenas follow the shares of all units' trained
 /// parameters, and then those of their frozen parameters.
 template <class Net, class Where, class P> class unit_shares {
  public:
+  /// The units of the network.
   using units = detail::network_units<Net, Where, P>;
 
   /// Number of trained and of frozen elements in the shares of participant `rank`. The first participant has most.
@@ -157,10 +160,9 @@ template <class Net, class Where, class P> class unit_shares {
   static constexpr std::size_t frozen(std::size_t participants, std::size_t rank) {
     return frozen_before(units::size, participants, rank);
   }
-  ///@}
-
   std::size_t trained(std::size_t rank) const { return trained(row_ - 1, rank); }
   std::size_t frozen(std::size_t rank) const { return frozen(row_ - 1, rank); }
+  ///@}
 
   /// For `participants` participants. Allocates.
   explicit unit_shares(std::size_t participants) : row_(participants + 1), begins_(2 * units::size * row_) {
