@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Defects planted in the training of models in shares: each of them must change parameters. The tests that compare bits
-// with those of replicated models would otherwise prove nothing.
+// Defects planted in the training of models in shares and of recomputed layers: each of them must change parameters.
+// The tests that compare bits with those of replicated models, or of layers that are not recomputed, would otherwise
+// prove nothing.
 
 #include <concepts>
 #include <cstddef>
@@ -10,12 +11,14 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <devplace/fully_sharded.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/linear.hpp>
+#include <devplace/nn/recomputed.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/ops/for_each.hpp>
@@ -114,6 +117,32 @@ template <bool OfBatch> struct mask {
   }
 };
 
+/// A layer that drops every second sample, from the first or the second on, as the number of the pass says, or with the
+/// defect the number of calls of forward. Backward drops those of the last forward.
+template <bool OfPass> struct changing_mask {
+  template <class In> using output = In;
+  static constexpr nn::keep keeps = nn::keep::nothing;
+  static void forward(const auto& c) { mask<true>::apply(at(c, OfPass ? c.key.step : ++calls), c.output, c.input); }
+  static void backward(const auto& c) {
+    mask<true>::apply(at(c, OfPass ? c.key.step : calls), c.input_gradient, c.output_gradient);
+  }
+  static inline std::size_t calls = 0;
+
+ private:
+  /// Stands for the call `c` with another first sample.
+  template <class Call> struct shifted_call {
+    using backend_type = typename Call::backend_type;
+    int place;
+    struct {
+      std::size_t first_sample;
+    } key;
+    int ordinal() const { return place; }
+  };
+  template <class Call> static shifted_call<Call> at(const Call& c, std::size_t first_sample) {
+    return {c.ordinal(), {first_sample}};
+  }
+};
+
 template <class Mask>
 using net_with = nn::sequential<nn::linear<6, 8>, nn::relu, Mask, nn::linear<8, 8>, nn::linear<8, 8>, nn::linear<8, 3>>;
 using net = net_with<nn::dropout<std::ratio<1, 5>>>;
@@ -151,4 +180,15 @@ TEST_CASE("a mask that ignores the place changes the parameters of models in sha
   const auto expected = train<net_with<mask<true>>, dp::replicated<0, 1, 2>>(collective::all_reduce<>{});
   CHECK((train<net_with<mask<true>>, three>(policy) == expected));
   CHECK((train<net_with<mask<false>>, three>(policy) != expected));
+}
+
+TEST_CASE("a mask that changes in the second forward of recomputed layers changes the parameters", "[train]") {
+  const auto trained = []<class Mask>(Mask) {
+    return std::pair{train<net_with<nn::sequential<nn::linear<8, 8>, Mask>>, dp::cuda<0>>(collective::all_reduce<>{}),
+                     train<net_with<nn::recomputed<nn::linear<8, 8>, Mask>>, dp::cuda<0>>(collective::all_reduce<>{})};
+  };
+  const auto [kept, recomputed] = trained(changing_mask<true>{});
+  CHECK((kept == recomputed));
+  const auto [kept_with_defect, recomputed_with_defect] = trained(changing_mask<false>{});
+  CHECK((kept_with_defect != recomputed_with_defect));
 }

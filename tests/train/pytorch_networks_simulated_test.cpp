@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <devplace/fully_sharded.hpp>
 #include <devplace/optim/adam.hpp>
 
+#include "parallel/nine_devices.hpp"
 #include "train/pytorch_networks.hpp"
 #include "train/pytorch_training.hpp"
 
@@ -35,4 +37,13 @@ TEST_CASE("200 steps with attention, sigmoid and smoothed labels follow PyTorch'
 TEST_CASE("200 steps with Adam on three places follow PyTorch's losses", "[train]") {
   dp::test::follow_pytorch<on_three, double>("adam", dp::test::reference_run_adam,
                                              dp::optim::adam{.learning_rate = 1e-3}, 1e-10);
+}
+
+TEST_CASE("200 steps with Adam in shares and on a mesh follow PyTorch's losses", "[train]") {
+  const auto follow = []<class Where>(Where) {
+    dp::test::follow_pytorch<Where, double>("adam", dp::test::reference_run_adam,
+                                            dp::optim::adam{.learning_rate = 1e-3}, 1e-10);
+  };
+  follow(dp::spread<dp::mesh<dp::shares<9, 1>>, 8, 7, 6, 5, 4, 3, 2, 1, 0>{});
+  follow(dp::spread<dp::mesh<dp::replicas<3>, dp::shares<3, 1>>, 0, 1, 2, 3, 4, 5, 6, 7, 8>{});
 }
