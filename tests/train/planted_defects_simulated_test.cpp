@@ -40,7 +40,7 @@ namespace {
 enum class defect : unsigned char {
   none,
   unit_not_gathered,
-  unit_gathered_once,  // not again for backward
+  unit_gathered_once,  // for forward, and not for backward
   gradients_not_reduced,
   gradients_reduced_twice,
   sums_not_reduced,

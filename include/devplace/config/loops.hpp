@@ -22,7 +22,8 @@
 /// allows. (g++ 12 drops its own __builtin_assoc_barrier in loops that it vectorises.)
 #if (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)) && !defined(__CUDA_ARCH__)
   #define DEVPLACE_AS_WRITTEN(...) (::devplace::detail::opaque(__VA_ARGS__))
-  /// The same for the value of a variable, which may be a vector.
+  /// Keeps the compiler from reassociating an expression with operations on the value of a variable, which may be a
+  /// vector.
   #define DEVPLACE_KEEP_AS_WRITTEN(variable) __asm__("" : "+m"(variable))
 namespace devplace::detail {
 template <class T> inline T opaque(T x) {

@@ -126,7 +126,7 @@ template <class Engine = direct, class Buckets = buckets<>> struct sharded_all_r
 template <class Engine = direct> struct gather_units {
   /// The engine of the collectives.
   using engine_type = Engine;
-  /// Not used: the units belong to the model's placement.
+  /// Required of every policy; the model's placement divides the gradients into units instead.
   using bucket_sizes = buckets<>;
   /// Whether every place runs the optimizer.
   static constexpr bool every_place_updates = true;

@@ -14,8 +14,9 @@ inline constexpr std::size_t dyn = static_cast<std::size_t>(-1);
 /// An axis of `Count` places that divide the batch and hold copies of the parameters; `dyn` for processes.
 template <std::size_t Count> struct replicas {};
 
-/// What places do with the gathered parameters of a unit after its forward pass: give them up, and gather them again
-/// for backward, or keep them until then, which moves two thirds of the bytes but needs memory for all parameters.
+/// Whether places keep the gathered parameters of a unit from its forward pass to its backward pass. `given_up`: their
+/// memory is used for the next unit, and backward gathers the parameters again. `kept`: a step moves two thirds of the
+/// bytes, but each place needs memory for all parameters.
 enum class gathered : unsigned char { given_up, kept };
 
 /// An axis of `Count` places that divide the batch, and of which each stores a share of every unit of parameters,

@@ -20,8 +20,8 @@ struct clip_factor {};
 
 namespace devplace::runtime {
 
-/// The integers from which a norm is computed: the bits of the largest magnitude, and the digits of the sum of squares.
-/// Those of several places are reduced by their maximum and by their sum.
+/// Number of integers from which a norm is computed: the bits of the largest magnitude, and two digits of the sum of
+/// squares. For gradients on several places, the maximum of the bits and the sums of the digits give the whole norm.
 inline constexpr std::size_t norm_integers = 3;
 DEVPLACE_HD inline square_sum stored_digits(const std::int64_t* integers) {
   return {static_cast<std::uint64_t>(integers[1]), static_cast<std::uint64_t>(integers[2])};
