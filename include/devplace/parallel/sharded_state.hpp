@@ -159,27 +159,27 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
 
   /// Parameters of a layer that reads them in the optimizer's type.
   struct masters {
-    std::size_t unit, first;  ///< the first one, in the gathered unit
+    std::size_t first;  ///< the first one, in the gathered unit
     bool trained;
     std::vector<std::size_t> begins;  ///< the boundaries of the places' shares, counted from `first` on
   };
   void add_masters(std::size_t u, std::size_t first, std::size_t count) {
     const std::size_t trained = units::at(u).trained.count;
     const bool is_trained = first < trained;
-    masters& part = master_parts_.emplace_back(masters{u, first, is_trained, {}});
+    masters& part = master_parts_[u].emplace_back(masters{first, is_trained, {}});
     const std::size_t from = is_trained ? first : first - trained;
     for (const std::size_t begin : is_trained ? shares.trained_begins(u) : shares.frozen_begins(u))
       part.begins.push_back(std::clamp(begin, from, from + count) - from);
   }
 
   working* gathered_data(std::size_t k, std::size_t u) const {
-    return static_cast<working*>(gathered_[k].data()) + units::begin_of_slot(u).all;
+    return static_cast<working*>(gathered_[k].data()) + units::begins_of_slots[u].all;
   }
   parameter* master_data(std::size_t k, std::size_t u) const {
-    return static_cast<parameter*>(masters_[k].data()) + units::begin_of_slot(u).masters;
+    return static_cast<parameter*>(masters_[k].data()) + units::begins_of_slots[u].masters;
   }
   gradient* gradient_data(std::size_t k, std::size_t u) const {
-    return static_cast<gradient*>(gradients_[k].data()) + units::begin_of_slot(u).trained;
+    return static_cast<gradient*>(gradients_[k].data()) + units::begins_of_slots[u].trained;
   }
   std::array<gradient*, places> gradients_of(std::size_t u) const {
     std::array<gradient*, places> buffers;
@@ -194,8 +194,7 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
     gather_part(
         u, shares.frozen_begins(u), at.trained.count, [&](std::size_t rank) { return shares.frozen_share(u, rank); },
         f);
-    for (const masters& part : master_parts_)
-      if (part.unit == u) gather_masters(part, f);
+    for (const masters& part : master_parts_[u]) gather_masters(u, part, f);
   }
   /// For a part of a unit, which begins at element `first` of the gathered unit.
   void gather_part(std::size_t u, std::span<const std::size_t> begins, std::size_t first, const auto& share_of,
@@ -211,16 +210,15 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
     }
     f(std::span<working* const>(buffers), begins);
   }
-  void gather_masters(const masters& part, const auto& f) {
-    const unit at = units::at(part.unit);
-    const auto begins_of_unit = part.trained ? shares.trained_begins(part.unit) : shares.frozen_begins(part.unit);
+  void gather_masters(std::size_t u, const masters& part, const auto& f) {
+    const unit at = units::at(u);
+    const auto begins_of_unit = part.trained ? shares.trained_begins(u) : shares.frozen_begins(u);
     const std::size_t first_of_layer = part.first - (part.trained ? 0 : at.trained.count);
     std::array<parameter*, places> buffers;
     for (std::size_t k = 0; k != places; ++k) {
       const std::size_t rank = rank_of(k), begin = part.begins[rank], count = part.begins[rank + 1] - begin;
-      const share_of_unit share =
-          part.trained ? shares.trained_share(part.unit, rank) : shares.frozen_share(part.unit, rank);
-      buffers[k] = master_data(k, part.unit) + (part.first - at.masters.first);
+      const share_of_unit share = part.trained ? shares.trained_share(u, rank) : shares.frozen_share(u, rank);
+      buffers[k] = master_data(k, u) + (part.first - at.masters.first);
       if (count != 0)
         devplace::detail::copy_within<backend_type>(
             ordinal(k), buffers[k] + begin,
@@ -233,7 +231,7 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
   blocks gathered_;   ///< parameters of the units in slots
   blocks masters_;    ///< their masters (unit::masters)
   blocks gradients_;  ///< their gradients
-  std::vector<masters> master_parts_;
+  std::array<std::vector<masters>, units::size> master_parts_;
 };
 
 }  // namespace devplace::parallel

@@ -101,6 +101,11 @@ template <class Net, class Where, class P> struct network_units {
     }
     return sum;
   }
+  /// The sizes of the first slots for gradients and for parameters.
+  static constexpr unit_sizes first_of_slots(std::size_t gradients, std::size_t parameters) {
+    const unit_sizes of_parameters = sum_of_slots(parameters, parameter_slots);
+    return {sum_of_slots(gradients, gradient_slots).trained, of_parameters.all, of_parameters.masters};
+  }
 
  public:
   static constexpr std::size_t size = list.count;
@@ -113,14 +118,15 @@ template <class Net, class Where, class P> struct network_units {
   ///@}
   /// Whether the parameters of unit `u` stay in memory from forward to backward.
   static constexpr bool stays(std::size_t u) { return u + parameter_slots >= size; }
-  /// Where unit `u` begins in the memory for units, or for `u` = `size` the sizes of this memory. Units `slot`, `slot +
-  /// slots`, `slot + 2 slots` and so on share a slot.
-  static constexpr unit_sizes begin_of_slot(std::size_t u) {
-    const unit_sizes parameters = sum_of_slots(u == size ? parameter_slots : u % parameter_slots, parameter_slots);
-    const unit_sizes gradients = sum_of_slots(u == size ? gradient_slots : u % gradient_slots, gradient_slots);
-    return {gradients.trained, parameters.all, parameters.masters};
-  }
-  static constexpr unit_sizes in_slots = begin_of_slot(size);
+  /// Where each unit begins in the memory for units. Units `slot`, `slot + slots`, `slot + 2 slots` and so on share a
+  /// slot.
+  static constexpr std::array<unit_sizes, size> begins_of_slots = [] {
+    std::array<unit_sizes, size> begins{};
+    for (std::size_t u = 0; u != size; ++u) begins[u] = first_of_slots(u % gradient_slots, u % parameter_slots);
+    return begins;
+  }();
+  /// The sizes of the memory for units.
+  static constexpr unit_sizes in_slots = first_of_slots(gradient_slots, parameter_slots);
   /// The largest number of elements, and of trained elements, of a unit.
   ///@{
   static constexpr std::size_t largest = sum_of_slots(1, 1).all;
@@ -155,63 +161,60 @@ template <class Net, class Where, class P> class unit_shares {
   /// Number of trained and of frozen elements in the shares of participant `rank`. The first participant has most.
   ///@{
   static constexpr std::size_t trained(std::size_t participants, std::size_t rank) {
-    return trained_before(units::size, participants, rank);
+    std::size_t sum = 0;
+    for (std::size_t u = 0; u != units::size; ++u) sum += size_of_share(units::at(u).trained.count, participants, rank);
+    return sum;
   }
   static constexpr std::size_t frozen(std::size_t participants, std::size_t rank) {
-    return frozen_before(units::size, participants, rank);
+    std::size_t sum = 0;
+    for (std::size_t u = 0; u != units::size; ++u) sum += size_of_share(units::at(u).frozen.count, participants, rank);
+    return sum;
   }
-  std::size_t trained(std::size_t rank) const { return trained(row_ - 1, rank); }
-  std::size_t frozen(std::size_t rank) const { return frozen(row_ - 1, rank); }
+  std::size_t trained(std::size_t rank) const { return at_[units::size * row_ + rank]; }
+  std::size_t frozen(std::size_t rank) const { return at_[2 * units::size * row_ + rank] - trained(rank); }
   ///@}
 
   /// For `participants` participants. Allocates.
-  explicit unit_shares(std::size_t participants) : row_(participants + 1), begins_(2 * units::size * row_) {
-    for (std::size_t u = 0; u != units::size; ++u)
-      for (std::size_t rank = 0; rank != row_; ++rank) {
-        begins_[2 * u * row_ + rank] = share_begin(units::at(u).trained.count, participants, rank);
-        begins_[(2 * u + 1) * row_ + rank] = share_begin(units::at(u).frozen.count, participants, rank);
-      }
+  explicit unit_shares(std::size_t participants)
+      : row_(participants + 1), begins_(2 * units::size * row_), at_(begins_.size() + row_) {
+    for (std::size_t i = 0; i != 2 * units::size; ++i) {
+      const unit of = units::at(i % units::size);
+      const std::size_t count = (i < units::size ? of.trained : of.frozen).count;
+      for (std::size_t rank = 0; rank != row_; ++rank)
+        begins_[i * row_ + rank] = share_begin(count, participants, rank);
+      for (std::size_t rank = 0; rank != participants; ++rank)
+        at_[(i + 1) * row_ + rank] = at_[i * row_ + rank] + size_of_share(count, participants, rank);
+    }
   }
 
   /// The boundaries of the participants' shares of unit `u`, counted from the unit's first element.
   ///@{
-  std::span<const std::size_t> trained_begins(std::size_t u) const { return {begins_.data() + 2 * u * row_, row_}; }
-  std::span<const std::size_t> frozen_begins(std::size_t u) const {
-    return {begins_.data() + (2 * u + 1) * row_, row_};
-  }
+  std::span<const std::size_t> trained_begins(std::size_t u) const { return {begins_.data() + u * row_, row_}; }
+  std::span<const std::size_t> frozen_begins(std::size_t u) const { return trained_begins(units::size + u); }
   ///@}
   /// Participant `rank`'s share of unit `u`; the frozen parameters of a whole model follow all trained ones.
   ///@{
   share_of_unit trained_share(std::size_t u, std::size_t rank) const {
-    return {trained_before(u, row_ - 1, rank), elements(trained_begins(u), rank, units::at(u).trained.first)};
+    return share(u, rank, units::at(u).trained.first);
   }
   share_of_unit frozen_share(std::size_t u, std::size_t rank) const {
-    return {
-        trained(row_ - 1, rank) + frozen_before(u, row_ - 1, rank),
-        elements(frozen_begins(u), rank, runtime::network_plan<Net>::parameter_elements + units::at(u).frozen.first)};
+    return share(units::size + u, rank, runtime::network_plan<Net>::parameter_elements + units::at(u).frozen.first);
   }
   ///@}
 
  private:
-  static bucket elements(std::span<const std::size_t> begins, std::size_t rank, std::size_t first) {
-    return {first + begins[rank], begins[rank + 1] - begins[rank]};
+  share_of_unit share(std::size_t i, std::size_t rank, std::size_t first) const {
+    const std::size_t* const begins = begins_.data() + i * row_;
+    return {at_[i * row_ + rank], {first + begins[rank], begins[rank + 1] - begins[rank]}};
   }
   static constexpr std::size_t size_of_share(std::size_t count, std::size_t participants, std::size_t rank) {
     return share_begin(count, participants, rank + 1) - share_begin(count, participants, rank);
   }
-  static constexpr std::size_t trained_before(std::size_t u, std::size_t participants, std::size_t rank) {
-    std::size_t sum = 0;
-    for (std::size_t i = 0; i != u; ++i) sum += size_of_share(units::at(i).trained.count, participants, rank);
-    return sum;
-  }
-  static constexpr std::size_t frozen_before(std::size_t u, std::size_t participants, std::size_t rank) {
-    std::size_t sum = 0;
-    for (std::size_t i = 0; i != u; ++i) sum += size_of_share(units::at(i).frozen.count, participants, rank);
-    return sum;
-  }
 
   std::size_t row_;
-  std::vector<std::size_t> begins_;  ///< for each unit a row of its trained and a row of its frozen parameters
+  // Rows for the trained parameters of each unit, and then for the frozen parameters of each unit.
+  std::vector<std::size_t> begins_;  ///< boundaries of the shares
+  std::vector<std::size_t> at_;  ///< where the shares begin in the participants' arenas; the last row: where they end
 };
 
 }  // namespace parallel
