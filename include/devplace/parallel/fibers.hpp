@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -41,8 +40,6 @@ class fibers {
     }
   }
 
-  /// The place of index `j` on fiber `i`.
-  static constexpr std::size_t place(std::size_t i, std::size_t j) { return i * Next + j * Stride; }
   /// Number of participants of each fiber, and the first one in this process.
   ///@{
   int size() const { return communicators_[0].size(); }
@@ -78,6 +75,8 @@ class fibers {
   }
 
  private:
+  /// Returns the place of index `j` on fiber `i`.
+  static constexpr std::size_t place(std::size_t i, std::size_t j) { return i * Next + j * Stride; }
   template <class T> static pointers<T> of(std::size_t i, std::span<T* const> buffers) {
     pointers<T> own;
     for (std::size_t j = 0; j != Length; ++j) own[j] = buffers[place(i, j)];

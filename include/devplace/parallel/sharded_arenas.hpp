@@ -55,12 +55,12 @@ struct sharded_arenas : runtime::model_state<typename precision_traits<P>::stora
     return static_cast<std::size_t>(communicator.first_rank()) + k % axes::shares;
   }
 
-  /// Calls f(k, share) for all shares of this process's places; `Frozen`: of frozen parameters, too.
-  template <bool Frozen = true> void for_each_share(const auto& f) const {
+  /// Calls f(k, share) for the shares of this process's places, of trained and of frozen parameters.
+  void for_each_share(const auto& f) const {
     for (std::size_t k = 0; k != places; ++k)
       for (std::size_t u = 0; u != units::size; ++u) {
         f(k, shares.trained_share(u, rank_of(k)));
-        if constexpr (Frozen) f(k, shares.frozen_share(u, rank_of(k)));
+        f(k, shares.frozen_share(u, rank_of(k)));
       }
   }
 

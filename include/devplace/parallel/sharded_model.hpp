@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/base/divided_up.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/base/refusal.hpp>
