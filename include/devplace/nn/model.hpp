@@ -99,17 +99,11 @@ class model<Net, Where, P> : public model_types<Net, Where, P>, public model_par
   /// of any layout. On several places it is either split or replicated; every place computes all of a replicated batch.
   /// The outputs have the batch's placement and split.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
-    if constexpr (detail::is_expression_type<Batch>) {
-      return predict(evaluated(samples));
-    } else if constexpr (runtime::accepts_batch<model, Batch, true>()) {
+    return runtime::predicted<model, true>(samples, [&](auto& outputs, const auto& batch) {
       plan::template compile_layers<backend_type, typename plan::template first_element<P>, P, false>(
           typename plan::indices{});
-      auto outputs = output_for(samples);
-      runtime::predict_tiles<model>(*live(), outputs, samples);
-      return outputs;
-    } else {
-      return runtime::rejected<typical_output>();
-    }
+      runtime::predict_tiles<model>(*live(), outputs, batch);
+    });
   }
   /// Calls predict: `model(x)`.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {
@@ -142,7 +136,7 @@ class model<Net, Where, P> : public model_types<Net, Where, P>, public model_par
       auto& state = *live();
       const runtime::sole_use use(state);
       nn::saved<Net, Where, P, typename batch_type::placement_type, held> saved(state_);
-      auto output = output_for(batch);
+      auto output = runtime::outputs_for<model>(batch);
       runtime::renew_working_copies<backend_type>(state);
       const nn::random_key key{state.seed, state.step++, 0, 0};
       runtime::for_each_replica<backend_type>(state, local_place_count<Where>, [&](std::size_t k) {
@@ -156,7 +150,7 @@ class model<Net, Where, P> : public model_types<Net, Where, P>, public model_par
       return nn::forward_result<decltype(output), decltype(saved)>{std::move(output), std::move(saved)};
     } else {
       using saved_type = nn::saved<Net, Where, P, batch_placement_type, nn::detail::nothing>;
-      return runtime::rejected<nn::forward_result<typical_output, saved_type>>();
+      return runtime::rejected<nn::forward_result<runtime::typical_outputs<model>, saved_type>>();
     }
   }
 
@@ -190,7 +184,7 @@ class model<Net, Where, P> : public model_types<Net, Where, P>, public model_par
       nn::detail::divide_by_weights(dx, loss);
       return nn::backward_result<decltype(lease), decltype(dx)>{std::move(lease), std::move(dx)};
     } else {
-      return runtime::rejected<nn::backward_result<gradient_type, typical_output>>();
+      return runtime::rejected<nn::backward_result<gradient_type, runtime::typical_outputs<model>>>();
     }
   }
 
@@ -211,14 +205,7 @@ class model<Net, Where, P> : public model_types<Net, Where, P>, public model_par
 
  private:
   friend struct nn::detail::model_access;
-  using typical_output = tensor<output_type, decltype(runtime::batch_extents<output_extents>(0)), batch_placement_type>;
   explicit model(std::shared_ptr<typename base::state_type> state) : base(std::move(state)) {}
-
-  /// Returns uninitialised outputs with the batch's placement and split.
-  template <class Batch> DEVPLACE_CONFIGURED static auto output_for(const Batch& samples) {
-    return detail::make_like<output_type, typename Batch::placement_type>(
-        runtime::batch_extents<output_extents>(samples.extent(0)), samples);
-  }
 };
 
 namespace detail {

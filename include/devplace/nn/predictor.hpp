@@ -77,17 +77,8 @@ template <class Net, placement Where, precision P = float> class predictor {
 
   /// Returns the outputs for a batch, as `model::predict`; allocates them.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
-    if constexpr (detail::is_expression_type<Batch>) {
-      return predict(evaluated(samples));
-    } else if constexpr (runtime::accepts_batch<predictor, Batch, true>()) {
-      auto outputs = detail::make_like<output_type, typename Batch::placement_type>(
-          runtime::batch_extents<output_extents>(samples.extent(0)), samples);
-      predict_into(outputs, samples);
-      return outputs;
-    } else {
-      return runtime::rejected<
-          tensor<output_type, decltype(runtime::batch_extents<output_extents>(0)), batch_placement_type>>();
-    }
+    return runtime::predicted<predictor, true>(samples,
+                                               [&](auto& outputs, const auto& batch) { predict_into(outputs, batch); });
   }
   /// Calls predict: `predictor(x)`.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {

@@ -127,17 +127,8 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
   /// Returns the outputs for a batch, as a replicated model does. The batch is [n, input extents...], split over the
   /// places. Each place computes its whole part at once, because every pass moves all parameters between the places.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
-    if constexpr (detail::is_expression_type<Batch>) {
-      return predict(evaluated(samples));
-    } else if constexpr (runtime::accepts_batch<model, Batch, false>()) {
-      auto outputs = detail::make_like<output_type, typename Batch::placement_type>(
-          runtime::batch_extents<output_extents>(samples.extent(0)), samples);
-      predict_into(outputs, samples);
-      return outputs;
-    } else {
-      return runtime::rejected<
-          tensor<output_type, decltype(runtime::batch_extents<output_extents>(0)), batch_placement_type>>();
-    }
+    return runtime::predicted<model, false>(samples,
+                                            [&](auto& outputs, const auto& batch) { predict_into(outputs, batch); });
   }
   /// Calls predict: `model(x)`.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {

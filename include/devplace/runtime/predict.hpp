@@ -9,8 +9,10 @@
 
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/error.hpp>
+#include <devplace/config.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
+#include <devplace/ops/detail/operand.hpp>
 #include <devplace/ops/planning.hpp>
 #include <devplace/place/algebra.hpp>
 #include <devplace/runtime/batch.hpp>
@@ -128,6 +130,13 @@ template <class Model, class Output, class Batch> void check_output(Output& outp
     devplace::detail::require_same_split("predict_into", output, samples);
 }
 
+/// The type of the outputs for the usual batch of `Model`.
+template <class Model>
+using typical_outputs = tensor<typename Model::output_type, decltype(batch_extents<typename Model::output_extents>(0)),
+                               typename Model::batch_placement_type>;
+
+inline namespace DEVPLACE_CONFIGURATION {
+
 /// Computes the outputs of `Model` for `samples` in tiles of `tile` rows on each place. `tile` 0 means tile_rows, but
 /// at most the number of samples.
 template <class Model, class State, class Output, class Batch>
@@ -140,6 +149,25 @@ void predict_tiles(State& state, Output& outputs, const Batch& samples, std::siz
         state.replicas[k], state.workspaces, tile, devplace::detail::erased_local_view(outputs, k),
         devplace::detail::erased_local_view(samples, k));
   });
+}
+
+/// Returns uninitialised outputs of `Model` for a batch, with the batch's placement and split.
+template <class Model, class Batch> auto outputs_for(const Batch& samples) {
+  return devplace::detail::make_like<typename Model::output_type, typename Batch::placement_type>(
+      batch_extents<typename Model::output_extents>(samples.extent(0)), samples);
+}
+/// Returns the outputs of `Model` for a batch, which may be an expression; calls compute(outputs, samples) to write
+/// them. `Whole` also permits a batch that is replicated over the places.
+template <class Model, bool Whole, class Batch> auto predicted(const Batch& samples, const auto& compute) {
+  if constexpr (devplace::detail::is_expression_type<Batch>) {
+    return predicted<Model, Whole>(evaluated(samples), compute);
+  } else if constexpr (accepts_batch<Model, Batch, Whole>()) {
+    auto outputs = outputs_for<Model>(samples);
+    compute(outputs, samples);
+    return outputs;
+  } else {
+    return rejected<typical_outputs<Model>>();
+  }
 }
 
 /// Checks the user's arguments and computes the outputs.
@@ -155,4 +183,5 @@ void predict_into(State& state, Output& outputs, const Batch& samples, std::size
   }
 }
 
+}  // namespace DEVPLACE_CONFIGURATION
 }  // namespace devplace::runtime
