@@ -104,7 +104,7 @@ template <class Net, placement Where, precision P = float> class predictor {
  private:
   friend struct detail::predictor_access;
 
-  predictor(std::size_t tile, model_type&& own) : model_(std::move(own)), tile_(tile) {
+  DEVPLACE_CONFIGURED predictor(std::size_t tile, model_type&& own) : model_(std::move(own)), tile_(tile) {
     auto& state = access::live(model_);
     detail::naming_bad_alloc("the predictor's memory", [&] {
       runtime::for_each_replica<backend_type>(state, local_place_count<Where>, [&](std::size_t k) {
@@ -122,7 +122,7 @@ template <class Net, placement Where, precision P = float> class predictor {
     return 0;
   }
   /// Returns the model itself if nothing else shares its memory, else a copy.
-  static model_type unshared(model_type&& from) {
+  DEVPLACE_CONFIGURED static model_type unshared(model_type&& from) {
     const auto state = from.shared_state();
     if (state.use_count() > 2) return to<Where>(std::as_const(from));  // owners besides `state` and the model
     runtime::wait_for_model<backend_type>(*state);
@@ -130,7 +130,7 @@ template <class Net, placement Where, precision P = float> class predictor {
     return std::move(from);
   }
   /// Makes a model of zeros, calls `fill` to write its parameters, and returns the model.
-  template <class Fill> static model_type filled(const Fill& fill) {
+  template <class Fill> DEVPLACE_CONFIGURED static model_type filled(const Fill& fill) {
     using mesh = detail::mesh_of<Where>;
     using plan = runtime::network_plan<Net>;
     auto own = detail::naming_bad_alloc("the predictor's parameters", [] {

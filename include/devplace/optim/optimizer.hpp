@@ -110,7 +110,7 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
   static constexpr bool on_first_place = std::is_same_v<Who, optim::on_first_place>;
   static constexpr bool on_host = optim::updates_on_host<Rule, backend_type>;
   using state_backend = std::conditional_t<on_host, backend::pinned, backend_type>;
-  using host_update = optim::detail::host_update<T, backend_type, options::count>;
+  using host_update = optim::detail::host_update<T, options::count>;
   /// On the host one update serves all replicas.
   static constexpr std::size_t updating_places = on_first_place || (on_host && !has_shares) ? 1 : places;
   static constexpr bool updates_replicas = !has_shares && !(on_first_place && (places != 1 || spans_processes<Where>));
@@ -144,8 +144,8 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
       if (states_[k][0].steps.data() == nullptr) continue;
       if constexpr (!options::none) tables_[k] = options::template table<state_backend>(mesh::ordinals[k]);
       if constexpr (on_host)
-        hosts_[k] =
-            std::make_unique<host_update>(std::span(mesh::ordinals), k, has_shares || on_first_place, states_[k]);
+        hosts_[k] = std::make_unique<host_update>(here<backend_type>{}, std::span(mesh::ordinals), k,
+                                                  has_shares || on_first_place, states_[k]);
     }
     // A device whose failure was not thrown yet has skipped the initialisation.
     detail::wait_for_replicas<backend_type>(mesh::ordinals);
@@ -196,7 +196,8 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
       if constexpr (on_host)
         for (std::size_t k = 0; k < updating_places; ++k) {
           if (hosts_[k] != nullptr)
-            hosts_[k]->template update<options>(rule_, state, states_[k], tables_[k], divide, factors[k], steps_);
+            hosts_[k]->template update<options, backend_type>(rule_, state, states_[k], tables_[k], divide, factors[k],
+                                                              steps_);
         }
       else
         runtime::for_each_replica<backend_type>(state, updating_places, [&](std::size_t k) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/config.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/placement.hpp>
 
@@ -104,14 +105,14 @@ template <stores_shares Where> struct mesh_axes {
 
   /// Connect the places along an axis. All processes call it in their process_scope.
   ///@{
-  template <class Policy> static auto connect_shares(const Policy& policy, const char* caller) {
+  template <class Policy> DEVPLACE_CONFIGURED static auto connect_shares(const Policy& policy, const char* caller) {
     if constexpr (replicas == 1)
       return connect<backend_type, shares_span>(policy, devplace::detail::mesh_of<Where>::ordinals, caller);
     else
       return fibers<backend_type, false, replicas, shares, shares, 1, Policy>(
           policy, devplace::detail::mesh_of<Where>::ordinals, caller);
   }
-  template <class Policy> static auto connect_replicas(const Policy& policy, const char* caller) {
+  template <class Policy> DEVPLACE_CONFIGURED static auto connect_replicas(const Policy& policy, const char* caller) {
     if constexpr (has_replicas)
       return fibers<backend_type, replicas_span, shares, replicas, 1, shares, Policy>(
           policy, devplace::detail::mesh_of<Where>::ordinals, caller);
@@ -123,4 +124,23 @@ template <stores_shares Where> struct mesh_axes {
   struct nothing {};
 };
 
+inline namespace DEVPLACE_CONFIGURATION {
+
+/// The communicators of all axes of the mesh on which a model in shares lies.
+template <stores_shares Where, class Policy> struct mesh_communicators {
+  /// The types of the communicators.
+  ///@{
+  using shares_type = decltype(mesh_axes<Where>::connect_shares(std::declval<const Policy&>(), ""));
+  using replicas_type = decltype(mesh_axes<Where>::connect_replicas(std::declval<const Policy&>(), ""));
+  ///@}
+  shares_type shares;      ///< along the axis of shares
+  replicas_type replicas;  ///< along the axis of replicas
+
+  /// Connects the places. All processes call it in their process_scope.
+  mesh_communicators(const Policy& policy, const char* caller)
+      : shares(mesh_axes<Where>::connect_shares(policy, caller)),
+        replicas(mesh_axes<Where>::connect_replicas(policy, caller)) {}
+};
+
+}  // namespace DEVPLACE_CONFIGURATION
 }  // namespace devplace::parallel

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -39,8 +40,9 @@ struct sharded_arenas : runtime::model_state<typename precision_traits<P>::stora
 
   /// Allocates shares of zeros. All processes call it in their process_scope.
   DEVPLACE_CONFIGURED sharded_arenas()
-      : communicator(axes::connect_shares(collective::all_reduce<>{}, "model")),
-        shares(static_cast<std::size_t>(communicator.size())) {
+      : communicator_(std::make_shared<communicator_type>(axes::connect_shares(collective::all_reduce<>{}, "model"))),
+        first_rank_(static_cast<std::size_t>(communicator().first_rank())),
+        shares(static_cast<std::size_t>(communicator().size())) {
     std::array<runtime::arena_sizes, places> sizes{};
     for (std::size_t k = 0; k != places; ++k)
       sizes[k] = {shares.trained(rank_of(k)), runtime::network_plan<Net>::buffer_elements, shares.frozen(rank_of(k))};
@@ -51,9 +53,9 @@ struct sharded_arenas : runtime::model_state<typename precision_traits<P>::stora
   /// The ordinal of place k of this process.
   int ordinal(std::size_t k) const { return devplace::detail::mesh_of<Where>::ordinals[k]; }
   /// The share that place k of this process has.
-  std::size_t rank_of(std::size_t k) const {
-    return static_cast<std::size_t>(communicator.first_rank()) + k % axes::shares;
-  }
+  std::size_t rank_of(std::size_t k) const { return first_rank_ + k % axes::shares; }
+  /// Connects the places of one replica for predictions and copies. A trainer uses the communicator of its policy.
+  auto& communicator() const { return *static_cast<communicator_type*>(communicator_.get()); }
 
   /// Calls f(k, share) for the shares of this process's places, of trained and of frozen parameters.
   void for_each_share(const auto& f) const {
@@ -97,7 +99,7 @@ struct sharded_arenas : runtime::model_state<typename precision_traits<P>::stora
         const std::size_t bytes = begins.back() * sizeof(parameter);
         for (std::size_t k = 0; k != places; ++k)
           devplace::detail::copy_in<backend_type>(ordinal(k), buffers[k], whole.data() + first, bytes);
-        communicator.all_gather(std::span<parameter* const>(buffers), begins);
+        communicator().all_gather(std::span<parameter* const>(buffers), begins);
         devplace::detail::copy_out<backend_type>(ordinal(0), whole.data() + first, buffers[0], bytes);
       };
       constexpr std::size_t trained = runtime::network_plan<Net>::parameter_elements;
@@ -108,8 +110,12 @@ struct sharded_arenas : runtime::model_state<typename precision_traits<P>::stora
     }
   }
 
-  /// Connects the places of one replica for predictions and copies. A trainer uses the communicator of its policy.
-  decltype(axes::connect_shares(collective::all_reduce<>{}, "")) communicator;
+ private:
+  using communicator_type = typename mesh_communicators<Where, collective::all_reduce<>>::shares_type;
+  std::shared_ptr<void> communicator_;  // its type depends on the configuration
+  std::size_t first_rank_;
+
+ public:
   /// The shares of all places along the axis.
   shares_type shares;
 };

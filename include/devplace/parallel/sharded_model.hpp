@@ -156,7 +156,7 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
         passes[k] = run::make_pass(state.replicas[k], workspace, rows, runtime::mode::predict, {});
       });
       for (std::size_t u = 0; u != state_type::units::size; ++u) {
-        state.fetch(state.communicator, u);
+        state.fetch(state.communicator(), u);
         runtime::for_each_replica<backend_type>(state, state_type::places, [&](std::size_t k) {
           if (passes[k].batch == 0) return;
           state.enter(passes[k], k, u);
@@ -198,7 +198,7 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
   }
 
   /// Draws the elements of each parameter that lie in the places' shares.
-  void draw() {
+  DEVPLACE_CONFIGURED void draw() {
     const auto draw_entry = [&](value_type* arena, std::size_t k, std::size_t begin, std::size_t count,
                                 const std::string& name, const nn::parameter& entry, std::size_t offset) {
       const std::size_t first = std::max(begin, offset), last = std::min(begin + count, offset + entry.shape.size());

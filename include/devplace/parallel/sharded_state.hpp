@@ -110,7 +110,7 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
     return detail::begin_of_arena(gradient_data(k, u), units::at(u).trained.first);
   }
   /// Sets place k's gradients of unit `u` to zero, and the padding between them.
-  void clear_gradients(std::size_t k, std::size_t u) const {
+  DEVPLACE_CONFIGURED void clear_gradients(std::size_t k, std::size_t u) const {
     runtime::set_to_zero<backend_type>(ordinal(k), gradient_data(k, u), units::at(u).trained.count);
   }
 
@@ -141,7 +141,7 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
     }
   }
   /// Stores the reduced gradients of unit `u` in the places' arenas, or adds them to the stored ones.
-  void keep_gradients(std::size_t u, bool add) const {
+  DEVPLACE_CONFIGURED void keep_gradients(std::size_t u, bool add) const {
     for (std::size_t k = 0; k != places; ++k) {
       const share_of_unit share = shares.trained_share(u, rank_of(k));
       gradient* const to = this->replicas[k].gradient_data() + share.at;

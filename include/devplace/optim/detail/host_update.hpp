@@ -24,10 +24,12 @@ namespace devplace::optim::detail {
 
 /// Updates on the host what one place updates. Copies a chunk of gradients from the place and new parameters to one or
 /// more places while the CPU updates another chunk. Keeps a copy of the parameters.
-template <class T, class Backend, std::size_t Groups> class host_update {
+template <class T, std::size_t Groups> class host_update {
  public:
-  /// Allocates memory for the parts of place `first`; `only`: sends parameters to this place, otherwise to all.
-  DEVPLACE_CONFIGURED host_update(std::span<const int> ordinals, std::size_t first, bool only, const auto& parts)
+  /// Allocates memory for the parts of place `first`; `only`: sends parameters to this place, otherwise to all. Calls
+  /// of the other functions name the same `Backend`; the class does not, because it is equal in all configurations.
+  template <class Backend>
+  host_update(here<Backend>, std::span<const int> ordinals, std::size_t first, bool only, const auto& parts)
       : first_(first), sent_(only ? 1 : ordinals.size()), wait_([](const devplace::detail::event_handle& e) {
           devplace::detail::events_of<Backend>().wait(e.get(), e.get_deleter().ordinal);
         }) {
@@ -67,38 +69,37 @@ template <class T, class Backend, std::size_t Groups> class host_update {
 
   /// Starts the copies of a step's numbers and of the first gradients. `renew`: the places' parameters have changed
   /// since the last step, and are copied, too.
-  template <class S>
-  DEVPLACE_CONFIGURED void begin(const runtime::model_state<S>& state, const auto& factors, bool renew) {
+  template <class Backend, class S> void begin(const runtime::model_state<S>& state, const auto& factors, bool renew) {
     if (chunks_.empty()) return;
     renew_ = renew;
     for (std::size_t j = 0; j != sent_.size(); ++j)
-      on_target(state, j, [&](const auto&) { wait_(sent_[j]); });  // the host writes these parameters next
-    on_target(state, 0, [&](const auto& r) {
+      on_target<Backend>(state, j, [&](const auto&) { wait_(sent_[j]); });  // the host writes these parameters next
+    on_target<Backend>(state, 0, [&](const auto& r) {
       const runtime::step_factors<T>& of_place = factors[first_];
-      copy(r, &numbers()->weights, r.tail(), 1);
-      copy(r, &numbers()->factor, of_place.factor, of_place.factor != nullptr);
-      copy(r, &numbers()->skip, of_place.skip, of_place.skip != nullptr);
-      fetch(r, 0);
-      fetch(r, 1);
+      copy<Backend>(r, &numbers()->weights, r.tail(), 1);
+      copy<Backend>(r, &numbers()->factor, of_place.factor, of_place.factor != nullptr);
+      copy<Backend>(r, &numbers()->skip, of_place.skip, of_place.skip != nullptr);
+      fetch<Backend>(r, 0);
+      fetch<Backend>(r, 1);
     });
   }
   /// Waits for the first gradients, after begin(). Throws a failure of the place before anything is updated.
-  template <class S> DEVPLACE_CONFIGURED void wait_for_first(const runtime::model_state<S>& state) {
-    if (!chunks_.empty()) on_target(state, 0, [&](const auto&) { wait_(fetched_[0]); });
+  template <class Backend, class S> void wait_for_first(const runtime::model_state<S>& state) {
+    if (!chunks_.empty()) on_target<Backend>(state, 0, [&](const auto&) { wait_(fetched_[0]); });
   }
 
   /// Updates the parts, after begin(). The other arguments are those of detail::update.
-  template <class Options, class Rule, class S>
-  DEVPLACE_CONFIGURED void update(const Rule& rule, const runtime::model_state<S>& state, auto& parts,
-                                  const devplace::detail::memory_block& table, bool divides,
-                                  const runtime::step_factors<T>& factors, std::int64_t step) {
+  template <class Options, class Backend, class Rule, class S>
+  void update(const Rule& rule, const runtime::model_state<S>& state, auto& parts,
+              const devplace::detail::memory_block& table, bool divides, const runtime::step_factors<T>& factors,
+              std::int64_t step) {
     if (chunks_.empty()) return;
     const runtime::step_factors<T> on_host{factors.factor == nullptr ? nullptr : &numbers()->factor,
                                            factors.skip == nullptr ? nullptr : &numbers()->skip};
     for (std::size_t c = 0; c != chunks_.size(); ++c) {
       const chunk& of = chunks_[c];
       auto& part = parts[of.part];
-      on_target(state, 0, [&](const auto&) { wait_(fetched_[c % 2]); });
+      on_target<Backend>(state, 0, [&](const auto&) { wait_(fetched_[c % 2]); });
       plain_arguments<Options, T> arguments;
       arguments.n = of.count;
       arguments.parameters = parameters(of);
@@ -113,12 +114,12 @@ template <class T, class Backend, std::size_t Groups> class host_update {
       }
       rule.template step<backend::cpu>(arguments);
       for (std::size_t j = 0; j != sent_.size(); ++j)
-        on_target(state, j, [&](const auto& r) {
+        on_target<Backend>(state, j, [&](const auto& r) {
           devplace::detail::copy_in_async<Backend>(r.ordinal, r.parameter_data() + of.at, parameters(of),
                                                    of.count * sizeof(T));
           devplace::detail::record_event<Backend>(sent_[j]);
         });
-      on_target(state, 0, [&](const auto& r) { fetch(r, c + 2); });
+      on_target<Backend>(state, 0, [&](const auto& r) { fetch<Backend>(r, c + 2); });
     }
   }
 
@@ -139,19 +140,20 @@ template <class T, class Backend, std::size_t Groups> class host_update {
   T* gradients(std::size_t c) const { return static_cast<T*>(gradients_.data()) + c % 2 * stride_; }
 
   /// Calls f(replica) for target number j; exceptions name the replica.
-  template <class S> void on_target(const runtime::model_state<S>& state, std::size_t j, const auto& f) const {
+  template <class Backend, class S>
+  void on_target(const runtime::model_state<S>& state, std::size_t j, const auto& f) const {
     const std::size_t k = first_ + j;
     devplace::detail::on_behalf_of_replica<Backend>(k, state.ordinals.size(), state.ordinals[k],
                                                     [&] { f(state.replicas[k]); });
   }
-  template <class X> static void copy(const auto& r, X* to, const X* from, std::size_t count) {
+  template <class Backend, class X> static void copy(const auto& r, X* to, const X* from, std::size_t count) {
     devplace::detail::copy_out_async<Backend>(r.ordinal, to, from, count * sizeof(X));
   }
-  void fetch(const auto& r, std::size_t c) {
+  template <class Backend> void fetch(const auto& r, std::size_t c) {
     if (c >= chunks_.size()) return;
     const chunk& of = chunks_[c];
-    copy(r, gradients(c), static_cast<const T*>(r.gradient_data() + of.at), of.count);
-    if (renew_) copy(r, parameters(of), static_cast<const T*>(r.parameter_data() + of.at), of.count);
+    copy<Backend>(r, gradients(c), static_cast<const T*>(r.gradient_data() + of.at), of.count);
+    if (renew_) copy<Backend>(r, parameters(of), static_cast<const T*>(r.parameter_data() + of.at), of.count);
     devplace::detail::record_event<Backend>(fetched_[c % 2]);
   }
 
@@ -170,9 +172,9 @@ template <class T, class Backend, std::size_t Groups> class host_update {
 template <class Backend, class S>
 void begin_updates(const auto& hosts, runtime::model_state<S>& state, const auto& factors, bool renew) try {
   for (const auto& host : hosts)
-    if (host != nullptr) host->begin(state, factors, renew);
+    if (host != nullptr) host->template begin<Backend>(state, factors, renew);
   for (const auto& host : hosts)
-    if (host != nullptr) host->wait_for_first(state);
+    if (host != nullptr) host->template wait_for_first<Backend>(state);
 } catch (...) {
   runtime::wait_for_model<Backend>(state);
   throw;

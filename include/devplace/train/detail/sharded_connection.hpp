@@ -51,8 +51,7 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
   template <class Given> DEVPLACE_CONFIGURED explicit connection([[maybe_unused]] const Given& policy) {
     if constexpr (compares) processes_ = parallel::current_processes("trainer").transport();
     if constexpr (connects && std::is_same_v<Given, Policy>)
-      axes_ = std::make_shared<communicators<>>(
-          communicators<>{axes::connect_shares(policy, "trainer"), axes::connect_replicas(policy, "trainer")});
+      axes_ = std::make_shared<communicators<>>(policy, "trainer");
   }
 
   /// Makes the optimizer of the places' shares.
@@ -109,7 +108,8 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
     state.enter(p, k, u);
   }
   static auto* gradients(const state_type& state, std::size_t k, std::size_t u) { return state.gradients(k, u); }
-  static void begin_gradients(const state_type& state, const runtime::pass<P>& p, std::size_t k, std::size_t u, bool) {
+  DEVPLACE_CONFIGURED static void begin_gradients(const state_type& state, const runtime::pass<P>& p, std::size_t k,
+                                                  std::size_t u, bool) {
     if (p.batch == 0 || units::size != 1) state.clear_gradients(k, u);  // also what lies between parameters
   }
   DEVPLACE_CONFIGURED void give(state_type& state, std::size_t u, bool add) {
@@ -183,11 +183,8 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
 
  private:
   using axes = typename state_type::axes;
-  template <class P1 = Policy> using communicator_type = decltype(axes::connect_shares(std::declval<const P1&>(), ""));
-  template <class P1 = Policy> struct communicators {
-    communicator_type<P1> shares;
-    decltype(axes::connect_replicas(std::declval<const P1&>(), "")) replicas;
-  };
+  template <class P1 = Policy> using communicators = parallel::mesh_communicators<Where, P1>;
+  template <class P1 = Policy> using communicator_type = typename communicators<P1>::shares_type;
   /// Whether collectives run beside the passes: there is memory for two units, and no layer makes collectives
   /// meanwhile.
   DEVPLACE_CONFIGURED static constexpr bool overlaps() {

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Training, prediction and copies of models, for the symbol test; never run.
+
+#include <cstdint>
+#include <string>
+
+#include <devplace/all.hpp>
+#include <devplace/fully_sharded.hpp>
+#include <devplace/io/parameters.hpp>
+#include <devplace/nn/batch_norm.hpp>
+#include <devplace/optim/on_host.hpp>
+#include <devplace/train/checkpoint.hpp>
+
+namespace dp = devplace;
+namespace nn = dp::nn;
+namespace collective = dp::collective;
+
+namespace {
+
+using net = nn::sequential<nn::linear<6, 8>, nn::batch_norm<8>, nn::relu, nn::frozen<nn::linear<8, 8>>,
+                           nn::recomputed<nn::residual<nn::linear<8, 8>>>, nn::linear<8, 3>>;
+
+template <class Where, class P = float, class Rule = dp::optim::adam,
+          class Policy = collective::default_policy_t<Where>>
+void use_model(const std::string& file) {
+  using model_type = dp::model<net, Where, P>;
+  model_type model{dp::seed{3}};
+  const auto x = dp::to_batch<Where>(dp::zeros<typename model_type::input_type, dp::cpu>(dp::extents<dp::dyn, 6>{4}));
+  const auto y = dp::to_batch<Where>(dp::zeros<std::int64_t, dp::cpu>(dp::extents<dp::dyn>{4}));
+  dp::trainer step{model, nn::cross_entropy{}, Rule{}, Policy{}};
+  static_cast<void>(step(x, y).item());
+  dp::save_checkpoint(step, {1, 2}, file);
+  dp::load_checkpoint(step, file);
+  auto outputs = model.predict(x + x);
+  model.predict_into(outputs, x);
+  dp::save_parameters(model, file);
+  dp::load_parameters(model, file);
+  model.assign(dp::to<dp::cpu>(model));
+  if constexpr (!dp::stores_shares<Where>) {
+    dp::predictor predictor{model, dp::batch<8>{}};
+    predictor.predict_into(outputs, x);
+    predictor.assign(model);
+  }
+}
+
+}  // namespace
+
+void use_models(const std::string& file) {
+  use_model<dp::cuda<0>>(file);
+  use_model<dp::replicated<0, 1>, dp::mixed<dp::half>>(file);
+  use_model<dp::replicated<0, 1>, float, dp::optim::adam, collective::sharded_all_reduce<collective::ring>>(file);
+  use_model<dp::replicated<0, 1>, float, dp::optim::on_host<dp::optim::adam>>(file);
+  use_model<dp::across<dp::cuda<0>>>(file);
+  use_model<dp::fully_sharded<0, 1>>(file);
+  use_model<dp::fully_sharded<0, 1>, dp::mixed<dp::bf16>, dp::optim::on_host<dp::optim::adam>>(file);
+  use_model<dp::spread<dp::mesh<dp::replicas<2>, dp::shares<2>>, 0, 1, 2, 3>>(file);
+  use_model<dp::across<dp::cuda<0>, dp::mesh<dp::shares<dp::dyn>>>>(file);
+}
