@@ -9,6 +9,7 @@
 #include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/conv2d.hpp>
 #include <devplace/nn/conv_transpose2d.hpp>
+#include <devplace/nn/draw_elements.hpp>
 #include <devplace/nn/frozen.hpp>
 #include <devplace/nn/group_norm.hpp>
 #include <devplace/nn/input.hpp>
@@ -60,8 +61,8 @@ template <class Net> trace run_twice() {
   dp::runtime::require_gradients<dp::backend::cpu>(*state);
   const auto& r = state->replicas.front();
   std::vector<float> x(3 * 36), dy(3 * 2 * 3 * 3), dx(x.size());
-  nn::detail::initialize_into<dp::backend::cpu>(0, x.data(), x.size(), nn::init::normal(0, 1), 1, "x");
-  nn::detail::initialize_into<dp::backend::cpu>(0, dy.data(), dy.size(), nn::init::normal(0, 1), 1, "dy");
+  nn::draw_elements<dp::backend::cpu>(0, x.data(), x.size(), nn::init::normal(0, 1), 1, "x");
+  nn::draw_elements<dp::backend::cpu>(0, dy.data(), dy.size(), nn::init::normal(0, 1), 1, "dy");
   std::vector<float> workspace(run::workspace_bytes(3, nn::mode::train) / sizeof(float));
   for (const bool add : {false, true}) {
     const auto p = run::make_pass(r, workspace.data(), 3, nn::mode::train, {});

@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 #include "support/element_types.hpp"
 
-#include <devplace/nn/detail/initialize.hpp>
+#include <devplace/nn/draw_elements.hpp>
 #include <devplace/nn/init.hpp>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ template <class T>
 std::vector<T> drawn(const dp::nn::initialization& how, std::size_t n, std::uint64_t seed = 1,
                      std::string_view path = "0.weight") {
   std::vector<T> values(n, T{-99});
-  dp::nn::detail::initialize_into<dp::backend::cpu>(0, values.data(), n, how, seed, path);
+  dp::nn::draw_elements<dp::backend::cpu>(0, values.data(), n, how, seed, path);
   return values;
 }
 

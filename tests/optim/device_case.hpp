@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/nn/detail/initialize.hpp>
+#include <devplace/nn/draw_elements.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/adamw.hpp>
 #include <devplace/optim/clip_norm.hpp>
@@ -85,7 +85,7 @@ template <class Backend, class T> double initial_values_differ_by(const nn::init
   constexpr std::size_t n = 20011;
   const auto run = [&]<class Place>(Place) {
     device_array<Place, T> data{std::vector<T>(n)};
-    nn::detail::initialize_into<Place>(0, data.data(), n, how, 5, "7");
+    nn::draw_elements<Place>(0, data.data(), n, how, 5, "7");
     return data.values();
   };
   return largest_difference(run(Backend{}), run(backend::cpu{}));

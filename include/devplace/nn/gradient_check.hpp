@@ -14,6 +14,7 @@
 #include <devplace/base/joined.hpp>
 #include <devplace/base/seed.hpp>
 #include <devplace/nn/detail/initial_state.hpp>
+#include <devplace/nn/draw_elements.hpp>
 #include <devplace/nn/init.hpp>
 #include <devplace/runtime/engine.hpp>
 
@@ -75,7 +76,7 @@ template <class Net> gradient_check check_gradients(seed start, std::size_t samp
   const std::size_t outputs = samples * detail::sample_size<typename run::output_extents>;
   const auto random = [&](std::size_t n, const char* name) {
     std::vector<double> values(n);
-    detail::initialize_into<backend::cpu>(0, values.data(), n, init::uniform(1), start.value, name);
+    draw_elements<backend::cpu>(0, values.data(), n, init::uniform(1), start.value, name);
     return values;
   };
   std::vector<double> x = random(inputs, "input");

@@ -203,8 +203,8 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
                                 const std::string& name, const nn::parameter& entry, std::size_t offset) {
       const std::size_t first = std::max(begin, offset), last = std::min(begin + count, offset + entry.shape.size());
       if (first < last)
-        nn::draw_elements<backend_type>(state_->ordinal(k), arena + (first - begin), entry, state_->seed, name,
-                                        first - offset, last - first);
+        nn::draw_elements<backend_type>(state_->ordinal(k), arena + (first - begin), last - first, entry.init,
+                                        state_->seed, name, first - offset);
     };
     plan::visit_parameters([&](const std::string& name, const nn::parameter& entry, std::size_t offset) {
       state_->for_each_share([&](std::size_t k, const parallel::share_of_unit& share) {

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/nn/detail/initialize.hpp>
+#include <devplace/nn/draw_elements.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
@@ -49,7 +49,7 @@ std::shared_ptr<runtime::model_state<S>> drawn_state(std::span<const int> ordina
   for (const runtime::replica<S>& r : state->replicas) {
     const auto draw = [&](auto* arena, const visited_layer& entries) {
       const auto draw_entry = [&](const std::string& name, const parameter& entry, std::size_t offset) {
-        initialize_into<Backend>(r.ordinal, arena + offset, entry.shape.size(), entry.init, seed, name);
+        draw_elements<Backend>(r.ordinal, arena + offset, entry.shape.size(), entry.init, seed, name);
       };
       visit_entries(entries, network_prefix(entries.own_name), {0, sizes.parameters}, entry_visitor(draw_entry));
     };

@@ -5,15 +5,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
-#include <devplace/base/hash.hpp>
 #include <devplace/config.hpp>
 #include <devplace/nn/init.hpp>
 #include <devplace/ops/detail/philox.hpp>
 #include <devplace/ops/detail/random_body.hpp>
 #include <devplace/ops/detail/square_roots.hpp>
-#include <devplace/ops/for_each.hpp>
 
 namespace devplace::nn::detail {
 
@@ -82,15 +79,5 @@ template <class T> struct initial_values {
     return std::fma(rule.spread, radius * devplace::detail::portable_cosine_and_sine(second).cosine, rule.center);
   }
 };
-
-/// Enqueues the initialisation of `n` elements of a parameter, from element `first` on, on the device's current stream.
-/// `path` is the parameter's path in the whole model, such as `0.weight`.
-template <class Backend, class T>
-void initialize_into(int ordinal, T* data, std::size_t n, const initialization& rule, std::uint64_t seed,
-                     std::string_view path, std::size_t first = 0) {
-  constexpr std::size_t grain = 1024;
-  devplace::detail::for_each_index<Backend>(ordinal, n, grain,
-                                            initial_values<T>{data, rule, seed, devplace::detail::fnv1a(path), first});
-}
 
 }  // namespace devplace::nn::detail
