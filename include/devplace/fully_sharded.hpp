@@ -9,4 +9,4 @@
 #include <devplace/parallel/sharded_step_traffic.hpp>
 #include <devplace/parallel/unit_plan.hpp>
 #include <devplace/train/detail/sharded_connection.hpp>
-#include <devplace/train/sharded_memory_plan.hpp>
+#include <devplace/train/detail/sharded_memory_layout.hpp>

@@ -81,11 +81,6 @@ template <class Net> auto read(const std::string& path) {
   return dp::read_predictor<Net, dp::on<dp::cpu>>(path, dp::batch<8>{});
 }
 
-#include <devplace/train/sharded_memory_plan.hpp>
-
-template <class Net, class Rule>
-using in_shares = dp::memory_plan<dp::model<Net, dp::fully_sharded_on<dp::cpu>>, dp::batch<8>, Rule>;
-
 #include <devplace/train/step_loss.hpp>
 
 template <class S> double read(const dp::step_loss<S, dp::on<dp::cpu>>& loss) { return loss.item(); }

@@ -2,26 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
-#include <devplace/base/divided_up.hpp>
 #include <devplace/base/refusal.hpp>
-#include <devplace/memory/block.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/predictor.hpp>
 #include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/on_host.hpp>
-#include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/option_groups.hpp>
-#include <devplace/parallel/bucket_plan.hpp>
-#include <devplace/parallel/bucket_shares.hpp>
+#include <devplace/parallel/policy.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/process/shared_layout.hpp>
-#include <devplace/runtime/engine.hpp>
+#include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/predict.hpp>
+#include <devplace/tensor/precision.hpp>
+#include <devplace/train/detail/memory_layout.hpp>
+#include <devplace/train/detail/step_layout.hpp>
 
 namespace devplace {
 
@@ -67,118 +63,8 @@ struct memory_plan {
   static constexpr std::size_t bytes = 0;  ///< none
 };
 
-namespace train::detail {
-
-/// Bytes that a trainer needs on a place in addition to model and optimizer.
-template <class Net, class P> struct step_layout {
-  using run = runtime::pass_layout<Net, P>;
-  using roles = precision_traits<P>;
-
-  /// Saved activations, output and scratch of the pass.
-  static constexpr std::size_t pass(std::size_t rows) { return run::workspace_bytes(rows, nn::mode::train); }
-  /// Whether the loss works on a copy of 16-bit outputs. Their gradient overwrites the copy.
-  static constexpr bool copies_outputs = !std::is_same_v<typename roles::activation, typename roles::accumulator>;
-  /// Whether the gradient of the outputs overwrites them, because backward does not read them.
-  static constexpr bool overwrites_outputs =
-      !run::plan::keeps_output && std::is_same_v<typename run::output_element, typename roles::activation>;
-  static constexpr std::size_t output_gradient(std::size_t rows) {
-    return overwrites_outputs ? 0
-                              : runtime::padded_bytes(runtime::sample_size<typename run::output_extents> * rows *
-                                                      sizeof(typename roles::activation));
-  }
-  /// Bytes of the gradient from a loss that must not overwrite its outputs (nn::overwrites_output), until it replaces
-  /// the outputs. In mixed precision every loss overwrites the copy of the outputs.
-  static constexpr std::size_t separate_gradient(std::size_t rows) {
-    return overwrites_outputs && !copies_outputs ? run::output_bytes(rows) : 0;
-  }
-  /// Number of rows of one output along its last axis: some losses have one value per row.
-  static constexpr std::size_t rows_of_output = [] {
-    using output = typename run::output_extents;
-    if constexpr (output::rank == 0)
-      return std::size_t{1};
-    else
-      return runtime::sample_size<output> / std::max(output::static_extent(output::rank - 1), std::size_t{1});
-  }();
-  static constexpr std::size_t output_copy(std::size_t rows) {
-    return copies_outputs ? runtime::padded_bytes(runtime::sample_size<typename run::output_extents> * rows *
-                                                  sizeof(typename roles::accumulator))
-                          : 0;
-  }
-  static constexpr std::size_t workspace(std::size_t rows, bool separates_gradient = false) {
-    return (separates_gradient ? separate_gradient(rows) : 0) + pass(rows) + output_gradient(rows) + output_copy(rows) +
-           runtime::padded_bytes(rows * rows_of_output * sizeof(typename roles::accumulator));
-  }
-};
-
-/// The sums of losses over steps, and the factor and norm of clipping: a cache line each.
-inline constexpr std::size_t scalar_bytes = 2 * devplace::detail::alignment;
-
-/// Workspace of operations on a GPU, per place and process: the sum of cuda_product_workspace and
-/// cuda_reduction_workspace (backend/cuda/workspace.hpp).
-inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (std::size_t{516} << 10);
-
-/// Number of processes that share a batch; `Processes` is void for a single process.
-template <class Processes> inline constexpr std::size_t process_count = 1;
-template <std::size_t Count> inline constexpr std::size_t process_count<processes<Count>> = Count;
-
-/// Bytes that a model allocates on each place, and the place's number of samples.
-template <class Net, class Where, class P, std::size_t Samples, class Processes> struct model_layout {
- protected:
-  using roles = precision_traits<P>;
-  using storage = runtime::replica<typename roles::storage>;
-  using plan = runtime::network_plan<Net>;
-  static_assert(spans_processes<Where> == !std::is_void_v<Processes>,
-                "devplace: memory_plan: a model across processes needs the number of processes that share a batch as "
-                "the last argument, and other models must not have it: memory_plan<model<Net, across<Local>>, "
-                "batch<256>, Rule, collective::all_reduce<>, processes<4>>.");
-  static_assert(process_count<Processes> > 0, "devplace: memory_plan: processes<Count> is at least one process.");
-  static constexpr std::size_t participants =
-      local_place_count<Where> * std::max(process_count<Processes>, std::size_t{1});
-  static constexpr std::size_t rows = devplace::detail::divided_up(Samples, participants);
-
- public:
-  /// The parameters' arena, including padding between parameters.
-  static constexpr std::size_t parameters = plan::arena_elements * sizeof(typename roles::parameter);
-  /// The part of the parameters' arena for frozen parameters, which have no gradients and no optimizer state.
-  static constexpr std::size_t frozen = plan::frozen_elements * sizeof(typename roles::parameter);
-  /// The working copy of the parameters, if layers read another type.
-  static constexpr std::size_t working_copy =
-      storage::has_working_copy ? plan::arena_elements * sizeof(typename roles::working) : 0;
-  /// The gradients with their tail (runtime::gradient_tail). Allocated by a
-  /// trainer or the first backward.
-  static constexpr std::size_t gradients =
-      (plan::parameter_elements + runtime::gradient_tail) * sizeof(typename roles::gradient);
-  /// Buffers of layers.
-  static constexpr std::size_t buffers = plan::buffer_elements * sizeof(typename roles::parameter);
-  /// Additional bytes if a loader without transforms copies uint8 images (an image_set) to devices: two batches, and
-  /// one batch of bytes, which the device scales. 0 on the CPU, where models read the batches in the loader's host
-  /// memory.
-  static constexpr std::size_t loader = std::is_same_v<placement_backend_t<Where>, backend::cpu>
-                                            ? 0
-                                            : rows * (runtime::sample_size<typename plan::input> *
-                                                          (2 * sizeof(typename plan::template input_element<P>) + 1) +
-                                                      2);
-  /// Additional bytes on the host for each process of a group that launched_processes connects on one host: its part of
-  /// the shared memory that all processes map. RSS counts all parts in each process; PSS counts this number.
-  static constexpr std::size_t exchange = parallel::shared_layout::usual_bytes(process_count<Processes>);
-  /// Additional bytes once per place on a GPU, for any number of models: workspace of products and reductions,
-  /// allocated at first use and kept. Simulated devices have none.
-  static constexpr std::size_t gpu_workspace = gpu_workspace_bytes;
-  /// Additional bytes while accuracy() runs over batches of this size: a batch's outputs, an integer for each label,
-  /// and two sums. Excludes the workspace of predictions (`memory_plan<model, batch<n>>::activations`) and batches.
-  static constexpr std::size_t accuracy = [] {
-    using output = typename plan::output;
-    constexpr std::size_t element = sizeof(typename plan::template output_element<P>);
-    constexpr std::size_t outputs = runtime::sample_size<output>, classes = output::static_extent(output::rank - 1);
-    return rows * (outputs * element + outputs / classes * sizeof(std::int64_t)) + 2 * sizeof(std::int64_t);
-  }();
-};
-
-}  // namespace train::detail
-
 /// The plan of a model that predicts.
 template <class Net, class Where, class P, std::size_t Samples, class Policy, class Processes>
-  requires(!stores_shares<Where>)
 struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy, Processes>
     : train::detail::model_layout<Net, Where, P, Samples, Processes> {
  private:
@@ -192,7 +78,8 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy, Processes
   /// Sums of losses, which every model has.
   static constexpr std::size_t sums = runtime::loss_sums_bytes;
   /// The total.
-  static constexpr std::size_t bytes = base::parameters + base::working_copy + base::buffers + activations + sums;
+  static constexpr std::size_t bytes =
+      base::parameters + base::working_copy + base::gathered + base::buffers + activations + sums;
 };
 
 /// The plan of a predictor for batches of `Samples` samples, including space for the samples of a view with strides.
@@ -212,44 +99,26 @@ struct memory_plan<predictor<Net, Where, P>, batch<Samples>, void, Policy, Proce
 
 /// The plan of a training. All numbers are bytes on the first place, which has the largest demand.
 template <class Net, class Where, class P, std::size_t Samples, class Rule, class Policy, class Processes>
-  requires(!stores_shares<Where>)
 struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes>
     : train::detail::model_layout<Net, Where, P, Samples, Processes> {
  private:
   using base = train::detail::model_layout<Net, Where, P, Samples, Processes>;
-  static constexpr bool is_policy =
-      collective_policy<Policy, placement_backend_t<Where>, typename precision_traits<P>::wire>;
-  static_assert(is_policy,
-                "devplace: memory_plan: its fourth argument is a collective policy, as in collective::all_reduce<>; "
-                "leave accumulate<k> out, which needs no more memory than one batch.");
-  using policy_type = std::conditional_t<is_policy, Policy, collective::all_reduce<>>;
-  using typename base::plan;
+  using base::rows;
   using typename base::roles;
   using layout = train::detail::step_layout<Net, P>;
-  using base::participants;
-  using base::rows;
-  static constexpr bool in_shares = participants > 1 && collective::updates_shares<policy_type>;
+  using of_policy = train::detail::policy_layout<Net, Where, P, Policy, base::participants>;
   static constexpr bool on_host = optim::updates_on_host<Rule, placement_backend_t<Where>>;
-
-  /// Number of the parameters that place k of the first process updates, and bytes of the optimizer's state for them.
-  ///@{
-  static constexpr std::size_t updated([[maybe_unused]] std::size_t k) {
-    using shares = parallel::bucket_shares<Net, typename roles::wire, policy_type>;
-    if constexpr (in_shares)
-      return shares::all_parts(participants, k);
-    else
-      return plan::parameter_elements;
-  }
   static constexpr std::size_t optimizer_bytes(std::size_t k) {
-    using shares = parallel::bucket_shares<Net, typename roles::wire, policy_type>;
-    using options = optim::option_groups<Net, Rule>;
-    std::size_t parts = 1;
-    if constexpr (in_shares) parts = shares::buckets;
-    return options::template state_bytes<typename roles::state>(updated(k), parts);
+    return optim::option_groups<Net, Rule>::template state_bytes<typename roles::state>(of_policy::updated(k),
+                                                                                        of_policy::parts);
   }
-  ///@}
 
  public:
+  /// The gradients of the parameters, or in shares those of the place's share, with their tail
+  /// (runtime::gradient_tail). Allocated by a trainer or the first backward.
+  static constexpr std::size_t gradients = of_policy::gradients;
+  /// In shares the gradients of one unit, or on devices of two, before they are reduced; 0 for other models.
+  static constexpr std::size_t unit_gradients = of_policy::unit_gradients;
   /// The optimizer's arenas, its step memory and the table of parameters with options of their own; if the policy
   /// divides the update into shares, only the place's shares. 0 if the rule is optim::on_host.
   static constexpr std::size_t optimizer_state = on_host ? 0 : optimizer_bytes(0);
@@ -257,8 +126,8 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   /// optim::on_host the optimizer's state, a copy of the parameters, and pieces of the gradients.
   static constexpr std::size_t host_state = [] {
     std::size_t sum = 0;
-    for (std::size_t k = 0; on_host && k != (in_shares ? local_place_count<Where> : 1); ++k)
-      sum += optimizer_bytes(k) + optim::host_copy_bytes<typename roles::state>(updated(k));
+    for (std::size_t k = 0; on_host && k != of_policy::states_on_host; ++k)
+      sum += optimizer_bytes(k) + optim::host_copy_bytes<typename roles::state>(of_policy::updated(k));
     return sum;
   }();
   /// Saved activations, outputs, their gradient, and scratch memory of layers. The gradient overwrites the outputs if
@@ -268,32 +137,17 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   static constexpr std::size_t loss_gradient = layout::separate_gradient(rows);
   /// Sums of losses of the last step and over steps, and the results of clipping.
   static constexpr std::size_t sums = runtime::loss_sums_bytes + train::detail::scalar_bytes;
-  /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`, the
-  /// gradients in 16 bits for `collective::wire`. Across processes `direct` and `ring` use host memory instead.
-  static constexpr std::size_t reduction_buffer = [] {
-    using engine = typename policy_type::engine_type;
-    constexpr bool rounds = requires { typename engine::wire_type; };
-    constexpr std::size_t largest = bucket_plan<model<Net, Where, P>, policy_type>::largest;
-    constexpr std::size_t bucket = rounds ? plan::parameter_elements : largest;
-    constexpr std::size_t reduced_integers = rounds ? 0 : plan::reduction_integers;
-    if constexpr (participants == 1)
-      return std::size_t{0};
-    else if constexpr (requires { engine::bucket_workspace_bytes(participants, largest); })
-      return engine::workspace_bytes_across(bucket) + engine::bucket_workspace_bytes(participants, largest);
-    else if constexpr (spans_processes<Where>)
-      return std::max(collective::workspace_bytes_across<policy_type>(bucket),
-                      collective::workspace_bytes_across<policy_type>(reduced_integers));
-    else
-      return std::max(engine::workspace_bytes(participants, bucket, sizeof(typename roles::wire)),
-                      engine::workspace_bytes(participants, reduced_integers, sizeof(std::int64_t)));
-  }();
+  /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket or unit for
+  /// `collective::ring`, the gradients in 16 bits for `collective::wire`. Across processes `direct` and `ring` use host
+  /// memory instead.
+  static constexpr std::size_t reduction_buffer = of_policy::reduction_buffer;
   /// Additional bytes if the trainer clips: the integers of the norm. In mixed<half> every trainer needs them to detect
   /// gradients that are not finite, and `bytes` includes them.
   static constexpr std::size_t clipping = optim::clip_workspace_size * sizeof(std::int64_t);
   /// The total of the members above; includes `clipping` in mixed<half> only.
-  static constexpr std::size_t bytes = base::parameters + base::working_copy + base::gradients + optimizer_state +
-                                       base::buffers + activations + sums + reduction_buffer +
-                                       (scales_losses<P> ? clipping : 0);
+  static constexpr std::size_t bytes = base::parameters + base::working_copy + base::gathered + gradients +
+                                       unit_gradients + optimizer_state + base::buffers + activations + sums +
+                                       reduction_buffer + (scales_losses<P> ? clipping : 0);
 };
 
 }  // namespace devplace

@@ -21,8 +21,8 @@
 #include <devplace/runtime/round_elements.hpp>
 #include <devplace/tensor/detail/distributed_access.hpp>
 #include <devplace/tensor/view.hpp>
+#include <devplace/train/detail/step_layout.hpp>
 #include <devplace/train/detail/step_memory.hpp>
-#include <devplace/train/memory_plan.hpp>
 
 namespace devplace::train::detail {
 

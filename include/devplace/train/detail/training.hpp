@@ -31,6 +31,7 @@
 #include <devplace/train/detail/joint_passes.hpp>
 #include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/step.hpp>
+#include <devplace/train/detail/step_layout.hpp>
 #include <devplace/train/step_loss.hpp>
 
 namespace devplace::train::detail {
