@@ -79,6 +79,10 @@ inline int choose_by_name(const std::string& name) {
   return dp::select<dp::on<dp::cpu>>(name, [](auto) { return 1; });
 }
 
+#include <devplace/place/spread.hpp>
+
+static_assert(dp::stores_shares<dp::spread<dp::mesh<dp::replicas<2>, dp::shares<2>>, 0, 1, 2, 3>>);
+
 #include <devplace/place/up_to.hpp>
 
 constexpr dp::up_to<2> devices;

@@ -17,6 +17,7 @@
 #include <devplace/nn/model_types.hpp>
 #include <devplace/nn/saved.hpp>
 #include <devplace/ops/detail/distributed.hpp>
+#include <devplace/place/spread.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/gradients.hpp>

@@ -10,6 +10,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/parallel/synchronize.hpp>
+#include <devplace/place/mesh.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace::parallel {
@@ -92,10 +93,10 @@ template <stores_shares Where> struct mesh_axes {
   /// The backend of the places.
   using backend_type = placement_backend_t<Where>;
   /// Whether each process has one share; otherwise the places of a process have all shares.
-  static constexpr bool shares_span = placement_traits<Where>::shares_over_processes;
+  static constexpr bool shares_span = placement_traits<Where>::kind::count == dyn;
   /// Numbers of places of this process along the axes.
   ///@{
-  static constexpr std::size_t replicas = placement_traits<Where>::replica_count;
+  static constexpr std::size_t replicas = placement_traits<Where>::kind::replicas;
   static constexpr std::size_t shares = local_place_count<Where> / replicas;
   ///@}
   /// Whether processes have replicas of each other's shares.

@@ -16,6 +16,7 @@
 #include <devplace/parallel/share.hpp>
 #include <devplace/parallel/unit.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/place/spread.hpp>
 #include <devplace/tensor/precision.hpp>
 
 namespace devplace {

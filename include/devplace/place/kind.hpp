@@ -7,8 +7,8 @@
 
 #include <devplace/base/joined.hpp>
 
-// Kinds say how a value is distributed along one axis of a mesh of places. So far all meshes have one axis. A mesh of
-// several axes would have one kind per axis, and the algebra of placements would apply to each axis separately.
+// Kinds say how a value is distributed over the places of a mesh. The algebra of placements takes kinds of tensors,
+// whose meshes have one axis; the kind of a model in shares covers both axes of its mesh.
 
 namespace devplace {
 
@@ -58,9 +58,12 @@ template <reduction Op> struct summands : detail::kind_properties {
   static constexpr reduction op = Op;  ///< how the summands are combined
 };
 
-/// Kind of a model's placement: every place stores a share of the parameters.
-struct in_shares : detail::kind_properties {
-  static constexpr bool is_shares = true;  ///< distinguishes this kind
+/// Kind of a model's placement: every place stores one of `Count` shares of the parameters, and `Replicas` places of a
+/// process store each share. `Count` is `dyn` if each process has one share.
+template <std::size_t Replicas, std::size_t Count> struct in_shares : detail::kind_properties {
+  static constexpr bool is_shares = true;            ///< distinguishes this kind
+  static constexpr std::size_t replicas = Replicas;  ///< number of places of a process with the same share
+  static constexpr std::size_t count = Count;        ///< number of shares
 };
 
 namespace detail {
@@ -77,7 +80,12 @@ inline std::string reduction_name(reduction op) {
 }
 
 inline std::string kind_name(copies) { return "replicated<"; }
-inline std::string kind_name(in_shares) { return "fully_sharded<"; }
+template <std::size_t Replicas, std::size_t Count> std::string kind_name(in_shares<Replicas, Count>) {
+  if constexpr (Replicas == 1)
+    return "fully_sharded<";
+  else
+    return joined({"spread<mesh<replicas<", Replicas, ">, shares<", Count, ">>, "});
+}
 template <std::size_t Axis> std::string kind_name(split_along<Axis>) { return joined({"sharded<axis<", Axis, ">, "}); }
 template <reduction Op> std::string kind_name(summands<Op>) { return joined({"partial<", reduction_name(Op), "; "}); }
 

@@ -44,16 +44,6 @@ template <class Kind, class Mesh> struct kind_on_mesh {
   using mesh = Mesh;
 };
 
-/// Properties of a placement of models in shares: how many places of a process have each share, whether each process
-/// has one share, and how the places gather parameters.
-template <class Mesh, std::size_t Replicas, std::size_t Bytes, gathered Kept>
-struct shares_on_mesh : kind_on_mesh<in_shares, Mesh> {
-  static constexpr std::size_t replica_count = Replicas;
-  static constexpr bool shares_over_processes = false;
-  static constexpr std::size_t unit_bytes = Bytes;
-  static constexpr bool keeps_units = Kept == gathered::kept;
-};
-
 }  // namespace detail
 
 /// A full copy on each place.
@@ -73,18 +63,6 @@ template <reduction Op, place... P> struct partial_on : private detail::checked_
 
 /// Each of these CUDA devices holds a summand.
 template <reduction Op, int... I> using partial = partial_on<Op, cuda<I>...>;
-
-/// Models whose places are arranged in a mesh: `spread_on<mesh<shares<2>>, cuda<0>, cuda<1>>`.
-template <class Mesh, place... P> struct spread_on : private detail::checked_mesh<P...> {};
-
-/// Models on a mesh of these CUDA devices: `spread<mesh<shares<2>>, 0, 1>`.
-template <class Mesh, int... I> using spread = spread_on<Mesh, cuda<I>...>;
-
-/// Models of which each place stores a share of the parameters, gradients and optimizer state.
-template <place... P> using fully_sharded_on = spread_on<mesh<shares<sizeof...(P)>>, P...>;
-
-/// Models of which each of these CUDA devices stores a share: `fully_sharded<0, 1, 2>`.
-template <int... I> using fully_sharded = fully_sharded_on<cuda<I>...>;
 
 /// Each of several processes has `Local`, a placement on its own places: `across<on<cuda<0>>>`, `across<replicated<0,
 /// 1>>`, and models in shares, `across<fully_sharded<0, 1>>`. The number of processes is known at run time only. `Axes`
@@ -110,30 +88,6 @@ template <std::size_t Axis, class... P>
 struct placement_traits<sharded_on<axis<Axis>, P...>> : detail::kind_on_mesh<split_along<Axis>, devices<P...>> {};
 template <reduction Op, class... P>
 struct placement_traits<partial_on<Op, P...>> : detail::kind_on_mesh<summands<Op>, devices<P...>> {};
-template <class Mesh, class... P> struct placement_traits<spread_on<Mesh, P...>> {
-  static_assert(
-      sizeof(Mesh) == 0,
-      "devplace: spread: a mesh has the axis shares<Count> and, in front of it, possibly replicas<Count>; the "
-      "product of the counts is the number of places: spread<mesh<shares<2>>, 0, 1>, spread<mesh<replicas<2>, "
-      "shares<2>>, 0, 1, 2, 3>.");
-};
-template <std::size_t Count, std::size_t Bytes, gathered Kept, class... P>
-  requires(Count == sizeof...(P))
-struct placement_traits<spread_on<mesh<shares<Count, Bytes, Kept>>, P...>>
-    : detail::shares_on_mesh<devices<P...>, 1, Bytes, Kept> {};
-template <std::size_t Replicas, std::size_t Count, std::size_t Bytes, gathered Kept, class... P>
-  requires(Replicas * Count == sizeof...(P))
-struct placement_traits<spread_on<mesh<replicas<Replicas>, shares<Count, Bytes, Kept>>, P...>>
-    : detail::shares_on_mesh<devices<P...>, Replicas, Bytes, Kept> {};
-template <place P, std::size_t Bytes, gathered Kept>
-struct placement_traits<across<P, mesh<shares<dyn, Bytes, Kept>>>>
-    : detail::shares_on_mesh<processes_times<devices<P>>, 1, Bytes, Kept> {
-  static constexpr bool shares_over_processes = true;
-};
-template <class Mesh, class... P>
-struct placement_traits<across<spread_on<Mesh, P...>>> : placement_traits<spread_on<Mesh, P...>> {
-  using mesh = processes_times<devices<P...>>;
-};
 template <class Local, class Axes> struct placement_traits<across<Local, Axes>> {
   static_assert(sizeof(Local) == 0,
                 "devplace: across: so far the processes divide the batch, across<Local>, or the parameters of a model "
@@ -236,10 +190,6 @@ template <class Where> std::string placement_name(Where) {
   else
     return joined({kind_name(typename placement_traits<Where>::kind{}),
                    mesh_name(typename placement_traits<Where>::mesh{}), ">"});
-}
-template <std::size_t Replicas, std::size_t Count, std::size_t Bytes, gathered Kept, class... P>
-std::string placement_name(spread_on<mesh<replicas<Replicas>, shares<Count, Bytes, Kept>>, P...>) {
-  return joined({"spread<mesh<replicas<", Replicas, ">, shares<", Count, ">>, ", mesh_name(devices<P...>{}), ">"});
 }
 template <class Local, class Axes> std::string placement_name(across<Local, Axes>) {
   constexpr bool divides_parameters = !std::same_as<across<Local, Axes>, across<Local>>;
