@@ -27,10 +27,10 @@ function(devplace_unite_sources out name)
     endif()
   endforeach()
 
-  # A compiler needs up to 3 GB for this number of files, or for half as many trainings.
+  # A compiler needs up to 3 GB for this number of files, or for a third as many trainings.
   set(limit ${DEVPLACE_TEST_UNITY_SIZE})
   if(name MATCHES "^test_train")
-    math(EXPR limit "(${limit} + 1) / 2")
+    math(EXPR limit "(${limit} + 2) / 3")
   endif()
   set(number 0)
   while(united)
