@@ -54,8 +54,8 @@ inline float loss(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& o
 
 #include <devplace/nn/draw_elements.hpp>
 
-inline void draw(float* data, const dp::nn::parameter& entry) {
-  dp::nn::draw_elements<dp::backend::cpu>(0, data, 3, entry.init, 1, "0.weight", 2);
+inline void draw(float* data, const dp::nn::initialization& rule) {
+  dp::nn::draw_elements<dp::backend::cpu>(0, data, 3, rule, 1, "0.weight", 2);
 }
 
 #include <devplace/nn/dropout.hpp>
