@@ -345,6 +345,28 @@ TEST_CASE("every size gives the same elements, on any number of threads", "[ops]
   CHECK(with(alone, m * column) == with(three, m * column));
 }
 
+TEMPLATE_TEST_CASE("results too large for the caches", "[ops][elementwise]", std::uint8_t, float, double) {
+  const std::size_t n =
+      dp::detail::streamed_from == ~std::size_t{0} ? 1000 : dp::detail::streamed_from / sizeof(TestType) + 77;
+  dp::serial_team alone;
+  dp::thread_team_scope scope(alone);
+  std::vector<TestType> numbers(n + 1), results(n + 1, TestType{7});
+  for (std::size_t i = 0; i <= n; ++i) numbers[i] = static_cast<TestType>(i % 100);
+  // One element after the begin of an array, no destination is aligned to a vector.
+  for (const std::size_t first : {std::size_t{0}, std::size_t{1}}) {
+    const auto x = dp::wrap<cpu>(numbers.data() + first, extents<dyn>{n - 1});
+    const auto y = dp::wrap<cpu>(results.data() + first, extents<dyn>{n - 1});
+    std::size_t wrong = 0;
+    y = x + TestType{3} * x;
+    for (std::size_t i = 0; i < n - 1; ++i) wrong += y(i) != static_cast<TestType>(4 * numbers[first + i]);
+    y = y - x;  // in place
+    for (std::size_t i = 0; i < n - 1; ++i)
+      wrong += y(i) != static_cast<TestType>(4 * numbers[first + i] - numbers[first + i]);
+    CHECK(wrong == 0);
+    CHECK(results[first + n - 1] == TestType{7});
+  }
+}
+
 TEST_CASE("assigning computes into existing elements", "[ops][elementwise]") {
   auto a = numbered(extents<2, 3>{});
   const float* memory = a.data();

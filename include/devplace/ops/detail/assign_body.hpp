@@ -12,6 +12,7 @@
 #include <devplace/ops/detail/half_blocks.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/square_roots.hpp>
+#include <devplace/ops/detail/streamed_stores.hpp>
 #include <devplace/ops/detail/tree.hpp>
 
 namespace devplace::detail {
@@ -68,6 +69,15 @@ template <class T, class F, class Operand>
   }
 }
 
+/// Replaces leaves for the elements from `begin` on.
+struct leaf_from : load_singles {
+  using load_singles::operator();
+
+  std::size_t begin;
+
+  template <class T> linear_leaf<T> operator()(const linear_leaf<T>& leaf) const { return {leaf.data + begin}; }
+};
+
 /// Index functor without broadcasting, except of tensors with one element.
 template <class T, class Tree> struct assign_linear {
   static constexpr bool computes_much = detail::computes_much<Tree>;
@@ -76,8 +86,20 @@ template <class T, class Tree> struct assign_linear {
 
   DEVPLACE_HD void operator()(std::size_t i) const { destination[i] = tree.at(i); }
 
+  /// Computes a large result that is no operand in blocks, which are then stored around the caches. Where an element
+  /// takes longer than its transfer (computes_much), or no memory is read, this would gain nothing.
   void range(std::size_t begin, std::size_t end) const {
-    assign_row(destination, transformed(load_singles{}, tree), begin, end);
+    constexpr std::size_t most = 1024 / sizeof(T);
+    alignas(64) T block[most];
+    const bool is_streamed = !computes_much && reads_memory<Tree> && (end - begin) * sizeof(T) >= streamed_from &&
+                             !is_leaf(destination, tree);
+    const std::size_t step = is_streamed ? most : end - begin;
+    for (; begin != end; begin += std::min(step, end - begin)) {
+      const std::size_t count = std::min(step, end - begin);
+      assign_row(is_streamed ? block : destination + begin, transformed(leaf_from{{}, begin}, tree), 0, count);
+      if (is_streamed) store_around_caches(destination + begin, block, count * sizeof(T));
+    }
+    if (is_streamed) finish_stores_around_caches();
   }
 };
 

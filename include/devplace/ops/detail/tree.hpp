@@ -92,6 +92,20 @@ constexpr auto transformed(const Change& change, const node<F, std::index_sequen
   return result{{transformed(change, static_cast<const branch<I, Children>&>(tree).child)}..., tree.function};
 }
 
+/// Whether a tree has an operand that is a whole tensor.
+template <class Tree> inline constexpr bool reads_memory = false;
+template <class T> inline constexpr bool reads_memory<linear_leaf<T>> = true;
+template <class F, class Indices, class... Children>
+inline constexpr bool reads_memory<node<F, Indices, Children...>> = (reads_memory<Children> || ...);
+
+/// Whether a tree reads the elements at an address as one of its operands.
+constexpr bool is_leaf(const void*, const auto&) { return false; }
+template <class T> constexpr bool is_leaf(const void* data, const linear_leaf<T>& leaf) { return leaf.data == data; }
+template <class F, std::size_t... I, class... Children>
+constexpr bool is_leaf(const void* data, const node<F, std::index_sequence<I...>, Children...>& tree) {
+  return (is_leaf(data, static_cast<const branch<I, Children>&>(tree).child) || ...);
+}
+
 /// Loads tensors of one element in advance, so that a loop over elements keeps them in registers.
 struct load_singles {
   template <class Leaf> constexpr Leaf operator()(const Leaf& leaf) const { return leaf; }
