@@ -30,11 +30,12 @@ struct process_team_owner;
 /// A team of threads that devplace starts and joins. The thread that calls run() is member 0; the others wait for work:
 /// they spin for some tens of microseconds and then sleep, unless keep_awake(true) is in force.
 ///
-/// Starting and joining a run costs 0.1 to 0.6 us while the workers spin and about 50 us once they sleep. The calling
-/// thread, the leader, waits some microseconds after its own part. Then it also runs the parts of workers that have not
-/// begun, for example because their processors are busy. If several threads call run() concurrently, the first one gets
-/// the workers; the others run all parts themselves. So no call waits for a busy team or machine, and run() may be
-/// nested. A member must not wait for another member. After fork(), the child's first run() starts new workers.
+/// Starting and joining a run costs 0.1 to 0.9 us, by the distance of the processors, while the workers spin and about
+/// 50 us once they sleep. The calling thread, the leader, waits some microseconds after its own part. Then it also runs
+/// the parts of workers that have not begun, for example because their processors are busy. If several threads call
+/// run() concurrently, the first one gets the workers; the others run all parts themselves. So no call waits for a busy
+/// team or machine, and run() may be nested. A member must not wait for another member. After fork(), the child's first
+/// run() starts new workers.
 class builtin_thread_team {
  public:
   /// Starts `size - 1` workers. Throws argument_error unless 1 <= size <= 4096.
@@ -226,12 +227,12 @@ class builtin_thread_team {
     const running_guard running(this);
     task_ = task;
     parts_ = parts;
-    pending_.store(members - 1, std::memory_order_relaxed);
+    const unsigned all_finished = finished_.load(std::memory_order_relaxed) + static_cast<unsigned>(members - 1);
     const unsigned generation = announce();
     run_parts_of(0, members);
     detail::spin_wait wait(oversubscribed_);
     bool taken_over = !take_over;  // whether the leader has claimed the parts of late workers
-    while (pending_.load(std::memory_order_acquire) != 0) {
+    while (finished_.load(std::memory_order_acquire) != all_finished) {
       wait.step();
       if (taken_over || !wait.yielding()) continue;
       const bool move_late = should_move_late_workers();
@@ -240,7 +241,7 @@ class builtin_thread_team {
         if (move_late && member < parts)
           detail::move_from_this_processor(workers_[static_cast<std::size_t>(member - 1)]);
         run_parts_of(member, members);
-        pending_.fetch_sub(1, std::memory_order_relaxed);
+        finished_.fetch_add(1, std::memory_order_relaxed);
       }
       taken_over = true;
     }
@@ -281,28 +282,29 @@ class builtin_thread_team {
       if (!begin(member, generation)) continue;
       if (stopping_) return;
       run_parts_of(member, size());
-      pending_.fetch_sub(1, std::memory_order_release);
+      finished_.fetch_add(1, std::memory_order_release);
     }
   }
 
-  // Written by the leader before it increments generation_, read by workers after they have seen the new value.
-  detail::team_task task_;
+  // Written by the leader before it increments generation_, read by workers after they have seen the new value: one
+  // cache line, since a line takes some 100 ns from one processor to another.
+  alignas(64) std::atomic<unsigned> generation_ = 0;
   int parts_ = 0;
+  detail::team_task task_;
+  std::atomic<int> size_ = 1;
   bool oversubscribed_ = false;
   bool stopping_ = false;
-  std::atomic<int> size_ = 1;
+  // Members except the leader that have finished, in all runs. Counts on, so that the leader only reads this line.
+  alignas(64) std::atomic<unsigned> finished_ = 0;
+  alignas(64) std::atomic<unsigned> busy_ = 0;   // fork_count() of the process whose thread has the workers; 0: none
+  unsigned started_in_ = 0;                      // fork_count() of the process in which the workers run
   std::atomic<int> awake_ = 0;                   // calls of keep_awake(true) minus calls of keep_awake(false)
   std::atomic<int> asleep_ = 0;                  // workers that sleep
   std::atomic<const void*> prepared_ = nullptr;  // tag of the last prepare_workers()
-  std::atomic<unsigned> busy_ = 0;   // fork_count() of the process whose thread has the workers; 0 if they are free
-  unsigned started_in_ = 0;          // fork_count() of the process in which the workers run
-  std::int64_t interval_begin_ = 0;  // nanoseconds
-  std::int64_t move_interval_ = 0;   // nanoseconds; 0 if the leader did not wait for workers in the last run
+  std::int64_t interval_begin_ = 0;              // nanoseconds
+  std::int64_t move_interval_ = 0;  // nanoseconds; 0 if the leader did not wait for workers in the last run
   std::vector<std::thread> workers_;
   std::unique_ptr<last_begun[]> begun_;  // one element per member
-  // On separate cache lines: waiting workers read generation_ while workers that have finished write pending_.
-  alignas(64) std::atomic<unsigned> generation_ = 0;
-  alignas(64) std::atomic<int> pending_ = 0;
 
   // The innermost team whose function the thread is running.
   static inline constinit thread_local const builtin_thread_team* running_ = nullptr;
