@@ -81,18 +81,46 @@ template <class T, std::size_t Bytes> struct add_lanes {
           __builtin_shufflevector(low, high, 0, 1, 4, 5) + __builtin_shufflevector(low, high, 2, 3, 6, 7);
       DEVPLACE_UNROLL
       for (std::size_t j = 0; j < 4; ++j) out[j] = sum[j];
+    } else if constexpr (Bytes == 64) {
+      run_together(v, out);
     } else {
       typename vector_of<T, Bytes / 2>::type half[4];
       DEVPLACE_UNROLL
       for (std::size_t j = 0; j < 4; ++j) {
-        if constexpr (lanes == 8) {
-          half[j] = __builtin_shufflevector(v[j], v[j], 0, 1, 2, 3) + __builtin_shufflevector(v[j], v[j], 4, 5, 6, 7);
-        } else {
-          half[j] = __builtin_shufflevector(v[j], v[j], 0, 1, 2, 3, 4, 5, 6, 7) +
-                    __builtin_shufflevector(v[j], v[j], 8, 9, 10, 11, 12, 13, 14, 15);
-        }
+        half[j] = __builtin_shufflevector(v[j], v[j], 0, 1, 2, 3) + __builtin_shufflevector(v[j], v[j], 4, 5, 6, 7);
       }
       add_lanes<T, Bytes / 2>::run(half, out);
     }
+  }
+
+ private:
+  /// Adds halves, then quarters of all four in one vector, in the order of run(): takes half as many instructions.
+  DEVPLACE_TARGET static void run_together(const vector (&v)[4], T (&out)[4]) {
+    using four = typename vector_of<T, 4 * sizeof(T)>::type;
+    vector pairs[2], sum;
+    if constexpr (lanes == 8) {
+      DEVPLACE_UNROLL
+      for (std::size_t j = 0; j < 2; ++j) {
+        pairs[j] = __builtin_shufflevector(v[2 * j], v[2 * j + 1], 0, 1, 2, 3, 8, 9, 10, 11) +
+                   __builtin_shufflevector(v[2 * j], v[2 * j + 1], 4, 5, 6, 7, 12, 13, 14, 15);
+      }
+      sum = __builtin_shufflevector(pairs[0], pairs[1], 0, 1, 4, 5, 8, 9, 12, 13) +
+            __builtin_shufflevector(pairs[0], pairs[1], 2, 3, 6, 7, 10, 11, 14, 15);
+    } else {
+      DEVPLACE_UNROLL
+      for (std::size_t j = 0; j < 2; ++j) {
+        pairs[j] =
+            __builtin_shufflevector(v[2 * j], v[2 * j + 1], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
+            __builtin_shufflevector(v[2 * j], v[2 * j + 1], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30,
+                                    31);
+      }
+      sum = __builtin_shufflevector(pairs[0], pairs[1], 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
+            __builtin_shufflevector(pairs[0], pairs[1], 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+      sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+    }
+    constexpr std::size_t part = lanes / 4;
+    const four even = __builtin_shufflevector(sum, sum, 0, part, 2 * part, 3 * part),
+               odd = __builtin_shufflevector(sum, sum, 1, part + 1, 2 * part + 1, 3 * part + 1);
+    *reinterpret_cast<typename vector_of<T, 4 * sizeof(T)>::unaligned*>(&out) = even + odd;
   }
 };
