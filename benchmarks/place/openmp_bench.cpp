@@ -3,8 +3,8 @@
 
 // Microseconds of a training step and of a prediction beside an OpenMP program whose threads spin after each region, as
 // libgomp's do unless OMP_WAIT_POLICY=passive. Three settings alternate within a round: the process's team, OpenMP's
-// threads lent to devplace, and the calling thread only. Reports medians and the slowest round. Argument: rounds
-// (default 40).
+// threads lent to devplace, and the calling thread only. Also times the program's own loops. Reports medians and the
+// slowest round. Argument: rounds (default 40). openmp_settings.sh runs this under settings of libgomp.
 
 #include <algorithm>
 #include <array>
@@ -54,6 +54,14 @@ void solve(std::vector<float>& field) {
   for (std::size_t i = 0; i < field.size(); ++i) field[i] = field[i] * 0.5F + 1.0F;
 }
 
+/// Starts and ends regions, as a solver of many small loops does; the time of one.
+void start_regions(std::vector<float>& field) {
+  for (int i = 0; i < 100; ++i) {
+#pragma omp parallel
+    field[static_cast<std::size_t>(omp_get_thread_num())] += 1.0F;
+  }
+}
+
 template <class Call> double seconds(Call&& call) {
   const double begin = now();
   call();
@@ -61,7 +69,7 @@ template <class Call> double seconds(Call&& call) {
 }
 
 void print(const char* name, std::vector<double>& times) {
-  std::printf("  %-48s %9.0f %9.0f\n", name, median(times) * 1e6, *std::max_element(times.begin(), times.end()) * 1e6);
+  std::printf("  %-48s %9.1f %9.0f\n", name, median(times) * 1e6, *std::max_element(times.begin(), times.end()) * 1e6);
 }
 
 }  // namespace
@@ -86,7 +94,7 @@ int main(int argc, char** argv) {
     const dp::thread_team_scope scope(team);
     call();
   };
-  std::array<std::vector<double>, 7> times;
+  std::array<std::vector<double>, 10> times;
   for (int round = 0; round < rounds; ++round) {
     steps();
     times[0].push_back(seconds(steps) / 5);
@@ -100,6 +108,11 @@ int main(int argc, char** argv) {
     solve(field);
     times[5].push_back(seconds([&] { with(serial, predict); }));
     times[6].push_back(seconds([&] { with(serial, steps); }) / 5);
+    solve(field);
+    times[7].push_back(seconds([&] { solve(field); }));
+    steps();
+    times[8].push_back(seconds([&] { solve(field); }));
+    times[9].push_back(seconds([&] { start_regions(field); }) / 100);
   }
   std::printf("%d threads of devplace, %d of OpenMP, microseconds           median   slowest\n", dp::thread_count(),
               omp_get_max_threads());
@@ -110,4 +123,7 @@ int main(int argc, char** argv) {
   print("step, OpenMP's threads", times[4]);
   print("prediction after an OpenMP loop, serial_team", times[5]);
   print("step, serial_team", times[6]);
+  print("OpenMP loop after an OpenMP loop", times[7]);
+  print("OpenMP loop after a step, the process's team", times[8]);
+  print("one of many small OpenMP regions", times[9]);
 }

@@ -4,6 +4,7 @@
 
 // Places, memory, tensors and the operations on them.
 #include <devplace/base/error.hpp>
+#include <devplace/base/error_code.hpp>
 #include <devplace/base/seed.hpp>
 #include <devplace/base/thread_team.hpp>
 #include <devplace/config.hpp>

@@ -73,6 +73,20 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
     single.predict_into(wrong, whole);
   }
 #endif
+#if defined(TRY_PREDICT_INTO_ANOTHER_PLACE)  // expect: devplace: predict_into: the result and the batch lie on
+                                             // different
+  {
+    dp::tensor<float, dp::extents<dp::dyn, 3>, dp::on<dp::cuda<1>>> wrong(dp::extents<dp::dyn, 3>{2});
+    static_cast<void>(single.try_predict_into(wrong, whole));
+  }
+#endif
+#if defined(TRY_PREDICT_FOR_ANOTHER_DEVICE)  // expect: devplace: the batch does not lie where the model takes it
+  {
+    dp::tensor<float, dp::extents<dp::dyn, 3>, dp::on<dp::cuda<2>>> outputs(dp::extents<dp::dyn, 3>{2});
+    const dp::tensor<float, dp::extents<dp::dyn, 6>, dp::on<dp::cuda<2>>> wrong(dp::extents<dp::dyn, 6>{2});
+    static_cast<void>(single.try_predict_into(outputs, wrong));
+  }
+#endif
 #if defined(TARGETS_ELSEWHERE)  // expect: devplace: the step's samples and targets lie on different placements
   step(x, whole_labels);
 #endif

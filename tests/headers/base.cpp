@@ -8,6 +8,13 @@ namespace dp = devplace;
 
 inline void throw_error() { throw dp::shape_error("x has 3 rows"); }
 
+#include <devplace/base/error_code.hpp>
+
+inline int error_code() {
+  const std::error_code failed = dp::error_code_of([] { throw dp::shape_error("x has 3 rows"); });
+  return failed == dp::errc::shape_error && dp::last_error_message()[0] != 0 ? failed.value() : 0;
+}
+
 #include <devplace/base/seed.hpp>
 
 constexpr dp::seed start{1};

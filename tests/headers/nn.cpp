@@ -249,7 +249,10 @@ static_assert(dp::nn::layer_for<dp::nn::positional_embedding<4, 8>, dp::extents<
 
 #include <devplace/nn/predictor.hpp>
 
-template <class Net> using predictor = dp::predictor<Net, dp::on<dp::cpu>>;
+template <class Net, class Outputs, class Batch>
+int predict(const dp::predictor<Net, dp::on<dp::cpu>>& p, Outputs& y, const Batch& x) {
+  return p.try_predict_into(y, x).value();
+}
 
 #include <devplace/nn/recomputed.hpp>
 

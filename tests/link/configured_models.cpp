@@ -35,12 +35,14 @@ void use_model(const std::string& file) {
   dp::load_checkpoint(step, file);
   auto outputs = model.predict(x + x);
   model.predict_into(outputs, x);
+  static_cast<void>(model.try_predict_into(outputs, x));
   dp::save_parameters(model, file);
   dp::load_parameters(model, file);
   model.assign(dp::to<dp::cpu>(model));
   if constexpr (!dp::stores_shares<Where>) {
     dp::predictor predictor{model, dp::batch<8>{}};
     predictor.predict_into(outputs, x);
+    static_cast<void>(predictor.try_predict_into(outputs, x));
     predictor.assign(model);
   }
 }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <system_error>
 
 #include <devplace/all.hpp>
 
@@ -32,6 +33,24 @@ void train(dp::model<net, gpu>& model, int batch) {
   const auto x = dp::zeros<float, gpu>(dp::extents<dp::dyn, 256>{batch});
   auto [output, saved] = model.forward(x);
   static_cast<void>(dp::to<dp::on<dp::cpu>>(output));
+}
+
+/// The code of a tile that does not fit, and a smaller tile that does.
+void predict_without_exceptions() {
+  const dp::model<net, gpu> model{dp::seed{1}};
+  const auto samples = dp::zeros<float, gpu>(dp::extents<dp::dyn, 256>{400});
+  dp::tensor<float, dp::extents<dp::dyn, 10>, gpu> outputs(dp::extents<dp::dyn, 10>{400});
+  check(!model.try_predict_into(outputs, samples, dp::batch<64>{}), "a small tile fits");
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const auto before = usage();
+    check(model.try_predict_into(outputs, samples, dp::batch<4096>{}) == dp::errc::out_of_memory, "the code");
+    check(std::string(dp::last_error_message()).find("physical device 1 has 1048576 bytes") != std::string::npos,
+          "the text of the code");
+    check(usage().allocated <= before.allocated, "a code leaks nothing");
+    check(!model.try_predict_into(outputs, samples, dp::batch<64>{}), "a small tile still fits");
+  }
+  check(dp::error_code_of([] { dp::model<net, dp::cuda<7>>{dp::seed{1}}; }) == std::errc::no_such_device,
+        "a device that the map does not have");
 }
 
 }  // namespace
@@ -80,6 +99,7 @@ int main() {
     } catch (const dp::out_of_memory&) {
     }
   }
+  predict_without_exceptions();
   check(usage().allocated == 0, "everything is given back");
   std::fputs(dp::memory_table().c_str(), stdout);
   return failures == 0 ? 0 : 1;

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include <devplace/base/error_code.hpp>
 #include <devplace/io/parameters.hpp>
 #include <devplace/memory/statistics.hpp>
 #include <devplace/nn/frozen.hpp>
@@ -144,6 +146,28 @@ TEST_CASE("predict_into rejects a result with another split", "[nn]") {
   const auto x = distribute<where>(samples(9));
   dp::tensor<double, result_extents, dp::batch_placement_t<where>> y(result_extents{9}, dp::split::sizes{1, 4, 4});
   CHECK_THROWS_WITH(model.predict_into(y, x), Catch::Matchers::ContainsSubstring("split both in the same way"));
+}
+
+TEST_CASE("try_predict_into on devices returns codes, and a device that does not exist has one, too", "[nn]") {
+  using where = dp::replicated<2, 0, 1>;
+  const auto model = integer_model<where>();
+  const auto expected = values_of(integer_model<host>().predict(samples(9)));
+  const dp::predictor predictor{model, dp::batch<6>{}};
+  const auto x = distribute<where>(samples(9));
+  using outputs = dp::tensor<double, result_extents, dp::batch_placement_t<where>>;
+  outputs other(result_extents{9}, dp::split::sizes{1, 4, 4}), few(result_extents{8});
+  const auto check = [&](const auto& by) {
+    outputs y(result_extents{9});
+    CHECK_FALSE(by.try_predict_into(y, x));
+    CHECK(values_of(dp::gather<host>(y)) == expected);
+    CHECK(by.try_predict_into(other, x) == std::errc::invalid_argument);
+    CHECK(std::string(dp::last_error_message()).find("split both in the same way") != std::string::npos);
+    CHECK(by.try_predict_into(few, x) == dp::errc::shape_error);
+  };
+  check(model);
+  check(predictor);
+  CHECK(dp::error_code_of([] { dp::model<net, dp::cuda<99>>{dp::seed{1}}; }) == dp::errc::placement_unavailable);
+  CHECK(std::string(dp::last_error_message()).find("cuda:99") != std::string::npos);
 }
 
 TEST_CASE("predictors on devices, from a model or a file, allocate exactly the planned memory", "[nn]") {

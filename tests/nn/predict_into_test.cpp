@@ -3,16 +3,20 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error_code.hpp>
 #include <devplace/memory/report.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/flatten.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/nn/predictor.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/tanh.hpp>
@@ -143,6 +147,40 @@ TEST_CASE("predict_into rejects results of other extents, or in the batch's memo
   CHECK_THROWS_WITH(model.predict_into(y, x), Catch::Matchers::StartsWith("devplace: predict_into: the result is 8x6"));
   CHECK_THROWS_WITH(model.predict_into(x, x), Catch::Matchers::ContainsSubstring("shares memory with the batch"));
   CHECK_THROWS_AS(model.predict_into(y, wide.slice(0, 8)), dp::shape_error);
+}
+
+TEST_CASE("try_predict_into returns the error of predict_into as a code, with its text", "[nn]") {
+  const auto x = dp::test::integer_samples<double, 6>(9);
+  const auto check = [&](auto model, auto& predictor) {
+    const auto predicts = [&](const auto& by, auto... tile) {
+      matrix y(dp::extents<dp::dyn, 3>{9}), few(dp::extents<dp::dyn, 3>{8});
+      CHECK_FALSE(by.try_predict_into(y, x, tile...));
+      CHECK(values_of(y) == outputs_by_definition(model, 9));
+      CHECK_FALSE(by.try_predict_into(few, x.slice(1, 9), tile...));
+      CHECK(values_of(few) == elements(y.slice(1, 9)));
+      CHECK(by.try_predict_into(few, x, tile...) == dp::errc::shape_error);
+      const std::string text = dp::last_error_message();
+      CHECK_THROWS_WITH(by.predict_into(few, x, tile...), text);
+      CHECK(text.find("devplace: predict_into: the result is 8x3, and") == 0);
+    };
+    predicts(model);
+    predicts(model, dp::batch<4>{});
+    predicts(predictor);
+    matrix y(dp::extents<dp::dyn, 3>{9});
+    STATIC_REQUIRE(noexcept(model.try_predict_into(y, x)));
+    STATIC_REQUIRE(noexcept(predictor.try_predict_into(y, x)));
+    const auto moved = std::move(model);
+    CHECK(model.try_predict_into(y, x) == dp::errc::error);
+    CHECK(std::string(dp::last_error_message()).find("moved from") != std::string::npos);
+  };
+  dp::model<net, host, double> model{dp::seed{1}};
+  dp::test::set_integer_parameters(model);
+  const dp::predictor predictor{model, dp::batch<4>{}};
+  check(std::move(model), predictor);
+  const dp::model<nn::sequential<nn::linear<6, 6>>, host, double> square{dp::seed{1}};
+  auto same = x.clone();
+  CHECK(square.try_predict_into(same, same) == std::errc::invalid_argument);
+  CHECK(values_of(same) == values_of(x));
 }
 
 TEST_CASE("memory_plan of a model and a batch equals the memory of its predictions", "[nn]") {

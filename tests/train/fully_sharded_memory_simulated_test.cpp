@@ -212,7 +212,10 @@ TEST_CASE("a model in shares that only predicts has no gradients", "[train]") {
   CHECK(usage(0).peak - before == plan::bytes);
   const std::size_t allocations = usage(0).allocations;
   model.predict_into(y, x);
+  CHECK_FALSE(model.try_predict_into(y, x));
   CHECK(usage(0).allocations == allocations);
+  const auto few = distribute<where>(dp::test::integer_samples<float, 6>(60));
+  CHECK(model.try_predict_into(y, few) == dp::errc::shape_error);
   STATIC_REQUIRE(plan::gradients == 0);
 }
 

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error_code.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/base/seed.hpp>
 #include <devplace/base/unprintable.hpp>
@@ -127,6 +129,13 @@ class model<Net, Where, P> : public model_types<Net, Where, P>, public model_par
     runtime::predict_into<model>(*live(), outputs, samples, runtime::rows_of_tile(tile, local_place_count<Where>));
   }
   ///@}
+  /// Calls predict_into and returns its error as a code instead of throwing it; `last_error_message()` is the text:
+  /// `if (const std::error_code failed = model.try_predict_into(outputs, samples)) ...`.
+  template <class... Tile>
+  [[nodiscard]] DEVPLACE_CONFIGURED std::error_code try_predict_into(auto&& outputs, const auto& samples,
+                                                                     Tile... tile) const noexcept {
+    return error_code_of([&] { predict_into(outputs, samples, tile...); });
+  }
 
   /// Returns the outputs for a batch, and the data for backward: `auto [out, saved] = model.forward(x)`. `saved` keeps
   /// a temporary batch; any other batch must exist unchanged until backward.

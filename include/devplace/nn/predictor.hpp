@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error_code.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
@@ -88,6 +90,11 @@ template <class Net, placement Where, precision P = float> class predictor {
   template <class Output, class Batch>
   DEVPLACE_CONFIGURED void predict_into(Output&& outputs, const Batch& samples) const {
     runtime::predict_into<predictor>(access::live(model_), outputs, samples, tile_);
+  }
+  /// Returns predict_into's error as a code, as `model::try_predict_into`.
+  [[nodiscard]] DEVPLACE_CONFIGURED std::error_code try_predict_into(auto&& outputs,
+                                                                     const auto& samples) const noexcept {
+    return error_code_of([&] { predict_into(outputs, samples); });
   }
 
   /// Copies the parameters and buffers of a model on any placement, for example after further training. Allocates

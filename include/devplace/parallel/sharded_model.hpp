@@ -8,11 +8,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <devplace/base/error.hpp>
+#include <devplace/base/error_code.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/base/refusal.hpp>
 #include <devplace/base/seed.hpp>
@@ -166,6 +168,11 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
         });
       }
     }
+  }
+  /// Returns predict_into's error as a code, as other models do.
+  [[nodiscard]] DEVPLACE_CONFIGURED std::error_code try_predict_into(auto&& outputs,
+                                                                     const auto& samples) const noexcept {
+    return error_code_of([&] { predict_into(outputs, samples); });
   }
 
   /// Refuse what needs whole parameters or gradients of the caller's own.
