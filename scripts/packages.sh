@@ -29,8 +29,21 @@ has_package() {
     zlib1g-dev) has_header zlib.h ;;
     locales) [ -e /usr/share/i18n/locales/de_DE ] ;;
     libeigen3-dev) [ -e /usr/include/eigen3/Eigen/Core ] ;;
+    libkokkos-dev) has_header Kokkos_Core.hpp ;;
+    libtrilinos-kokkos-dev) [ -e /usr/include/trilinos/Kokkos_Core.hpp ] ;;
     *) command -v "$1" ;;
   esac >/dev/null 2>&1
+}
+
+# Prints the package with Kokkos, which is a part of Trilinos in Debian 12; nothing if there is none.
+kokkos_package() {
+  local package
+  for package in libkokkos-dev libtrilinos-kokkos-dev; do
+    if apt-cache show "$package" >/dev/null 2>&1; then
+      echo "$package"
+      return
+    fi
+  done
 }
 
 # install_missing <package>...: installs missing packages by apt-get with a message. If that is impossible, prints how

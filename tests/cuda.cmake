@@ -278,6 +278,16 @@ file(GENERATE OUTPUT headers_as_cuda.cu CONTENT "${includes}")
 devplace_compile_for_devices(devplace_headers_as_cuda ${CMAKE_CURRENT_BINARY_DIR}/headers_as_cuda.cu)
 target_link_libraries(devplace_headers_as_cuda PRIVATE ${components})
 
+# What only nvcc's host compiler refuses, after the passes in which other programs must not compile.
+set(expect "devplace: the host cannot reach the elements of this mdspan")
+add_test(NAME "compile_fail: an element of a GPU's mdspan on the host"
+         COMMAND ${CMAKE_COMMAND} "-DEXPECT=${expect}" -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake --
+                 ${CMAKE_CUDA_COMPILER} -std=c++20 -x cu -arch=sm_90 -I${PROJECT_SOURCE_DIR}/include -DDEVPLACE_WITH_CUDA=1
+                 -DMDSPAN_ELEMENT_ON_THE_HOST -c ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/mdspan_cuda_host.cpp
+                 -o mdspan_element.o)
+set_tests_properties("compile_fail: an element of a GPU's mdspan on the host" PROPERTIES LABELS cuda
+                                                                                TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+
 # A solver over MPI with one CUDA file.
 file(GLOB solver_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/hpc/*.cpp)
 if(TARGET devplace::mpi AND NOT DEVPLACE_TEST_WITHOUT_CUDA_DEVICE)

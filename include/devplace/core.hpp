@@ -51,6 +51,7 @@
 #include <devplace/tensor/evaluated.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/item.hpp>
+#include <devplace/tensor/mdspan.hpp>
 #include <devplace/tensor/pending.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/print.hpp>

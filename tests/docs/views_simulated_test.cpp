@@ -48,19 +48,6 @@ TEST_CASE("docs/views.md: ranges", "[docs]") {
   CHECK(elements[3] == 6 / 21.0f);
 }
 
-TEST_CASE("docs/views.md: memory of the user's", "[docs]") {
-  std::vector<double> cells(6 * 10);
-  auto field = dp::wrap(cells, dp::extents<6, 10>{});                    // a view; nothing is copied
-  auto inside = field.slice(axis<0>{}, 1, 5).slice(axis<1>{}, 1, 9);     // without the border
-  inside = inside + 1.0;                                                 // changes `cells`
-  auto fortran = dp::wrap(cells.data(), dp::extents<10, 6>{}, {1, 10});  // column-major
-  auto on_gpu = dp::to<dp::on<dp::cuda<0>>>(fortran);                    // copies
-  CHECK(cells[11] == 1);
-  CHECK(fortran(1, 1) == 1);
-  CHECK(fortran(0, 1) == 0);
-  CHECK(dp::item(dp::sum(on_gpu)) == 32);
-}
-
 template <class X> auto spread(const X& x) {  // x: a tensor, a view or an expression
   const auto& values = dp::evaluated(x);
   return dp::item(dp::max(values)) - dp::item(dp::min(values));

@@ -63,6 +63,11 @@ inline float number(const dp::tensor<float, dp::extents<>, dp::on<dp::cpu>>& x) 
 
 static_assert(dp::view_layout<dp::column_major>);
 
+#include <devplace/tensor/mdspan.hpp>
+
+// Of any library's mdspan.
+template <class M> auto twice_through_views(const M& m) { return dp::as_mdspan<M>(dp::wrap(m)); }
+
 #include <devplace/tensor/pending.hpp>
 
 inline float finish(dp::pending<float, dp::cpu>& result) { return result.get(); }

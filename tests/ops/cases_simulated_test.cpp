@@ -65,6 +65,7 @@ TEST_CASE("a simulated device sorts, scans and shuffles as the CPU does", "[ops]
   dp::test::check_all_sorts<device>();
   dp::test::check_all_sorts_along_axes<device>();
   dp::test::check_all_sums<device>();
+  dp::test::check_all_integer_rows<device>();
   dp::test::check_permutations<device>();
   CHECK(dp::memory_statistics<dp::cuda<1>>().allocated == 0);
 }

@@ -14,6 +14,7 @@ TEST_CASE("a GPU sorts, scans and shuffles as the CPU does", "[ops][sort]") {
   dp::test::check_sorts<device, float>(support::on_software_gpu ? 50 : 2000, 1000);
   dp::test::check_all_sorts_along_axes<device>();
   dp::test::check_all_sums<device>();
+  dp::test::check_all_integer_rows<device>();
   constexpr std::size_t many = support::on_software_gpu ? 50000 : 1000000;
   dp::test::check_sums<device, float>(many);
   dp::test::check_sums<device, std::uint8_t>(many);
@@ -38,6 +39,25 @@ TEST_CASE("cumsum of a long array continues from piece to piece", "[ops][scan]")
     wrong += sums[i] == sum ? 0 : 1;
   }
   CHECK(wrong == 0);
+}
+
+TEST_CASE("scans of long arrays continue from piece to piece within rows", "[ops][scan]") {
+  if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
+  const std::size_t n = 5000;
+  const auto values = dp::test::large_integers<std::int32_t>(n);
+  dp::tensor<std::int32_t, dp::dextents<1>, device> x(dp::dextents<1>{n});
+  support::set_values(x.view(), values);
+  dp::tensor<std::int64_t, dp::dextents<1>, device> y(dp::dextents<1>{n});
+  using scan = dp::implementation<dp::backend::cuda, dp::op::scan>;
+  for (const std::size_t columns : {5u, 125u, 1000u, 2500u}) {
+    CAPTURE(columns);
+    const auto from = x.data().get();
+    const auto to = y.data().get();
+    scan::run(0, dp::detail::scan_plan<std::int32_t, false, true>{from, to, n, columns}, 500);
+    CHECK(support::values_of(y) == dp::test::scanned_rows(values, columns, false));
+    scan::run(0, dp::detail::scan_plan<std::int32_t, true, true>{from, to, n, columns}, 999);
+    CHECK(support::values_of(y) == dp::test::scanned_rows(values, columns, true));
+  }
 }
 
 TEST_CASE("sorts, sums and permutations work after an error that the program did not clear", "[ops][sort]") {

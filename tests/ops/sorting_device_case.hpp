@@ -221,6 +221,49 @@ template <class Where> void check_all_sums() {
   CHECK(support::values_of(wraps)[1] == std::numeric_limits<std::int64_t>::min());
 }
 
+/// Returns x scanned in rows, modulo 2^64, by plain loops.
+template <class T> std::vector<std::int64_t> scanned_rows(const std::vector<T>& x, std::size_t columns, bool products) {
+  std::vector<std::int64_t> result(x.size());
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i != x.size(); ++i) {
+    const auto own = static_cast<std::uint64_t>(static_cast<std::int64_t>(x[i]));
+    total = i % columns == 0 ? own : products ? total * own : total + own;
+    result[i] = static_cast<std::int64_t>(total);
+  }
+  return result;
+}
+
+/// Integers that wrap around in sums and products of few of them.
+template <class T> std::vector<T> large_integers(std::size_t n) {
+  std::vector<T> values(n);
+  for (std::size_t i = 0; i != n; ++i)
+    values[i] =
+        static_cast<T>(std::numeric_limits<T>::max() / 4 * static_cast<T>(i % 4) + static_cast<T>(2 * i % 31 + 1));
+  return values;
+}
+
+template <class Where, class T> void check_integer_rows(std::size_t rows, std::size_t columns) {
+  CAPTURE(rows, columns, dtype_name<T>());
+  const auto values = large_integers<T>(rows * columns);
+  tensor<T, dextents<2>, Where> x(dextents<2>{rows, columns});
+  support::set_values(x.view(), values);
+  CHECK(support::values_of(cumsum(x, axis<1>{})) == scanned_rows(values, columns, false));
+  CHECK(support::values_of(cumprod(x, -1)) == scanned_rows(values, columns, true));
+  CHECK(support::values_of(cumprod(x.reshape(dextents<1>{rows * columns}))) ==
+        scanned_rows(values, rows * columns, true));
+  if constexpr (std::is_same_v<T, std::int64_t>) {
+    cumsum_into(x, x, axis<1>{});
+    CHECK(support::values_of(x) == scanned_rows(values, columns, false));
+  }
+}
+
+template <class Where> void check_all_integer_rows() {
+  const std::size_t shapes[][2] = {{1, 40}, {40, 1}, {7, 33}, {3, 2000}, {1000, 5}};
+  for (const auto& shape : shapes) check_integer_rows<Where, std::int64_t>(shape[0], shape[1]);
+  check_integer_rows<Where, std::int32_t>(9, 300);
+  check_integer_rows<Where, std::uint8_t>(9, 300);
+}
+
 /// Returns the indices sorted by their Philox keys.
 inline std::vector<std::int64_t> order_by_keys(std::size_t n, seed start, std::uint64_t stream) {
   std::vector<std::int64_t> order(n);

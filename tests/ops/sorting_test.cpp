@@ -81,6 +81,7 @@ TEST_CASE("invalid arguments of sorts are errors", "[ops][sort]") {
 
 TEST_CASE("cumsum is exact for integers and has a fixed order for floating-point numbers", "[ops][scan]") {
   dp::test::check_all_sums<host>();
+  dp::test::check_all_integer_rows<host>();
   dp::tensor<float, dp::extents<dp::dyn>, host> x(dp::extents<dp::dyn>(3)), y(dp::extents<dp::dyn>(2));
   CHECK_THROWS_AS(dp::cumsum_into(y, x), dp::shape_error);
   static_assert(std::is_same_v<decltype(dp::cumsum(x))::value_type, float>);

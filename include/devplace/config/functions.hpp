@@ -12,6 +12,9 @@
   #define DEVPLACE_DEVICE_UNROLL _Pragma("unroll")
   #define DEVPLACE_DEVICE_NO_UNROLL _Pragma("unroll 1")
   #define DEVPLACE_HD_CALLS_ANY _Pragma("nv_exec_check_disable")
+  // nvcc's front end for the host also instantiates what only kernels call, so the host's compiler refuses.
+  #define DEVPLACE_DEVICE_ONLY(T, sentence) \
+    DEVPLACE_IF_HOST([[gnu::error(sentence)]] void called_on_the_host(); called_on_the_host())
   #define DEVPLACE_NODISCARD
   #define DEVPLACE_HOST_PRAGMAS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675")
   #define DEVPLACE_HOST_PRAGMAS_END _Pragma("nv_diagnostic pop")
@@ -26,6 +29,8 @@
   #define DEVPLACE_DEVICE_NO_UNROLL
   /// Allows a function template marked DEVPLACE_HD to call an argument that may be a host-only function.
   #define DEVPLACE_HD_CALLS_ANY
+  /// In a member function of a class template, refuses calls by the host; `T` is a template parameter.
+  #define DEVPLACE_DEVICE_ONLY(T, sentence) static_assert(sizeof(T) == 0, sentence)
   /// Marks classes whose values must not be discarded.
   #define DEVPLACE_NODISCARD [[nodiscard]]
   #define DEVPLACE_HOST_PRAGMAS_BEGIN

@@ -83,10 +83,11 @@ auto scan_into(const char* operation, Y& y, const X& x, Axis... axis) {
     require_same_extents(operation, "the result", to, "the operand", from);
     const auto e = reduction_extents_of(sizes_of(from.extents()), reduced_axes<operand_extents_t<X>::rank>(axis...));
     if (from.size() == 0) return;
-    if constexpr (std::is_integral_v<value> && !Product) {
-      if (e.outer * e.inner == 1)
-        return dispatch<op::scan, backend_type>(from.ordinal(),
-                                                scan_plan<value>{raw_data(from), raw_data(to), from.size()});
+    if constexpr (std::is_integral_v<value> && (!Product || scans_integers<backend_type>)) {
+      constexpr bool rows = operand_extents_t<X>::rank > 1;
+      if (e.inner == 1 && (e.outer == 1 || scans_integers<backend_type>))
+        return dispatch<op::scan, backend_type>(
+            from.ordinal(), scan_plan<value, Product, rows>{raw_data(from), raw_data(to), from.size(), e.count});
     }
     using accumulator = sum_accumulator_t<value>;
     const scan_extents extents{e.outer, e.count, e.inner};
@@ -124,16 +125,15 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// of rank 1 needs no axis. Shapes: x and y equal. y has x's type for floating-point elements, int64 for integers; it
 /// may be x. In the order of the place's current stream. Floating-point sums are accumulated in double in an order that
 /// depends only on the size, so the bits are the same on every place. Integer sums are exact modulo 2^64; on CUDA
-/// devices, CUB computes them for arrays of rank 1. Scratch memory is allocated on the place and counted as workspace.
-/// Throws shape_error for different run-time extents. If the program is built with a CUDA Toolkit before 13.0, also
-/// throws it for arrays of rank 1 with 2^31 or more integers on CUDA devices.
+/// devices, CUB computes them along the last axis. Scratch memory is allocated on the place and counted as workspace.
+/// Throws shape_error for different run-time extents.
 template <class Y, class X, axis_argument... Axis>
   requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
 void cumsum_into(Y&& y, const X& x, Axis... axis) {
   detail::scan_into<false>("cumsum", y, x, axis...);
 }
 
-/// y[i] = x[0] * ... * x[i] along an axis, as torch.cumprod. Other rules are those of cumsum_into; CUB is not used.
+/// y[i] = x[0] * ... * x[i] along an axis, as torch.cumprod. Other rules are those of cumsum_into.
 template <class Y, class X, axis_argument... Axis>
   requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
 void cumprod_into(Y&& y, const X& x, Axis... axis) {

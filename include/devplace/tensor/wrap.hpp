@@ -13,6 +13,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/refusal.hpp>
+#include <devplace/tensor/mdspan.hpp>
 #include <devplace/tensor/view.hpp>
 
 namespace devplace {
@@ -93,6 +94,7 @@ template <class Memory> constexpr auto* wrapped_data(Memory& memory) {
 /// as many elements as the extents or, with strides, at least as many as the strides span.
 ///@{
 template <view_placement Where = on<cpu>, class Memory, class Extents = std::initializer_list<std::size_t>>
+  requires(!mdspan_like<Memory>)
 constexpr auto wrap(Memory&& memory, const Extents& extents = {}) {
   if constexpr (detail::check_wrap<Where, Memory, Extents>()) {
     if constexpr (!detail::is_address<std::decay_t<Memory>>) {

@@ -10,7 +10,7 @@
 namespace devplace {
 
 template <> struct implementation<backend::cpu, op::scan> {
-  template <class T> static void run(int, const detail::scan_plan<T>& plan) {
+  template <class T, bool Rows> static void run(int, const detail::scan_plan<T, false, Rows>& plan) {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < plan.size; ++i)
       plan.y[i] = sum = detail::wrapping_sum(sum, static_cast<std::int64_t>(plan.x[i]));

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 
 #include <cub/device/device_scan.cuh>
+#include <cuda/std/functional>
 
 #include <devplace/backend/cuda/cub.hpp>
 #include <devplace/backend/cuda/queue.hpp>
@@ -16,9 +18,10 @@ namespace devplace {
 
 namespace detail {
 
-/// Integers as input of CUB's sum, widened to unsigned 64-bit numbers so that overflow wraps. Adds the sum of the
-/// elements before the range, if any, to the first element.
-template <class T> class widened_integers {
+template <> inline constexpr bool scans_integers<backend::cuda> = true;
+
+/// The values f(0), f(1), ... as input of CUB.
+template <class F> class computed_values {
  public:
   using iterator_category = std::random_access_iterator_tag;
   using value_type = std::uint64_t;
@@ -26,47 +29,69 @@ template <class T> class widened_integers {
   using pointer = const std::uint64_t*;
   using reference = std::uint64_t;
 
-  DEVPLACE_HD widened_integers(const T* first, const std::int64_t* sum_before)
-      : first_(first), current_(first), sum_before_(sum_before) {}
+  DEVPLACE_HD explicit computed_values(const F& f) : f_(f) {}
 
-  DEVPLACE_HD std::uint64_t operator*() const { return widen(current_); }
-  DEVPLACE_HD std::uint64_t operator[](std::ptrdiff_t i) const { return widen(current_ + i); }
-  DEVPLACE_HD widened_integers& operator+=(std::ptrdiff_t n) {
-    current_ += n;
+  DEVPLACE_HD std::uint64_t operator*() const { return f_(at_); }
+  DEVPLACE_HD std::uint64_t operator[](std::ptrdiff_t i) const { return f_(at_ + i); }
+  DEVPLACE_HD computed_values& operator+=(std::ptrdiff_t n) {
+    at_ += n;
     return *this;
   }
-  DEVPLACE_HD friend widened_integers operator+(widened_integers a, std::ptrdiff_t n) { return a += n; }
-  DEVPLACE_HD friend std::ptrdiff_t operator-(widened_integers a, widened_integers b) {
-    return a.current_ - b.current_;
+  DEVPLACE_HD friend computed_values operator+(computed_values a, std::ptrdiff_t n) { return a += n; }
+  DEVPLACE_HD friend std::ptrdiff_t operator-(const computed_values& a, const computed_values& b) {
+    return a.at_ - b.at_;
   }
 
  private:
-  DEVPLACE_HD std::uint64_t widen(const T* at) const {
-    const auto own = static_cast<std::uint64_t>(static_cast<std::int64_t>(*at));
-    return at == first_ && sum_before_ != nullptr ? own + static_cast<std::uint64_t>(*sum_before_) : own;
-  }
+  F f_;
+  std::ptrdiff_t at_ = 0;
+};
 
-  const T* first_;
-  const T* current_;
-  const std::int64_t* sum_before_;
+/// Integers, widened to unsigned 64-bit numbers so that overflow wraps. The first one is combined with the result
+/// before it, if any.
+template <class T, bool Product> struct widened_integers {
+  const T* x;
+  const std::int64_t* before;
+
+  DEVPLACE_HD std::uint64_t operator()(std::ptrdiff_t i) const {
+    const auto own = static_cast<std::uint64_t>(static_cast<std::int64_t>(x[i]));
+    if (i != 0 || before == nullptr) return own;
+    return Product ? own * static_cast<std::uint64_t>(*before) : own + static_cast<std::uint64_t>(*before);
+  }
+};
+
+struct row_of_element {
+  std::size_t begin, columns;
+  DEVPLACE_HD std::uint64_t operator()(std::ptrdiff_t i) const {
+    return quotient(begin + static_cast<std::size_t>(i), columns);
+  }
 };
 
 }  // namespace detail
 
 template <> struct implementation<backend::cuda, op::scan> {
   /// Scans long arrays in pieces of `longest`, because CUB of CUDA 12 counts elements in an int.
-  template <class T>
-  static void run(int ordinal, const detail::scan_plan<T>& plan, std::size_t longest = std::size_t{1} << 30) {
+  template <class T, bool Product, bool Rows>
+  static void run(int ordinal, const detail::scan_plan<T, Product, Rows>& plan,
+                  std::size_t longest = std::size_t{1} << 30) {
+    using combine = std::conditional_t<Product, ::cuda::std::multiplies<>, ::cuda::std::plus<>>;
     const detail::cuda_scope device(ordinal);
-    const std::int64_t* sum_before = nullptr;
+    const std::int64_t* before = nullptr;
     for (std::size_t begin = 0; begin < plan.size; begin += longest) {
       const int count = static_cast<int>(plan.size - begin < longest ? plan.size - begin : longest);
-      std::int64_t* const sums = plan.y + begin;
-      detail::run_cub(device, ordinal, "cub::DeviceScan::InclusiveSum", [&](void* memory, std::size_t& bytes) {
-        return cub::DeviceScan::InclusiveSum(memory, bytes, detail::widened_integers<T>(plan.x + begin, sum_before),
-                                             reinterpret_cast<std::uint64_t*>(sums), count, device.stream());
+      const detail::computed_values values(detail::widened_integers<T, Product>{plan.x + begin, before});
+      std::int64_t* const y = plan.y + begin;
+      detail::run_cub(device, ordinal, "cub::DeviceScan", [&](void* memory, std::size_t& bytes) {
+        const auto to = reinterpret_cast<std::uint64_t*>(y);
+        if constexpr (Rows)
+          return cub::DeviceScan::InclusiveScanByKey(
+              memory, bytes, detail::computed_values(detail::row_of_element{begin, plan.columns}), values, to,
+              combine(), count, ::cuda::std::equal_to<>(), device.stream());
+        else
+          return cub::DeviceScan::InclusiveScan(memory, bytes, values, to, combine(), count, device.stream());
       });
-      sum_before = sums + count - 1;
+      const bool row_ends = Rows && (begin + longest) % plan.columns == 0;
+      before = row_ends ? nullptr : y + count - 1;
     }
   }
 };

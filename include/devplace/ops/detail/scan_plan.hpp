@@ -14,23 +14,27 @@
 
 namespace devplace::op {
 
-/// `run(ordinal, plan)`, a detail::scan_plan: cumulative sums of integers.
+/// `run(ordinal, plan)`, a detail::scan_plan: cumulative sums or products of integers.
 struct scan {};
 
 }  // namespace devplace::op
 
 namespace devplace::detail {
 
-/// y[i] = x[0] + ... + x[i], modulo 2^64. y may be x.
-template <element T> struct scan_plan {
+/// y[i] = x[0] + ... + x[i], or the product, modulo 2^64; if `Rows`, anew in each row of `columns` elements. y may be
+/// x.
+template <element T, bool Product = false, bool Rows = false> struct scan_plan {
   const T* x;
   std::int64_t* y;
-  std::size_t size;
+  std::size_t size, columns = 0;
 };
+
+/// Whether a backend scans products and rows of integers, too, and not only sums of one row.
+template <class Backend> inline constexpr bool scans_integers = false;
 
 // Floating-point sums depend on the order of summation, and CUB's order may vary from run to run. The order is fixed
 // here, on every place: sums of chunks, then cumulative sums of these sums, then a second pass over the chunks.
-// Products of integers, and sums of integers in arrays of several rows, use these three steps too.
+// Scans of integers that no backend's implementation takes use these three steps too.
 
 /// Elements per thread: a cache line of a GPU.
 inline constexpr std::size_t scan_chunk = 32;
