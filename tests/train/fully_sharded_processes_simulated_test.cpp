@@ -9,7 +9,6 @@
 #include <ratio>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,6 +32,7 @@
 
 #include "parallel/nine_devices.hpp"
 #include "support/catch.hpp"
+#include "support/exact_training.hpp"
 #include "support/failing_parts.hpp"
 #include "support/labelled_samples.hpp"
 #include "support/replicas.hpp"
@@ -59,18 +59,13 @@ using shares_across = dp::across<Place, dp::mesh<dp::shares<dp::dyn, UnitBytes>>
 template <class Place> using pairs_across = dp::across<Place, dp::mesh<dp::replicas<dp::dyn>, dp::shares<2, 500>>>;
 using two_pairs = dp::spread<dp::mesh<dp::replicas<2>, dp::shares<2, 500>>, 0, 1, 2, 3>;
 
-/// The policy with an engine of a model on `Where`.
-template <class Where, class Engine>
-using policy_for =
-    std::conditional_t<dp::stores_shares<Where>, collective::gather_units<Engine>, collective::all_reduce<Engine>>;
-
 /// Losses, the mean loss, norms, and all state of the training, after steps on batches that do not divide evenly or
 /// have fewer rows than participants.
 template <class Where, class P, class Engine> std::vector<double> train() {
   using input = typename dp::model<net, Where, P>::input_type;
   dp::model<net, Where, P> model{dp::seed{9}};
   dp::trainer step{model, nn::cross_entropy{.ignore_index = 1, .label_smoothing = 0.1},
-                   dp::optim::adam{.learning_rate = 0.01}, policy_for<Where, Engine>{}};
+                   dp::optim::adam{.learning_rate = 0.01}, dp::test::policy_for<Where, Engine>{}};
   std::vector<double> found;
   const auto start = step.state().parameters;
   step.measure_gradients();

@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include <devplace/fully_sharded.hpp>
@@ -20,11 +19,9 @@
 #include <devplace/nn/frozen.hpp>
 #include <devplace/nn/layer_norm.hpp>
 #include <devplace/nn/linear.hpp>
-#include <devplace/nn/mse.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/adamw.hpp>
-#include <devplace/optim/plain_sgd.hpp>
 #include <devplace/parallel.hpp>
 #include <devplace/parallel/across_processes.hpp>
 #include <devplace/train/trainer.hpp>
@@ -32,13 +29,17 @@
 #include "parallel/nine_devices.hpp"
 #include "parallel/recording_communicator.hpp"
 #include "support/catch.hpp"
+#include "support/exact_training.hpp"
+#include "support/forked_group.hpp"
 #include "support/labelled_samples.hpp"
+#include "support/sanitizers.hpp"
 #include "support/thread_processes.hpp"
 #include "support/training_data.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
 namespace collective = devplace::collective;
+using dp::test::train_exactly;
 
 namespace {
 
@@ -56,34 +57,12 @@ using groups_of = dp::across<Place, dp::mesh<dp::replicas<dp::dyn>, dp::shares<S
 template <class Place, std::size_t Replicas>
 using copies_on = dp::across<Place, dp::mesh<dp::replicas<Replicas>, dp::shares<dp::dyn, each_layer>>>;
 
-using whole_numbers = nn::sequential<nn::linear<6, 24>, nn::linear<24, 3>>;
 using net = nn::sequential<nn::linear<6, 33>, nn::batch_norm<33, nn::over_all_places>, nn::relu,
                            nn::frozen<nn::linear<33, 20>>, nn::layer_norm<20>, nn::linear<20, 3>>;
 
-/// The parameters after one step on each of several batches. All sums are exact: numbers are small multiples of 2^-19.
-template <class Where> std::vector<double> train_exactly() {
-  dp::model<whole_numbers, dp::cpu, double> start{dp::seed{1}};
-  std::size_t next = 0;
-  start.for_each_parameter([&](const std::string&, auto view) {
-    for (std::size_t i = 0; i != view.size(); ++i) view.data()[i] = static_cast<double>(next++ * 5 % 7) / 8 - 0.375;
-  });
-  std::vector<double> result;
-  for (const std::size_t rows : std::vector<std::size_t>{7, 1, 16}) {
-    auto model = dp::to<Where>(start);
-    dp::trainer step{model, nn::mse{.reduce = dp::reduction::sum}, dp::optim::plain_sgd{.learning_rate = 1.0 / 1024}};
-    dp::tensor<double, dp::extents<dp::dyn, 3>, dp::cpu> targets{dp::extents<dp::dyn, 3>{rows}};
-    for (std::size_t i = 0; i != targets.size(); ++i) targets.data()[i] = static_cast<double>(i % 3);
-    step(dp::to_batch<Where>(dp::test::integer_samples<double, 6>(rows)), dp::to_batch<Where>(targets));
-    const auto parameters = step.state().parameters;
-    result.insert(result.end(), parameters.begin(), parameters.end());
-  }
-  return result;
-}
-
 /// The parameters, buffers and optimizer's state, and the mean loss, after steps.
 template <class Where, class P = float, class Engine = collective::direct> std::vector<double> train() {
-  using policy =
-      std::conditional_t<dp::stores_shares<Where>, collective::gather_units<Engine>, collective::all_reduce<Engine>>;
+  using policy = dp::test::policy_for<Where, Engine>;
   using input = typename dp::model<net, Where, P>::input_type;
   dp::model<net, Where, P> model{dp::seed{9}};
   dp::trainer step{model, nn::cross_entropy{.ignore_index = 1}, dp::optim::adamw{.learning_rate = 0.01}, policy{}};
@@ -217,6 +196,19 @@ TEST_CASE("groups of processes train as a mesh in one process", "[train]") {
   check_groups<groups_of<dp::cuda<1>, 2>, two_by_two, dp::mixed<dp::half>>();
   check_groups<copies_on<dp::cpu, 2>, two_by_three>();
 }
+
+#if !DEVPLACE_TEST_THREAD_SANITIZER  // ThreadSanitizer does not support threads in children of fork()
+TEST_CASE("groups of processes with shared memory train as a mesh in one process", "[train]") {
+  const auto trained = []<class Where>(Where) {
+    const std::vector<double> numbers = train<Where>();
+    return std::vector<float>(numbers.begin(), numbers.end());
+  };
+  const auto four = support::in_forked_group(4, [&] { return trained(groups_of<dp::cpu, 2>{}); });
+  const auto six = support::in_forked_group(6, [&] { return trained(copies_on<dp::cpu, 3>{}); });
+  CHECK(support::differences(four, trained(two_by_two{})) == "");
+  CHECK(support::differences(six, trained(three_by_two{})) == "");
+}
+#endif
 
 TEST_CASE("groups of one process are replicas, and one group is of shares alone", "[train]") {
   check_groups<groups_of<dp::cpu, 1>, dp::replicated<0, 1, 2>>();
