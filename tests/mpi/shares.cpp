@@ -3,7 +3,9 @@
 
 // Run by mpirun with 1 to 4 processes: models in the shares of all processes, and of groups of them, are bitwise equal
 // to models on as many simulated devices of one process. With collective::mpi, whose order of summation is MPI's, they
-// are equal to one place where sums are exact.
+// are equal to one place where sums are exact. With an argument, one process is killed.
+
+#include <signal.h>
 
 #include <array>
 #include <cstddef>
@@ -118,10 +120,24 @@ void train_in_groups(const dp::process_group& processes, const std::string& fold
   EXPECT((train_exactly<two_groups<dp::cuda<0>>, collective::mpi>()) == train_exactly<dp::cpu>());
 }
 
+/// Trains in pairs until a process ends, which the others must notice in whatever group they wait.
+void train_until_killed(const dp::process_group& processes) {
+  using where = pairs<dp::cpu>;
+  dp::model<net, where> model{dp::seed{9}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const auto x = dp::to_batch<where>(dp::test::integer_samples<float, 6>(8));
+  const auto y = dp::to_batch<where>(dp::test::square_labels(8, 3));
+  for (int i = 0;; ++i) {
+    if (i == 20 && processes.rank() == 2) ::raise(SIGKILL);
+    step(x, y);
+  }
+}
+
 void run(int argc, char** argv) {
   const dp::mpi_session session{argc, argv};
   const dp::process_group& processes = session.processes();
   const dp::process_scope scope{processes};
+  if (argc > 1) return train_until_killed(processes);
   const support::temporary_folder own;
   const std::string folder = shared_folder(processes, own);
   train_in_shares(processes, folder);

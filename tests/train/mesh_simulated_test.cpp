@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/fully_sharded.hpp>
@@ -24,6 +25,7 @@
 #include <devplace/optim/adamw.hpp>
 #include <devplace/parallel.hpp>
 #include <devplace/parallel/across_processes.hpp>
+#include <devplace/runtime/arena.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "parallel/nine_devices.hpp"
@@ -140,6 +142,36 @@ struct counting : collective::direct {
   }
 };
 
+/// Reduces gradients between pairs of processes a number of times, of which 1 is right.
+template <int Times> class repeating_communicator : public dp::parallel::across_by_rank<dp::backend::cpu> {
+  using base = dp::parallel::across_by_rank<dp::backend::cpu>;
+
+ public:
+  using base::base;
+  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op) {
+    const bool of_gradients = size() == 2 && std::is_same_v<T, float> && count > dp::runtime::gradient_tail;
+    for (int i = 0; i != (of_gradients ? Times : 1); ++i) base::all_reduce(buffers, count, op);
+  }
+};
+template <int Times> struct repeating : collective::direct {
+  static constexpr std::string_view name = "repeating";
+  template <class Backend> using communicator_across = repeating_communicator<Times>;
+  template <class Backend>
+  repeating_communicator<Times> connect_across(std::span<const int> ordinals, const dp::process_group& group) const {
+    return {ordinals, group};
+  }
+};
+/// The state of the first process of two groups of three.
+template <int Times> std::vector<double> train_repeating() {
+  std::vector<double> state;
+  dp::test::in_processes(6, [&](const dp::process_group& processes) {
+    const dp::process_scope scope{processes};
+    const auto own = train<groups_of<dp::cpu, 3>, float, repeating<Times>>();
+    if (processes.is_main()) state = own;
+  });
+  return state;
+}
+
 /// The peak of a training on device `I`; throws if the second step allocates.
 template <int I, class Where, class P, class Engine> std::size_t peak_memory() {
   using model_type = dp::model<net, Where, P>;
@@ -209,6 +241,13 @@ TEST_CASE("groups of processes with shared memory train as a mesh in one process
   CHECK(support::differences(six, trained(three_by_two{})) == "");
 }
 #endif
+
+TEST_CASE("a reduction between groups that is left out or doubled changes the parameters", "[train]") {
+  const auto expected = train<two_by_three>();
+  CHECK((train_repeating<1>() == expected));
+  CHECK((train_repeating<0>() != expected));
+  CHECK((train_repeating<2>() != expected));
+}
 
 TEST_CASE("groups of one process are replicas, and one group is of shares alone", "[train]") {
   check_groups<groups_of<dp::cpu, 1>, dp::replicated<0, 1, 2>>();
