@@ -41,14 +41,26 @@ template <bool Declares> struct shift {
 
 template <class Case, class... X> void in_a_template(const Case& f, X&&... x) { f(x...); }
 
-void work(dp::model<net, shares>& model, dp::model<net, replicas>& of_replicas, const samples<parts>& x,
-          const labels<parts>& y) {
+/// An engine whose communicator knows all processes itself.
+struct of_all_processes : collective::direct {
+  static constexpr bool spans_processes = true;
+};
+
+using in_groups = dp::model<net, dp::across<dp::cuda<0>, dp::mesh<dp::replicas<dp::dyn>, dp::shares<8>>>>;
+template <std::size_t Count>
+constexpr std::size_t planned_in_groups =
+    dp::memory_plan<in_groups, dp::batch<64>, dp::optim::sgd, collective::gather_units<>, dp::processes<Count>>::bytes;
+
+void work(dp::model<net, shares>& model, dp::model<net, replicas>& of_replicas, in_groups& groups,
+          const samples<parts>& x, const labels<parts>& y) {
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
   step(x, y);
   dp::trainer{of_replicas, nn::cross_entropy{}, dp::optim::sgd{}}(x, y);
   static_cast<void>(model.predict(x));
   static_cast<void>(dp::predictor<net, dp::cuda<0>>{model, dp::batch<8>{}});
   static_assert(dp::memory_plan<dp::model<net, shares>, dp::batch<8>, dp::optim::sgd>::bytes > 0);
+  static_assert(planned_in_groups<16> > 0);
+  dp::trainer{groups, nn::cross_entropy{}, dp::optim::sgd{}};
   static_cast<void>(dp::model<nn::sequential<nn::linear<6, 3>, shift<true>>, replicas>{dp::seed{1}}.forward(x));
 #if defined(PARAMETER_OF_SHARES)  // expect: devplace: a model in shares has no whole parameters and no gradients
   static_cast<void>(model.parameter<0>());
@@ -83,6 +95,27 @@ void work(dp::model<net, shares>& model, dp::model<net, replicas>& of_replicas, 
 #endif
 #if defined(REPLICAS_IN_SHARES_OF_PROCESSES)  // expect: devplace: across: so far the processes divide the batch
   dp::model<net, dp::across<replicas, dp::mesh<dp::shares<dp::dyn>>>>{dp::seed{1}};
+#endif
+#if defined(GROUPS_OF_NO_PROCESSES)  // expect: devplace: across: so far the processes divide.*mesh<replicas<dyn>,
+                                     // shares<8>>
+  dp::model<net, dp::across<dp::cuda<0>, dp::mesh<dp::replicas<dp::dyn>, dp::shares<0>>>>{dp::seed{1}};
+#endif
+#if defined(ENGINE_OF_ALL_PROCESSES)  // expect: devplace: trainer: the mesh divides the processes into groups
+  in_a_template(
+      [](auto& m) {
+        dp::trainer{m, nn::cross_entropy{}, dp::optim::sgd{}, collective::gather_units<of_all_processes>{}};
+      },
+      groups);
+#endif
+#if defined(WIRE_BETWEEN_GROUPS)  // expect: devplace: trainer: collective::wire rounds the gradients of models whose
+  in_a_template(
+      [](auto& m) {
+        dp::trainer{m, nn::cross_entropy{}, dp::optim::sgd{}, collective::gather_units<collective::wire<dp::bf16>>{}};
+      },
+      groups);
+#endif
+#if defined(PLAN_OF_A_PART_OF_A_GROUP)  // expect: devplace: memory_plan: this mesh of processes needs a multiple
+  static_assert(planned_in_groups<12> > 0);
 #endif
 #if defined(UNITS_WITHOUT_BYTES)  // expect: devplace: shares: a unit has at least one byte of parameters
   dp::model<net, dp::spread<dp::mesh<dp::shares<2, 0>>, 0, 1>>{dp::seed{1}};

@@ -157,12 +157,29 @@ TEST_CASE("docs/larger_models.md: several processes", "[docs]") {
   using of_one = dp::model<net, dp::across<dp::on<dp::cuda<0>>, dp::mesh<dp::shares<dp::dyn>>>>;
   using plan = dp::memory_plan<of_one, dp::batch<64>, dp::optim::adam, collective::gather_units<>, dp::processes<8>>;
   static_assert(plan::parameters < of_one::parameter_count() * sizeof(float) / 7, "an eighth in each process");
+  {
+    using where = dp::across<dp::on<dp::cuda<0>>, dp::mesh<dp::replicas<dp::dyn>, dp::shares<8>>>;
+    using plan = dp::memory_plan<dp::model<net, where>, dp::batch<1024>, dp::optim::adam, collective::gather_units<>,
+                                 dp::processes<32>>;  // four groups
+
+    using shares =
+        dp::memory_plan<of_one, dp::batch<256>, dp::optim::adam, collective::gather_units<>, dp::processes<8>>;
+    static_assert(plan::bytes == shares::bytes);
+  }
 
   dp::test::in_processes(2, [&](const dp::process_group& processes) {
     using pairs = dp::across<dp::fully_sharded<0, 1>>;  // a copy in each process
     const dp::process_scope scope{processes};
     if (!(train<pairs>(data, folder.file("pairs")) > 0.8)) throw dp::error("the training failed");
   });
+  const auto in_groups = [&](const dp::process_group& processes) {
+    using groups = dp::across<dp::on<dp::cuda<0>>, dp::mesh<dp::replicas<dp::dyn>, dp::shares<2>>>;
+    const dp::process_scope scope{processes};
+    if (!(train<groups>(data, folder.file("groups")) > 0.8)) throw dp::error("the training failed");
+  };
+  dp::test::in_processes(4, in_groups);
+  CHECK(support::contents(folder.file("groups")) == support::contents(folder.file("pairs")));
+  CHECK_THROWS_AS(dp::test::in_processes(3, in_groups), dp::argument_error);
 
   using pair = dp::replicated<0, 1>;
   dp::model<net, pair> model{dp::seed{1}};

@@ -59,4 +59,5 @@ void use_models(const std::string& file) {
   use_model<dp::fully_sharded<0, 1>, dp::mixed<dp::bf16>, dp::optim::on_host<dp::optim::adam>>(file);
   use_model<dp::spread<dp::mesh<dp::replicas<2>, dp::shares<2>>, 0, 1, 2, 3>>(file);
   use_model<dp::across<dp::cuda<0>, dp::mesh<dp::shares<dp::dyn>>>>(file);
+  use_model<dp::across<dp::cuda<0>, dp::mesh<dp::replicas<dp::dyn>, dp::shares<2>>>>(file);
 }

@@ -40,7 +40,7 @@ class thread_transport final : public parallel::transport {
       bool gone = false;    ///< the other processes continue without this one
       message messages[2];  ///< of the latest two calls: no process is ahead by more than one
     };
-    /// Records that the process ended by an exception.
+    /// Records that the process left the group, as at an exception.
     void leave(std::size_t rank) {
       const std::lock_guard lock(mutex);
       members[rank].gone = true;
@@ -55,6 +55,7 @@ class thread_transport final : public parallel::transport {
 
   thread_transport(int rank, std::shared_ptr<hub> with)
       : transport({rank, static_cast<int>(with->size), rank, static_cast<int>(with->size)}), hub_(std::move(with)) {}
+  ~thread_transport() override { hub_->leave(rank()); }
 
   std::string description() const override { return std::to_string(size()) + " processes, played by threads"; }
   std::size_t portion() const noexcept override { return hub_->portion; }
@@ -200,7 +201,6 @@ inline void in_threads(int processes, std::size_t portion, devplace::detail::fun
           f(process_group(std::make_shared<thread_transport>(rank, hub)));
         } catch (...) {
           failed[static_cast<std::size_t>(rank)] = std::current_exception();
-          hub->leave(static_cast<std::size_t>(rank));
         }
       });
   }

@@ -45,6 +45,8 @@ using net = nn::sequential<nn::linear<6, 33>, nn::batch_norm<33>, nn::relu, nn::
 template <int... I> using shares = dp::spread<dp::mesh<dp::shares<sizeof...(I), 500>>, I...>;
 using replicas = dp::replicated<0, 1, 2>;
 using in_processes_of_three = dp::across<dp::cpu, dp::mesh<dp::shares<dp::dyn, 300>>>;
+using in_pairs = dp::spread<dp::mesh<dp::replicas<2>, dp::shares<2, 500>>, 3, 1, 2, 0>;
+using in_pairs_of_processes = dp::across<dp::cpu, dp::mesh<dp::replicas<dp::dyn>, dp::shares<2, 300>>>;
 
 /// A training with a moving average and early stopping.
 template <class Where, class P> struct training {
@@ -110,10 +112,10 @@ template <class Where, class P> states resumed(const std::string& path) {
   found.end = one.state();
   return found;
 }
-/// As above, by three processes, all of which must have the same states.
-template <class F> states by_processes(const F& f) {
-  std::vector<states> found(3);
-  dp::test::in_processes(3, [&](const dp::process_group& group) {
+/// As above, by several processes, all of which must have the same states.
+template <class F> states by_processes(int count, const F& f) {
+  std::vector<states> found(static_cast<std::size_t>(count));
+  dp::test::in_processes(count, [&](const dp::process_group& group) {
     const dp::process_scope scope{group};
     found[static_cast<std::size_t>(group.rank())] = f();
   });
@@ -122,7 +124,8 @@ template <class F> states by_processes(const F& f) {
   return found[0];
 }
 
-/// A placement, and the index of the replicas on as many places, of whose steps it has the bits.
+/// A placement, and the index of the placement of whose steps it has the bits: one place, replicas on as many places,
+/// or the same mesh in one process.
 struct placement_case {
   const char* name;
   std::size_t with_bits_of;
@@ -132,19 +135,24 @@ struct placement_case {
 template <class Where, class P> constexpr placement_case on(const char* name, std::size_t with_bits_of) {
   return {name, with_bits_of, &saved<Where, P>, &resumed<Where, P>};
 }
+template <class Where, class P, int Count> constexpr placement_case in(const char* name, std::size_t with_bits_of) {
+  return {name, with_bits_of,
+          [](const std::string& path) { return by_processes(Count, [&] { return saved<Where, P>(path); }); },
+          [](const std::string& path) { return by_processes(Count, [&] { return resumed<Where, P>(path); }); }};
+}
 template <class P> void check_all_placements() {
   const placement_case all[] = {
       on<dp::cpu, P>("one place", 0),
       on<dp::replicated<0, 1>, P>("two replicas", 1),
       on<replicas, P>("three replicas", 2),
       on<dp::replicated<0, 1, 2, 3, 4, 5, 6, 7, 8>, P>("nine replicas", 3),
+      on<in_pairs, P>("two pairs", 4),
       on<shares<3>, P>("one share", 0),
       on<shares<0, 1>, P>("two shares", 1),
       on<dp::fully_sharded<2, 1, 0>, P>("three shares", 2),
       on<shares<0, 1, 2, 3, 4, 5, 6, 7, 8>, P>("nine shares", 3),
-      {"three processes", 2,
-       [](const std::string& path) { return by_processes([&] { return saved<in_processes_of_three, P>(path); }); },
-       [](const std::string& path) { return by_processes([&] { return resumed<in_processes_of_three, P>(path); }); }},
+      in<in_processes_of_three, P, 3>("three processes", 2),
+      in<in_pairs_of_processes, P, 4>("two pairs of processes", 4),
   };
   for (const placement_case& from : all) {
     const temporary_folder folder;
@@ -157,7 +165,7 @@ template <class P> void check_all_placements() {
       const states after = to.resume(path);
       CHECK((after.at == before.at));
       if (to.with_bits_of == from.with_bits_of) CHECK((after.end == before.end));
-      if (expected.size() < 4)
+      if (expected.size() < 5)
         expected.push_back(after);
       else
         CHECK((after.end == expected[to.with_bits_of].end));

@@ -9,7 +9,6 @@
 #include <ratio>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,6 +32,7 @@
 
 #include "parallel/nine_devices.hpp"
 #include "support/catch.hpp"
+#include "support/exact_training.hpp"
 #include "support/failing_parts.hpp"
 #include "support/labelled_samples.hpp"
 #include "support/replicas.hpp"
@@ -55,10 +55,9 @@ using net =
 template <class Place, std::size_t UnitBytes = 500>
 using shares_across = dp::across<Place, dp::mesh<dp::shares<dp::dyn, UnitBytes>>>;
 
-/// The policy with an engine of a model on `Where`.
-template <class Where, class Engine>
-using policy_for =
-    std::conditional_t<dp::stores_shares<Where>, collective::gather_units<Engine>, collective::all_reduce<Engine>>;
+/// Pairs of processes with all shares, and the same mesh in one process.
+template <class Place> using pairs_across = dp::across<Place, dp::mesh<dp::replicas<dp::dyn>, dp::shares<2, 500>>>;
+using two_pairs = dp::spread<dp::mesh<dp::replicas<2>, dp::shares<2, 500>>, 0, 1, 2, 3>;
 
 /// Losses, the mean loss, norms, and all state of the training, after steps on batches that do not divide evenly or
 /// have fewer rows than participants.
@@ -66,7 +65,7 @@ template <class Where, class P, class Engine> std::vector<double> train() {
   using input = typename dp::model<net, Where, P>::input_type;
   dp::model<net, Where, P> model{dp::seed{9}};
   dp::trainer step{model, nn::cross_entropy{.ignore_index = 1, .label_smoothing = 0.1},
-                   dp::optim::adam{.learning_rate = 0.01}, policy_for<Where, Engine>{}};
+                   dp::optim::adam{.learning_rate = 0.01}, dp::test::policy_for<Where, Engine>{}};
   std::vector<double> found;
   const auto start = step.state().parameters;
   step.measure_gradients();
@@ -140,10 +139,13 @@ TEST_CASE("predictions, accuracy and copies of shares over processes are those o
   const std::vector<double> three = numbers(dp::replicated<0, 1, 2>{});
   CHECK(three[0] != three[4]);
   CHECK_NOTHROW(require_of_all(3, three, [&] { return numbers(shares_across<dp::cpu>{}); }));
+  const std::vector<double> pairs = numbers(two_pairs{});
+  CHECK_NOTHROW(require_of_all(4, pairs, [&] { return numbers(pairs_across<dp::cpu>{}); }));
 }
 
 TEST_CASE("a model in shares over processes is made in a process_scope", "[parallel]") {
   CHECK_THROWS_WITH((dp::model<net, shares_across<dp::cpu>>{dp::seed{1}}), ContainsSubstring("no process_scope"));
+  CHECK_THROWS_WITH((dp::model<net, pairs_across<dp::cpu>>{dp::seed{1}}), ContainsSubstring("no process_scope"));
 }
 
 TEST_CASE("processes with other options or seeds than the first throw before the first step", "[parallel]") {
@@ -188,71 +190,79 @@ TEST_CASE("processes with other options or seeds than the first throw before the
              ContainsSubstring(begin + "\"least bytes of a unit of layers: 1000\""));
 }
 
-TEST_CASE("a process that takes other steps than the others is reported before parameters change", "[parallel]") {
-  using where = shares_across<dp::cpu>;
-  in_processes(3, [](const dp::process_group& group) {
+namespace {
+
+/// Runs steps as each of several processes, of which rank 2 then has another learning rate.
+template <class Where> void take_other_steps(const dp::process_group& group) {
+  const dp::process_scope scope{group};
+  dp::model<net, Where> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
+  const auto x = dp::to_batch<Where>(dp::test::integer_samples<float, 6>(9));
+  const auto y = dp::to_batch<Where>(dp::test::square_labels(9, 3));
+  for (int i = 0; i != 3; ++i) step(x, y);
+  const auto state = model.shared_state();
+  const auto share = [&] {
+    const float* const first = state->replicas[0].parameter_data();
+    return std::vector<float>(first, first + state->replicas[0].trained);
+  };
+  const std::vector<float> before = share();
+  if (group.rank() == 2) step.optimizer().rule().learning_rate = 0.2;
+  std::string text = "no error";
+  try {
+    step(x, y);
+  } catch (const dp::communication_error& e) {
+    text = e.what();
+  }
+  if (text.find("in step 4: rank 2 has \"optimizer's learning_rate: 0.2") == std::string::npos)
+    throw std::logic_error("not reported: " + text);
+  if (share() != before) throw std::logic_error("the parameters have changed.");
+}
+
+/// The messages of processes of which rank 2 throws in the second step, if `fails`.
+template <class Where> std::vector<std::string> texts_of_step(int processes, bool fails) {
+  using failing = nn::sequential<nn::linear<6, 33>, dp::test::refusing, nn::relu, nn::linear<33, 3>>;
+  std::vector<std::string> texts(static_cast<std::size_t>(processes));
+  const auto work = [&](const dp::process_group& group) {
     const dp::process_scope scope{group};
-    dp::model<net, where> model{dp::seed{1}};
-    dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
-    const auto x = dp::to_batch<where>(dp::test::integer_samples<float, 6>(9));
-    const auto y = dp::to_batch<where>(dp::test::square_labels(9, 3));
-    for (int i = 0; i != 3; ++i) step(x, y);
-    const auto state = model.shared_state();
-    const auto share = [&] {
-      const float* const first = state->replicas[0].parameter_data();
-      return std::vector<float>(first, first + state->replicas[0].trained);
-    };
-    const std::vector<float> before = share();
-    if (group.rank() == 2) step.optimizer().rule().learning_rate = 0.2;
-    std::string text = "no error";
+    dp::model<failing, Where> model{dp::seed{1}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
+    const auto rows = static_cast<std::size_t>(3 * processes);
+    const auto x = dp::to_batch<Where>(dp::test::integer_samples<float, 6>(rows));
+    const auto y = dp::to_batch<Where>(dp::test::square_labels(rows, 3));
+    step(x, y);
+    group.barrier();
+    if (group.rank() == 2 && fails) dp::test::refusing::refused = 6;  // where its part of the batch begins
+    group.barrier();
     try {
       step(x, y);
-    } catch (const dp::communication_error& e) {
-      text = e.what();
+    } catch (const std::exception& e) {
+      texts[static_cast<std::size_t>(group.rank())] = e.what();
+      throw;
     }
-    if (text.find("in step 4: rank 2 has \"optimizer's learning_rate: 0.2") == std::string::npos)
-      throw std::logic_error("not reported: " + text);
-    if (share() != before) throw std::logic_error("the parameters have changed.");
-  });
+  };
+  if (fails)
+    CHECK_THROWS(in_processes(processes, work));
+  else
+    CHECK_NOTHROW(in_processes(processes, work));
+  dp::test::refusing::refused = dp::test::refusing::nowhere;
+  return texts;
+}
+
+}  // namespace
+
+TEST_CASE("a process that takes other steps than the others is reported before parameters change", "[parallel]") {
+  CHECK_NOTHROW(in_processes(3, &take_other_steps<shares_across<dp::cpu>>));
+  CHECK_NOTHROW(in_processes(4, &take_other_steps<pairs_across<dp::cpu>>));
 }
 
 TEST_CASE("a process that throws ends the steps of all", "[parallel]") {
-  using where = shares_across<dp::cpu>;
-  using failing = nn::sequential<nn::linear<6, 33>, dp::test::refusing, nn::relu, nn::linear<33, 3>>;
-  // The third process's part of nine samples begins with sample 6.
-  for (const bool fails : {false, true}) {
-    std::vector<std::string> texts(3);
-    const auto work = [&] {
-      in_processes(3, [&](const dp::process_group& group) {
-        const dp::process_scope scope{group};
-        dp::model<failing, where> model{dp::seed{1}};
-        dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
-        const auto x = dp::to_batch<where>(dp::test::integer_samples<float, 6>(9));
-        const auto y = dp::to_batch<where>(dp::test::square_labels(9, 3));
-        step(x, y);
-        group.barrier();
-        if (group.rank() == 2 && fails) dp::test::refusing::refused = 6;
-        group.barrier();
-        try {
-          step(x, y);
-        } catch (const std::exception& e) {
-          texts[static_cast<std::size_t>(group.rank())] = e.what();
-          throw;
-        }
-      });
-    };
-    if (fails)
-      CHECK_THROWS(work());
-    else
-      CHECK_NOTHROW(work());
-    dp::test::refusing::refused = dp::test::refusing::nowhere;
-    const std::string expected[] = {"in step 2: rank 2 has", "in step 2: rank 2 has", "a layer threw."};
-    for (std::size_t rank = 0; rank != 3; ++rank)
-      if (fails)
-        CHECK_THAT(texts[rank], ContainsSubstring(expected[rank]));
-      else
-        CHECK(texts[rank].empty());
-  }
+  for (const auto& texts :
+       {texts_of_step<shares_across<dp::cpu>>(3, false), texts_of_step<pairs_across<dp::cpu>>(4, false)})
+    for (const std::string& text : texts) CHECK(text.empty());
+  for (const auto& texts :
+       {texts_of_step<shares_across<dp::cpu>>(3, true), texts_of_step<pairs_across<dp::cpu>>(4, true)})
+    for (std::size_t rank = 0; rank != texts.size(); ++rank)
+      CHECK_THAT(texts[rank], ContainsSubstring(rank == 2 ? "a layer threw." : "in step 2: rank 2 has"));
 }
 
 TEST_CASE("all processes save one file of parameters and one checkpoint", "[parallel]") {

@@ -105,11 +105,12 @@ template <class Where, class Policy = collective::default_policy_t<Where>> void 
   check_hosted<hosted_net, Where, float, Policy>(adam, 0.05);
 }
 
-/// Compares trainings in two processes, played by threads.
-template <class Policy, class Where = dp::across<dp::cuda<0>>> void check_processes(double max_norm = 0) {
-  std::vector<std::vector<double>> found[2], expected[2];
+/// Compares trainings in several processes, played by threads.
+template <class Policy, class Where = dp::across<dp::cuda<0>>, std::size_t Count = 2>
+void check_processes(double max_norm = 0) {
+  std::vector<std::vector<double>> found[Count], expected[Count];
   dp::test::in_processes(
-      2,
+      static_cast<int>(Count),
       [&](const dp::process_group& group) {
         const dp::process_scope scope{group};
         const auto rank = static_cast<std::size_t>(group.rank());
@@ -117,7 +118,7 @@ template <class Policy, class Where = dp::across<dp::cuda<0>>> void check_proces
         found[rank] = train<hosted_net, Where, float, Policy, 1>(optim::on_host<optim::adam>(adam), max_norm);
       },
       600);
-  for (std::size_t rank = 0; rank != 2; ++rank) CHECK((found[rank] == expected[rank]));
+  for (std::size_t rank = 0; rank != Count; ++rank) CHECK((found[rank] == expected[rank]));
   CHECK_FALSE((found[0].front() == found[0].back()));
 }
 
@@ -249,6 +250,8 @@ TEST_CASE("on_host updates in each of several processes", "[train]") {
   check_processes<collective::scatter_gather>();
   using in_shares = dp::across<dp::cuda<0>, dp::mesh<dp::shares<dp::dyn>>>;
   check_processes<collective::default_policy_t<in_shares>, in_shares>(0.05);
+  using in_pairs = dp::across<dp::cuda<0>, dp::mesh<dp::replicas<dp::dyn>, dp::shares<2>>>;
+  check_processes<collective::default_policy_t<in_pairs>, in_pairs, 4>(0.05);
 }
 
 TEST_CASE("the memory of on_host is planned", "[train]") {

@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/mesh.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/process/process_group.hpp>
 
 namespace devplace::parallel {
 
@@ -90,39 +92,74 @@ class fibers {
 
 /// The axes of the mesh on which a model in shares lies: the places of this process along each axis.
 template <stores_shares Where> struct mesh_axes {
-  /// The backend of the places.
+  /// The backend of the places, and the kind of the placement.
+  ///@{
   using backend_type = placement_backend_t<Where>;
+  using kind = typename placement_traits<Where>::kind;
+  ///@}
   /// Whether each process has one share; otherwise the places of a process have all shares.
-  static constexpr bool shares_span = placement_traits<Where>::kind::count == dyn;
+  static constexpr bool shares_span = kind::count == dyn || kind::replicas == dyn;
   /// Numbers of places of this process along the axes.
   ///@{
-  static constexpr std::size_t replicas = placement_traits<Where>::kind::replicas;
+  static constexpr std::size_t replicas = shares_span ? 1 : kind::replicas;
   static constexpr std::size_t shares = local_place_count<Where> / replicas;
   ///@}
   /// Whether processes have replicas of each other's shares.
-  static constexpr bool replicas_span = devplace::spans_processes<Where> && !shares_span;
+  static constexpr bool replicas_span =
+      devplace::spans_processes<Where> && !(kind::count == dyn && kind::replicas == 1);
   /// Whether several places have the same share.
   static constexpr bool has_replicas = replicas != 1 || replicas_span;
+  /// Whether consecutive processes form groups that each have all shares.
+  static constexpr bool in_groups = shares_span && replicas_span;
+
+  /// The number of participants is a multiple of this one.
+  static constexpr std::size_t least_participants = kind::count == dyn ? kind::replicas : kind::count;
+  /// Number of shares of a model with this number of participants. Throws argument_error if the mesh does not fit it.
+  static constexpr std::size_t share_count(std::size_t participants, const char* caller) {
+    if (participants % least_participants != 0)
+      throw argument_error({caller, ": ", placement_name<Where>(), " needs a multiple of ", least_participants,
+                            " processes, and there are ", participants, "; start ",
+                            participants + least_participants - participants % least_participants,
+                            " processes, or name another mesh."});
+    return kind::count == dyn ? participants / kind::replicas : kind::count;
+  }
 
   /// Connect the places along an axis. All processes call it in their process_scope.
   ///@{
   template <class Policy> DEVPLACE_CONFIGURED static auto connect_shares(const Policy& policy, const char* caller) {
-    if constexpr (replicas == 1)
-      return connect<backend_type, shares_span>(policy, devplace::detail::mesh_of<Where>::ordinals, caller);
-    else
-      return fibers<backend_type, false, replicas, shares, shares, 1, Policy>(
-          policy, devplace::detail::mesh_of<Where>::ordinals, caller);
+    return among<true>(caller, [&] {
+      if constexpr (replicas == 1)
+        return connect<backend_type, shares_span>(policy, devplace::detail::mesh_of<Where>::ordinals, caller);
+      else
+        return fibers<backend_type, false, replicas, shares, shares, 1, Policy>(
+            policy, devplace::detail::mesh_of<Where>::ordinals, caller);
+    });
   }
   template <class Policy> DEVPLACE_CONFIGURED static auto connect_replicas(const Policy& policy, const char* caller) {
     if constexpr (has_replicas)
-      return fibers<backend_type, replicas_span, shares, replicas, 1, shares, Policy>(
-          policy, devplace::detail::mesh_of<Where>::ordinals, caller);
+      return among<false>(caller, [&] {
+        return fibers<backend_type, replicas_span, shares, replicas, 1, shares, Policy>(
+            policy, devplace::detail::mesh_of<Where>::ordinals, caller);
+      });
     else
       return nothing{};
   }
   ///@}
   /// Stands for the communicator of an axis that is not there.
   struct nothing {};
+
+ private:
+  /// Calls connect() in the scope of the processes along an axis, if the processes lie along both.
+  template <bool Shares, class F> static auto among(const char* caller, const F& connect) {
+    if constexpr (in_groups) {
+      const process_group all = current_processes(caller);
+      const int group = static_cast<int>(share_count(static_cast<std::size_t>(all.size()), caller));
+      const process_scope scope{all.split(Shares ? all.rank() / group : all.rank() % group)};
+      return connect();
+    } else {
+      return connect();
+    }
+  }
 };
 
 inline namespace DEVPLACE_CONFIGURATION {

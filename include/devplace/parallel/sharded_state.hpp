@@ -136,8 +136,9 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
       std::array<gradient*, places> buffers = gradients_of(u);
       const auto begins = shares.trained_begins(u);
       for (std::size_t k = 0; k != places; ++k) buffers[k] += begins[rank_of(k)];
-      for (std::size_t share = 0; share != axes::shares; ++share)
-        by.all_reduce(share, std::span<gradient* const>(buffers), begins[share + 1] - begins[share], reduction::sum);
+      for (std::size_t k = 0; k != axes::shares; ++k)
+        by.all_reduce(k, std::span<gradient* const>(buffers), begins[rank_of(k) + 1] - begins[rank_of(k)],
+                      reduction::sum);
     }
   }
   /// Stores the reduced gradients of unit `u` in the places' arenas, or adds them to the stored ones.

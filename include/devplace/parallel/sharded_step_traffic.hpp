@@ -33,7 +33,7 @@ struct step_traffic<model<Net, Where, P>, Policy> : step_traffic<void, void> {
     using units = parallel::detail::network_units<Net, Where, P>;
     using axes = parallel::mesh_axes<Where>;
     using roles = precision_traits<P>;
-    const std::size_t shares = axes::shares_span ? n : axes::shares, replicas = n / shares;
+    const std::size_t shares = axes::share_count(n, "step_traffic"), replicas = n / shares;
     // The number of copies that a reduction or broadcast of equal buffers moves along each axis.
     const std::size_t others = replicas * (shares - 1), other_replicas = shares * (replicas - 1);
     constexpr std::size_t of_sums = runtime::gradient_tail * sizeof(typename roles::wire);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <devplace/base/joined.hpp>
+#include <devplace/place/mesh.hpp>
 
 // Kinds say how a value is distributed over the places of a mesh. The algebra of placements takes kinds of tensors,
 // whose meshes have one axis; the kind of a model in shares covers both axes of its mesh.
@@ -58,11 +59,11 @@ template <reduction Op> struct summands : detail::kind_properties {
   static constexpr reduction op = Op;  ///< how the summands are combined
 };
 
-/// Kind of a model's placement: every place stores one of `Count` shares of the parameters, and `Replicas` places of a
-/// process store each share. `Count` is `dyn` if each process has one share.
+/// Kind of a model's placement: every place stores one of `Count` shares of the parameters, and `Replicas` places store
+/// each share. Counted are the places of a process or, if one of the numbers is `dyn`, one place of each process.
 template <std::size_t Replicas, std::size_t Count> struct in_shares : detail::kind_properties {
   static constexpr bool is_shares = true;            ///< distinguishes this kind
-  static constexpr std::size_t replicas = Replicas;  ///< number of places of a process with the same share
+  static constexpr std::size_t replicas = Replicas;  ///< number of places with the same share
   static constexpr std::size_t count = Count;        ///< number of shares
 };
 
@@ -79,12 +80,16 @@ inline std::string reduction_name(reduction op) {
   return names[static_cast<std::size_t>(op)];
 }
 
+/// The mesh of a model in shares.
+template <std::size_t Replicas, std::size_t Count> std::string mesh_text(in_shares<Replicas, Count>) {
+  const auto number = [](std::size_t n) { return n == dyn ? std::string("dyn") : std::to_string(n); };
+  const std::string replicas = joined({"replicas<", number(Replicas), ">, "});
+  return joined({"mesh<", Replicas == 1 ? "" : replicas, "shares<", number(Count), ">>"});
+}
+
 inline std::string kind_name(copies) { return "replicated<"; }
-template <std::size_t Replicas, std::size_t Count> std::string kind_name(in_shares<Replicas, Count>) {
-  if constexpr (Replicas == 1)
-    return "fully_sharded<";
-  else
-    return joined({"spread<mesh<replicas<", Replicas, ">, shares<", Count, ">>, "});
+template <std::size_t Replicas, std::size_t Count> std::string kind_name(in_shares<Replicas, Count> kind) {
+  return Replicas == 1 ? "fully_sharded<" : joined({"spread<", mesh_text(kind), ", "});
 }
 template <std::size_t Axis> std::string kind_name(split_along<Axis>) { return joined({"sharded<axis<", Axis, ">, "}); }
 template <reduction Op> std::string kind_name(summands<Op>) { return joined({"partial<", reduction_name(Op), "; "}); }

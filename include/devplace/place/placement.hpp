@@ -67,7 +67,8 @@ template <reduction Op, int... I> using partial = partial_on<Op, cuda<I>...>;
 /// Each of several processes has `Local`, a placement on its own places: `across<on<cuda<0>>>`, `across<replicated<0,
 /// 1>>`, and models in shares, `across<fully_sharded<0, 1>>`. The number of processes is known at run time only. `Axes`
 /// says what the processes divide: the batch alone, or also the parameters of a model on one place of each process:
-/// `across<cuda<0>, mesh<shares<dyn>>>`.
+/// `across<cuda<0>, mesh<shares<dyn>>>`, or `across<cuda<0>, mesh<replicas<dyn>, shares<8>>>` in groups of 8
+/// consecutive processes.
 template <class Local, class Axes = mesh<replicas<dyn>>> struct across {};
 
 /// The mesh of a placement in one process: its places, in order.
@@ -91,7 +92,8 @@ struct placement_traits<partial_on<Op, P...>> : detail::kind_on_mesh<summands<Op
 template <class Local, class Axes> struct placement_traits<across<Local, Axes>> {
   static_assert(sizeof(Local) == 0,
                 "devplace: across: so far the processes divide the batch, across<Local>, or the parameters of a model "
-                "on one place of each process: across<cuda<0>, mesh<shares<dyn>>>.");
+                "on one place of each process: across<cuda<0>, mesh<shares<dyn>>>, or in groups of 8 processes "
+                "across<cuda<0>, mesh<replicas<dyn>, shares<8>>>.");
 };
 template <class Local>
 struct placement_traits<across<Local>> : detail::kind_on_mesh<typename placement_traits<Local>::kind,
@@ -192,8 +194,11 @@ template <class Where> std::string placement_name(Where) {
                    mesh_name(typename placement_traits<Where>::mesh{}), ">"});
 }
 template <class Local, class Axes> std::string placement_name(across<Local, Axes>) {
-  constexpr bool divides_parameters = !std::same_as<across<Local, Axes>, across<Local>>;
-  return joined({"across<", placement_name(Local{}), divides_parameters ? ", mesh<shares<dyn>>>" : ">"});
+  const std::string local = placement_name(Local{});
+  if constexpr (std::same_as<across<Local, Axes>, across<Local>>)
+    return joined({"across<", local, ">"});
+  else
+    return joined({"across<", local, ", ", mesh_text(typename placement_traits<across<Local, Axes>>::kind{}), ">"});
 }
 
 }  // namespace detail

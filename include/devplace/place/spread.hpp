@@ -52,6 +52,10 @@ struct placement_traits<spread_on<mesh<replicas<Replicas>, shares<Count, Bytes, 
 template <place P, std::size_t Bytes, gathered Kept>
 struct placement_traits<across<P, mesh<shares<dyn, Bytes, Kept>>>>
     : detail::shares_on_mesh<in_shares<1, dyn>, processes_times<devices<P>>, Bytes, Kept> {};
+template <place P, std::size_t Replicas, std::size_t Count, std::size_t Bytes, gathered Kept>
+  requires((Replicas == dyn) != (Count == dyn) && Replicas != 0 && Count != 0)
+struct placement_traits<across<P, mesh<replicas<Replicas>, shares<Count, Bytes, Kept>>>>
+    : detail::shares_on_mesh<in_shares<Replicas, Count>, processes_times<devices<P>>, Bytes, Kept> {};
 template <class Mesh, class... P>
 struct placement_traits<across<spread_on<Mesh, P...>>> : placement_traits<spread_on<Mesh, P...>> {
   using mesh = processes_times<devices<P...>>;

@@ -38,6 +38,12 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
                 "devplace: trainer: the model lies across processes, and the policy's engine connects the places of "
                 "one process; use collective::direct or collective::ring, or give an engine with spans_processes = "
                 "true whose communicator knows this process's rank: collective::gather_units<my_engine>{...}.");
+  static constexpr bool connects_groups =
+      !state_type::axes::in_groups || !parallel::spans_processes<typename Policy::engine_type>;
+  static_assert(connects_groups,
+                "devplace: trainer: the mesh divides the processes into groups, and the policy's engine connects all "
+                "of them itself; give an engine that connects the processes of a process_scope, such as "
+                "collective::direct.");
 
  public:
   using units = typename state_type::units;
@@ -69,13 +75,14 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
     return !requires { requires communicator_type<>::is_nonblocking; };
   }
   DEVPLACE_CONFIGURED devplace::participants participants() const {
-    if constexpr (axes::replicas_span)
-      return {static_cast<std::size_t>(replicas().first_rank()) * axes::shares,
-              static_cast<std::size_t>(replicas().size()) * axes::shares};
-    else if constexpr (axes::shares_span)
-      return {static_cast<std::size_t>(communicator().first_rank()), static_cast<std::size_t>(communicator().size())};
+    const auto along = [](const auto& axis) {
+      return devplace::participants{static_cast<std::size_t>(axis.first_rank()), static_cast<std::size_t>(axis.size())};
+    };
+    const auto [first, count] = along(communicator());
+    if constexpr (axes::has_replicas)
+      return {along(replicas()).first * count + first, along(replicas()).count * count};
     else
-      return {0, places};
+      return {first, count};
   }
   static constexpr std::size_t updating_places() { return places; }
 
@@ -90,7 +97,8 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
     };
     prepare_axis(communicator(), units::largest_trained);
     if constexpr (axes::has_replicas)
-      prepare_axis(replicas(), parallel::share_begin(units::largest_trained, axes::shares, 1));
+      prepare_axis(replicas(),
+                   parallel::share_begin(units::largest_trained, static_cast<std::size_t>(communicator().size()), 1));
     if constexpr (parallel::rounds_gradients<communicator_type<>>)
       communicator().prepare_rounded(units::largest_trained);
   }

@@ -23,7 +23,12 @@ namespace devplace::train::detail {
 template <class Net, class Where, class P, std::size_t Participants> struct first_share {
   using shares = parallel::unit_shares<Net, Where, P>;
   using axes = parallel::mesh_axes<Where>;
-  static constexpr std::size_t count = axes::shares_span ? Participants : axes::shares;  ///< of the shares of a model
+  static constexpr bool fits = Participants % axes::least_participants == 0;
+  static_assert(fits,
+                "devplace: memory_plan: this mesh of processes needs a multiple of the size that it names: "
+                "processes<16> for mesh<replicas<dyn>, shares<8>>.");
+  static constexpr std::size_t count =
+      fits ? axes::share_count(Participants, "memory_plan") : 1;  ///< of the shares of a model
   static constexpr std::size_t trained = shares::trained(count, 0);
   static constexpr std::size_t frozen = shares::frozen(count, 0);
 };
@@ -38,8 +43,20 @@ struct model_layout<Net, Where, P, Samples, Processes> : batch_layout<Net, Where
  private:
   using share = first_share<Net, Where, P, base::participants>;
   using units = typename share::shares::units;
+  /// Shared memory of each process of a group of `Count` processes.
+  template <std::size_t Count>
+  static constexpr std::size_t exchange_of_group = [] {
+    constexpr std::size_t portion = parallel::shared_layout::usual_portion(base::participants);
+    return Count <= 1 ? 0 : parallel::shared_layout{Count, portion}.bytes() / Count;
+  }();
 
  public:
+  /// Additional bytes on the host, as of other models, and for the groups of processes that have a copy of the model or
+  /// equal shares: the model and its trainer make groups of their own.
+  static constexpr std::size_t exchange =
+      base::exchange + (share::axes::in_groups
+                            ? 2 * exchange_of_group<share::count> + exchange_of_group<base::participants / share::count>
+                            : 0);
   /// The place's shares of the parameters, including padding between parameters.
   static constexpr std::size_t parameters = (share::trained + share::frozen) * sizeof(typename roles::parameter);
   /// The shares of frozen parameters, a part of `parameters`.
