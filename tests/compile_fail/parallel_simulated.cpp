@@ -106,12 +106,6 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
 #if defined(MODELS_ON_SHARDS)  // expect: devplace: replicate: the copies' places are given as replicated
   dp::replicate<parts>(model);
 #endif
-#if defined(SHARES_WITHOUT_THEIR_HEADER)  // expect: devplace: model: for a model in shares write #include
-  dp::model<net, dp::fully_sharded<0, 1>>{dp::seed{1}};
-#endif
-#if defined(PLAN_OF_SHARES_WITHOUT_THEIR_HEADER)  // expect: devplace: memory_plan: for a model in shares write #include
-  static_cast<void>(dp::memory_plan<dp::model<net, dp::fully_sharded<0, 1>>, dp::batch<8>, dp::optim::sgd>::bytes);
-#endif
 #if defined(INPUT_OF_ANOTHER_MODEL)  // expect: devplace: parallel_apply: an input does not lie on the place
   dp::parallel_apply(replicas, std::tie(second, first));
 #endif
