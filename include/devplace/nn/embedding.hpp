@@ -78,7 +78,7 @@ template <std::size_t Count, std::size_t Width, class... Options> struct embeddi
       devplace::detail::dispatch<op::take_rows, typename Call::backend_type>(
           c.ordinal(), devplace::detail::row_taker<typename Call::value_type, input_element>{
                            devplace::detail::raw_data(c.template parameter<0>()), devplace::detail::raw_data(c.input),
-                           devplace::detail::raw_data(c.output), Count, c.input.size(), Width, first, last});
+                           devplace::detail::raw_data(c.output), Count, c.input.size(), Width, first, last - first});
   }
   template <class Call> static void add(const Call& c, std::size_t first, std::size_t last) {
     using arguments = devplace::detail::embedding_gradient_arguments<typename Call::value_type,

@@ -95,7 +95,7 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
 
   /// Sets the addresses of place k's pass to the gathered parameters of unit `u`. What lies behind the rows of a layer
   /// in slices is copied, because the next slice takes its place.
-  template <class Pass> void enter(Pass& p, std::size_t k, std::size_t u) const {
+  template <class Pass> DEVPLACE_CONFIGURED void enter(Pass& p, std::size_t k, std::size_t u) const {
     const unit at = units::at(u);
     p.parameters = detail::begin_of_arena(gathered_data(k, u), at.trained.first);
     if constexpr (!replica_type::has_working_copy)

@@ -20,9 +20,9 @@ template <class T, class Index> struct wide_row_taker {
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t row = i / f.columns;
-    if (f.skips(row)) return;
     pack<T, width> elements;
     if (f.exists(row)) {
+      if (f.skips(row)) return;
       elements = t.template load<T, width>(f.from + f.source(row) * f.columns + i % f.columns);
     } else {
       DEVPLACE_DEVICE_UNROLL

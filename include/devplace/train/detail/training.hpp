@@ -160,7 +160,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
   }
 
   /// Allocates the memory of steps with up to `rows` samples on place k.
-  void prepare_place(std::size_t k, std::size_t rows) {
+  DEVPLACE_CONFIGURED void prepare_place(std::size_t k, std::size_t rows) {
     detail::prepare<Net, P, backend_type, bound_loss, connection_type::units::row_sums>(memory_[k], replica(k).ordinal,
                                                                                         rows);
   }
