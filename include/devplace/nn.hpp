@@ -75,8 +75,8 @@ DEVPLACE_COMPILED_LOOP(
 DEVPLACE_COMPILED_LOOP(assign_linear<float, node<elementary::gated_gradient<elementary::normal>,
                                                  std::index_sequence<0, 1>, linear_leaf<float>, linear_leaf<float>>>)
 DEVPLACE_COMPILED_PLAIN(struct linear_products<float, backend::cpu>)
-DEVPLACE_COMPILED_PLAIN(void linear_products<float, backend::cpu>::input_gradient(float*, const float*, const float*)
-                            const)
+DEVPLACE_COMPILED_PLAIN(void linear_products<float, backend::cpu>::input_gradient(float*, const float*, const float*,
+                                                                                  float) const)
 
 }  // namespace devplace::detail
 

@@ -94,6 +94,12 @@ TEST_CASE("docs/larger_models.md: memory and traffic are constants", "[docs]") {
   CHECK(dp::describe_units<model_t>() ==
         "unit 0: 0.weight to 0.bias, 66560 bytes\nunit 1: 2.weight to 2.bias, 263168 bytes\n"
         "unit 2: 4.weight to 5.bias, 12352 bytes\n");
+  // The last layer of GPT-2, in slices.
+  using head = nn::sequential<nn::linear<768, 50257>>;
+  const std::string slices = dp::describe_units<dp::model<head, dp::fully_sharded<0, 1, 2, 3>>>();
+  CHECK(slices.rfind("unit 0: 0.weight to 0.bias, rows from 46080 on, 13032832 bytes\n"
+                     "unit 1: 0.weight, rows 38400 to 46079, 23592960 bytes\n",
+                     0) == 0);
 }
 
 TEST_CASE("docs/larger_models.md: checkpoints continue on other placements", "[docs]") {

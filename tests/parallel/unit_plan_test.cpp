@@ -11,6 +11,8 @@
 #include <devplace/fully_sharded.hpp>
 #include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/dropout.hpp>
+#include <devplace/nn/embedding.hpp>
+#include <devplace/nn/flatten.hpp>
 #include <devplace/nn/frozen.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/layer_norm.hpp>
@@ -29,7 +31,7 @@
 namespace dp = devplace;
 namespace nn = devplace::nn;
 using dp::parallel::bucket;
-using dp::runtime::link_range;
+using dp::runtime::link_range, dp::runtime::row_range;
 
 namespace {
 
@@ -113,11 +115,68 @@ static_assert(plan<synchronised, 200>::at(1).reductions + plan<synchronised, 200
                   plan<synchronised, 200>::at(2).reductions ==
               3 * stops);
 
+// A layer of more than UnitBytes, and of more than 1 MiB, is divided into slices of whole rows, from the last to the
+// first. Layers without parameters belong to the slice with the first rows.
+using with_slices =
+    nn::sequential<nn::input<3>, nn::embedding<8301, 100>, nn::tanh, nn::flatten, nn::linear<300, 1777>, nn::tanh,
+                   nn::layer_norm<1777>, nn::frozen<nn::linear<1777, 700, false>>, nn::linear<700, 3>>;
+using slices = plan<with_slices, 1>;
+static_assert(slices::has_slices && slices::size == 1 + 4 + 4 + 1 + 5 + 1);
+static_assert(slices::at(0).links == link_range{0, 1} && !slices::at(0).is_slice());
+static_assert(slices::at(1).links == link_range{1, 2} && slices::at(1).rows == row_range{7680} &&
+              equal(slices::at(1).trained, 768000, 62112) && slices::at(1).behind == 0);
+static_assert(slices::at(4).links == link_range{1, 4} && slices::at(4).rows == row_range{0, 2560} &&
+              equal(slices::at(4).trained, 0, 256000));
+static_assert(slices::at(5).links == link_range{4, 5} && slices::at(5).rows == row_range{1536} &&
+              equal(slices::at(5).trained, 830112 + 460800, 241 * 300 + 4 + 1792) && slices::at(5).behind == 1792);
+static_assert(slices::at(8).links == link_range{4, 6} && slices::at(8).rows == row_range{0, 512});
+// Rows of 7,108 bytes: slices of up to 147 of them are multiples of 16.
+static_assert(slices::at(10).trained.count == 0 && slices::at(10).rows == row_range{4 * 144} &&
+              equal(slices::at(10).frozen, 4 * 144 * 1777, 124 * 1777 + 4));
+static_assert(slices::most_behind == 1792 && slices::row_sums == 0 && plan<with_slices, 1, in_bf16>::row_sums == 1777);
+static_assert(slices::largest == 256000 && plan<with_slices, (3 << 20)>::size == 1 + 2 + 1 + 2 + 1);
+// With fewer bytes than UnitBytes layers are whole, and a slice has at least 16 rows, also the last one.
+static_assert(!plan<with_slices, (25 << 20)>::has_slices);
+static_assert(plan<nn::linear<100000, 40>, 1>::size == 2 && plan<nn::linear<100000, 40>, 1>::at(0).rows.first == 16 &&
+              !plan<nn::linear<100000, 31>, 1>::has_slices);
+// Layers that others compute, or that stay together with others, are whole.
+template <class Layer> using whole = plan<nn::sequential<nn::linear<6, 600>, Layer, nn::linear<600, 3>>, 1>;
+static_assert(whole<nn::linear<600, 600>>::has_slices && whole<nn::named<"large", nn::linear<600, 600>>>::has_slices);
+static_assert(!whole<nn::sequential<nn::linear<600, 600>, nn::relu>>::has_slices);
+static_assert(!whole<nn::recomputed<nn::linear<600, 600>>>::has_slices);
+static_assert(!whole<nn::residual<nn::linear<600, 600>>>::has_slices);
+
 using deep = nn::sequential<
     nn::linear<6, 8>, nn::batch_norm<8, nn::over_all_places>, nn::dropout<std::ratio<1, 5>>, nn::relu,
     nn::frozen<nn::linear<8, 40>>, nn::recomputed<nn::sequential<nn::linear<40, 8>, nn::layer_norm<8>>>,
     nn::sequential<nn::residual<nn::linear<8, 8>>, nn::frozen<nn::layer_norm<8>>, nn::tanh, nn::linear<8, 8>>,
     nn::batch_norm<8, nn::over_all_places>, nn::linear<8, 3>>;
+
+/// Checks that the places' shares cover each unit once.
+template <class Net, class P, std::size_t UnitBytes> void check_shares() {
+  using network = dp::runtime::network_plan<Net>;
+  using checked = plan<Net, UnitBytes, P>;
+  for (std::size_t n = 1; n != 10; ++n) {
+    const dp::parallel::unit_shares<Net, alone<UnitBytes>, P> shares(n);
+    using shares_type = dp::parallel::unit_shares<Net, alone<UnitBytes>, P>;
+    std::vector<int> owners(network::arena_elements);
+    for (std::size_t rank = 0; rank != n; ++rank) {
+      CHECK(shares_type::trained(n, rank) <= shares_type::trained(n, 0));
+      CHECK(shares_type::frozen(n, rank) <= shares_type::frozen(n, 0));
+      std::size_t at = 0;
+      const auto own = [&](const dp::parallel::share_of_unit& share) {
+        CHECK(share.at == at);
+        at += share.whole.count;
+        for (std::size_t i = 0; i != share.whole.count; ++i) ++owners.at(share.whole.first + i);
+      };
+      for (std::size_t u = 0; u != checked::size; ++u) own(shares.trained_share(u, rank));
+      CHECK(at == shares_type::trained(n, rank));
+      for (std::size_t u = 0; u != checked::size; ++u) own(shares.frozen_share(u, rank));
+      CHECK(at == shares_type::trained(n, rank) + shares_type::frozen(n, rank));
+    }
+    CHECK((owners == std::vector<int>(network::arena_elements, 1)));
+  }
+}
 
 /// Checks the units of a network on `Where` against its links.
 template <class Net, class P, std::size_t UnitBytes> void check_units() {
@@ -154,26 +213,7 @@ template <class Net, class P, std::size_t UnitBytes> void check_units() {
   CHECK(frozen == network::frozen_elements);
   CHECK(reductions == network::reductions_per_pass);
 
-  for (std::size_t n = 1; n != 10; ++n) {
-    const dp::parallel::unit_shares<Net, alone<UnitBytes>, P> shares(n);
-    using shares_type = dp::parallel::unit_shares<Net, alone<UnitBytes>, P>;
-    std::vector<int> owners(network::arena_elements);
-    for (std::size_t rank = 0; rank != n; ++rank) {
-      CHECK(shares_type::trained(n, rank) <= shares_type::trained(n, 0));
-      CHECK(shares_type::frozen(n, rank) <= shares_type::frozen(n, 0));
-      std::size_t at = 0;
-      const auto own = [&](const dp::parallel::share_of_unit& share) {
-        CHECK(share.at == at);
-        at += share.whole.count;
-        for (std::size_t i = 0; i != share.whole.count; ++i) ++owners.at(share.whole.first + i);
-      };
-      for (std::size_t u = 0; u != checked::size; ++u) own(shares.trained_share(u, rank));
-      CHECK(at == shares_type::trained(n, rank));
-      for (std::size_t u = 0; u != checked::size; ++u) own(shares.frozen_share(u, rank));
-      CHECK(at == shares_type::trained(n, rank) + shares_type::frozen(n, rank));
-    }
-    CHECK((owners == std::vector<int>(network::arena_elements, 1)));
-  }
+  check_shares<Net, P, UnitBytes>();
 }
 template <class Net, class P = float> void check_all_units() {
   check_units<Net, P, 1>();
@@ -196,6 +236,11 @@ TEST_CASE("units and shares cover a network once", "[parallel]") {
   check_all_units<deep, double>();
 }
 
+TEST_CASE("shares cover the slices of layers once", "[parallel]") {
+  check_shares<with_slices, float, 1>();
+  check_shares<with_slices, in_bf16, (2 << 20)>();
+}
+
 TEST_CASE("units are described by the names of their parameters", "[parallel]") {
   CHECK(dp::describe_units<dp::model<mnist, alone<1>>>() ==
         "unit 0: 0.weight to 0.bias, 803840 bytes\nunit 1: 2.weight to 2.bias, 10304 bytes\n");
@@ -205,6 +250,11 @@ TEST_CASE("units are described by the names of their parameters", "[parallel]") 
   using named = nn::sequential<nn::linear<6, 8, false>, nn::named<"head", nn::sequential<nn::linear<8, 3, false>>>>;
   CHECK(dp::describe_units<dp::model<named, alone<1>, double>>() ==
         "unit 0: 0.weight, 384 bytes\nunit 1: head.0.weight, 256 bytes\n");
+  CHECK(dp::describe_units<dp::model<nn::sequential<nn::linear<6, 300>, nn::frozen<nn::linear<300, 1777>>, nn::tanh>,
+                                     alone<(3 << 19)>>>() ==
+        "unit 0: 0.weight to 0.bias, 8448 bytes\n"
+        "unit 1: 1.weight to 1.bias, rows from 1024 on, 910784 bytes\n"
+        "unit 2: 1.weight, rows 0 to 1023, 1228800 bytes\n");
   CHECK(dp::describe_units<dp::model<nn::sequential<nn::input<6>, nn::relu>, alone<1>>>() ==
         "unit 0: no parameter, 0 bytes\n");
 }

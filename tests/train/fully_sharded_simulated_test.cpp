@@ -42,6 +42,7 @@
 #include "support/labelled_samples.hpp"
 #include "support/replicas.hpp"
 #include "support/training_data.hpp"
+#include "train/sharded_training.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
@@ -64,56 +65,13 @@ using tiny = nn::sequential<nn::linear<6, 3>>;
 /// Each layer with parameters is a unit.
 template <int... I> using each_layer = dp::spread<dp::mesh<dp::shares<sizeof...(I), 1>>, I...>;
 
-const nn::cross_entropy weighted{.ignore_index = 1, .label_smoothing = 0.1, .class_weights = {1, 2, 0.7}};
-constexpr dp::optim::adam adam{.learning_rate = 0.01, .weight_decay = 0.01};
+using dp::test::policy_for, dp::test::state_of, dp::test::weighted;
+using run = dp::test::training_results;
+constexpr dp::optim::adam adam = dp::test::adam_with_decay;
 
-/// The policy with an engine of a model on `Where`.
-template <class Where, class Engine>
-using policy_for =
-    std::conditional_t<dp::stores_shares<Where>, collective::gather_units<Engine>, collective::all_reduce<Engine>>;
-
-/// The results of a training, as numbers; NaN, the loss without samples, is -1.
-struct run {
-  std::vector<double> start, losses, end;
-
-  void loss(double value) { losses.push_back(std::isnan(value) ? -1 : value); }
-  friend bool operator==(const run&, const run&) = default;
-};
-
-/// The parameters, buffers and optimizer state.
-template <class Trainer> std::vector<double> state_of(Trainer& step) {
-  const auto state = step.state();
-  std::vector<double> all(state.parameters.begin(), state.parameters.end());
-  all.insert(all.end(), state.buffers.begin(), state.buffers.end());
-  for (const auto& arena : state.optimizer.arenas) all.insert(all.end(), arena.begin(), arena.end());
-  all.insert(all.end(), {static_cast<double>(state.optimizer.steps), static_cast<double>(state.passes),
-                         static_cast<double>(state.scaler.skipped_steps), state.scaler.scale});
-  return all;
-}
-
-/// Steps on batches of several sizes, also with fewer samples than places and with none. The later ones clip.
 template <class Net, class Where, class P, class Engine, std::size_t Batches = 1, class Rule>
 run train(const Rule& rule) {
-  dp::model<Net, Where, P> model{dp::seed{9}};
-  dp::trainer step{model, weighted, rule, policy_for<Where, Engine>{}, dp::accumulate<Batches>{}};
-  using input = typename dp::model<Net, Where, P>::input_type;
-  run result;
-  result.start = state_of(step);
-  for (const std::size_t rows : std::vector<std::size_t>{7, 33, 2, 0, 12, 5}) {
-    if (rows == 2) step.measure_gradients();
-    if (rows == 12) step.clip({.max_norm = 0.05});
-    const auto x = distribute<Where>(dp::test::integer_samples<input, 6>(rows));
-    const auto loss = step(x, distribute<Where>(dp::test::square_labels(rows, 3)));
-    if constexpr (Batches == 1) result.loss(static_cast<double>(loss.item()));
-  }
-  step.flush();
-  const dp::gradient_norms norms = step.gradient_norms().item();
-  for (const double value : {norms.last, norms.mean, norms.largest, step.mean_loss()}) result.loss(value);
-  const auto x = distribute<Where>(dp::test::integer_samples<input, 6>(10));
-  for (const auto value : dp::test::values_of(dp::gather<dp::cpu>(model.predict(x))))
-    result.loss(static_cast<double>(value));
-  result.end = state_of(step);
-  return result;
+  return dp::test::train_in_steps<Net, Where, P, Engine, Batches>(rule);
 }
 
 template <class Net, class Shares, class Replicas, class P = float, class Engine = collective::direct,
@@ -137,23 +95,8 @@ template <class Model> std::vector<float> parameters_in(Model& model) {
 
 using exact_net = nn::sequential<nn::linear<6, 4>, nn::linear<4, 2>>;
 
-/// The parameters after steps from integers, for which all sums are exact, so that their order has no effect.
 template <class Where, class Engine, std::size_t Batches> std::vector<double> exact_steps() {
-  dp::model<exact_net, Where, double> model{dp::seed{1}};
-  dp::trainer step{model, nn::mse{.reduce = dp::reduction::sum}, dp::optim::sgd{.learning_rate = 0.125},
-                   policy_for<Where, Engine>{}, dp::accumulate<Batches>{}};
-  std::vector<double> found;
-  for (const std::size_t rows : std::vector<std::size_t>{1, 4, 9, 30}) {
-    dp::test::set_integer_parameters(model);
-    for (std::size_t i = 0; i != Batches; ++i) {
-      dp::tensor<double, dp::extents<dp::dyn, 2>, dp::cpu> y(dp::extents<dp::dyn, 2>{rows});
-      for (std::size_t j = 0; j != y.size(); ++j) y.data()[j] = static_cast<double>((j + i) % 5) - 2;
-      step(distribute<Where>(dp::test::integer_samples<double, 6>(rows)), distribute<Where>(y));
-    }
-    const auto state = step.state();
-    found.insert(found.end(), state.parameters.begin(), state.parameters.end());
-  }
-  return found;
+  return dp::test::exact_steps<exact_net, Where, Engine, Batches>({1, 4, 9, 30});
 }
 template <int... I> void check_exact() {
   INFO(sizeof...(I) << " places");

@@ -21,6 +21,7 @@
 #include <devplace/nn/recomputed.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/nn/tanh.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/parallel.hpp>
@@ -43,6 +44,8 @@ enum class defect : unsigned char {
   unit_gathered_once,  // for forward, and not for backward
   gradients_not_reduced,
   gradients_reduced_twice,
+  later_gradients_not_reduced,
+  later_gradients_reduced_twice,
   sums_not_reduced,
   norm_of_each_share,
   norm_counted_twice,
@@ -71,10 +74,12 @@ template <defect Defect> struct defective {
     }
     template <class T>
     void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, dp::reduction op) {
-      const bool first = reductions_++ % 4 == 0;
-      if (Defect == defect::gradients_not_reduced && first) return;
+      const std::size_t call = reductions_++ % 4;
+      if (Defect == defect::gradients_not_reduced && call == 0) return;
+      if (Defect == defect::later_gradients_not_reduced && call == 2) return;
       work_.reduce_scatter(buffers, begins, op);
-      if (Defect == defect::gradients_reduced_twice && first) {
+      if ((Defect == defect::gradients_reduced_twice && call == 0) ||
+          (Defect == defect::later_gradients_reduced_twice && call == 2)) {
         work_.all_gather(buffers, begins);
         work_.reduce_scatter(buffers, begins, op);
       }
@@ -157,9 +162,27 @@ template <class Net, class Where, class Policy> std::vector<float> train(const P
          dp::to_batch<Where>(dp::test::square_labels(rows, 3)));
   return step.state().parameters;
 }
-template <defect Defect> std::vector<float> train_with() {
-  return train<net, three>(collective::gather_units<defective<Defect>>{});
+template <defect Defect, class Net = net> std::vector<float> train_with() {
+  return train<Net, three>(collective::gather_units<defective<Defect>>{});
 }
+
+/// A linear layer with a defect in its passes through slices of its rows.
+enum class slice_defect : unsigned char { none, left_out_in_forward, left_out_in_backward, twice_in_backward };
+template <slice_defect Defect> struct sliced : nn::linear<256, 2048> {
+  using layer = nn::linear<256, 2048>;
+  static void forward_rows(const auto& c) {
+    if (Defect == slice_defect::left_out_in_forward && c.rows().first != 0) return;
+    layer::forward_rows(c);
+  }
+  static void backward_rows(const auto& c) {
+    if (Defect == slice_defect::left_out_in_backward && c.rows().first == 0) return;
+    layer::backward_rows(c);
+    if (Defect == slice_defect::twice_in_backward && c.rows().first != 0) layer::backward_rows(c);
+  }
+};
+/// Four units, of which two are slices of the second layer.
+template <slice_defect Defect = slice_defect::none>
+using net_in_slices = nn::sequential<nn::linear<6, 256>, nn::relu, sliced<Defect>, nn::tanh, nn::linear<2048, 3>>;
 
 }  // namespace
 
@@ -173,6 +196,22 @@ TEST_CASE("a collective that is left out or doubled changes the parameters of mo
   CHECK((train_with<defect::sums_not_reduced>() != expected));
   CHECK((train_with<defect::norm_of_each_share>() != expected));
   CHECK((train_with<defect::norm_counted_twice>() != expected));
+}
+
+TEST_CASE("a slice of a layer that is left out or doubled changes the parameters of models in shares", "[train]") {
+  using plan = dp::unit_plan<dp::model<net_in_slices<>, three>>;
+  STATIC_REQUIRE(plan::size == 4);
+  STATIC_REQUIRE((plan::at(1).is_slice() && plan::at(2).is_slice()));
+  const auto expected = train<net_in_slices<>, dp::replicated<0, 1, 2>>(collective::all_reduce<>{});
+  CHECK((train_with<defect::none, net_in_slices<>>() == expected));
+  CHECK((train_with<defect::unit_not_gathered, net_in_slices<>>() != expected));
+  CHECK((train_with<defect::unit_gathered_once, net_in_slices<>>() != expected));
+  CHECK((train_with<defect::later_gradients_not_reduced, net_in_slices<>>() != expected));
+  CHECK((train_with<defect::later_gradients_reduced_twice, net_in_slices<>>() != expected));
+  constexpr collective::gather_units<> policy;
+  CHECK((train<net_in_slices<slice_defect::left_out_in_forward>, three>(policy) != expected));
+  CHECK((train<net_in_slices<slice_defect::left_out_in_backward>, three>(policy) != expected));
+  CHECK((train<net_in_slices<slice_defect::twice_in_backward>, three>(policy) != expected));
 }
 
 TEST_CASE("a mask that ignores the place changes the parameters of models in shares", "[train]") {

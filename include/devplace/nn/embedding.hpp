@@ -52,6 +52,7 @@ template <std::size_t Count, std::size_t Width, class... Options> struct embeddi
   using input_element = std::int32_t;
   template <class In> using output = typename detail::with_axis_behind<In, Width>::type;
   static constexpr keep keeps = keep::input;
+  static constexpr std::size_t sliced_rows = Count;
   ///@}
 
  private:
@@ -62,24 +63,31 @@ template <std::size_t Count, std::size_t Width, class... Options> struct embeddi
   static constexpr std::array parameters{parameter{
       "weight", {Count, Width}, init::with_zeros(init::normal(0, 1), padding* Width, padding == Count ? 0 : Width)}};
 
-  /// Members that layer_for requires.
+  /// Members that layer_for requires: passes through the whole table or some of its rows.
   ///@{
-  template <class Call> static void forward(const Call& c) {
+  static void forward(const auto& c) { take(c, 0, Count); }
+  static void backward(const auto& c) { add(c, 0, Count); }
+  static void forward_rows(const auto& c) { take(c, c.rows().first, end_of(c)); }
+  static void backward_rows(const auto& c) { add(c, c.rows().first, end_of(c)); }
+  ///@}
+
+ private:
+  static std::size_t end_of(const auto& c) { return c.rows().last < Count ? c.rows().last : Count; }
+  template <class Call> static void take(const Call& c, std::size_t first, std::size_t last) {
     if (c.input.size() != 0)
       devplace::detail::dispatch<op::take_rows, typename Call::backend_type>(
           c.ordinal(), devplace::detail::row_taker<typename Call::value_type, input_element>{
                            devplace::detail::raw_data(c.template parameter<0>()), devplace::detail::raw_data(c.input),
-                           devplace::detail::raw_data(c.output), Count, c.input.size(), Width});
+                           devplace::detail::raw_data(c.output), Count, c.input.size(), Width, first, last - first});
   }
-  template <class Call> static void backward(const Call& c) {
+  template <class Call> static void add(const Call& c, std::size_t first, std::size_t last) {
     using arguments = devplace::detail::embedding_gradient_arguments<typename Call::value_type,
                                                                      typename Call::gradient_type, input_element>;
     devplace::detail::dispatch<op::embedding_gradient, typename Call::backend_type>(
         c.ordinal(), arguments{devplace::detail::raw_data(c.input), devplace::detail::raw_data(c.output_gradient),
-                               devplace::detail::raw_data(c.template parameter_gradient<0>()), c.input.size(), Count,
-                               Width, padding, c.accumulate});
+                               devplace::detail::raw_data(c.template parameter_gradient<0>()) + first * Width,
+                               c.input.size(), last - first, Width, padding, c.accumulate, first});
   }
-  ///@}
 };
 
 }  // namespace devplace::nn

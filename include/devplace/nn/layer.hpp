@@ -56,6 +56,13 @@ using runtime::random_key;
 ///   in one reduction. Each place contributes its integers by `c.reduce(numbers, count, op)`. forward and backward are
 ///   each called reductions_per_pass + 1 times, with `c.phase()` 0, 1 and so on, even on places without samples;
 ///   `c.samples()` is the number of samples on all places;
+/// - `static constexpr std::size_t sliced_rows`, `forward_rows(c)` and `backward_rows(c)`: the number of rows of the
+///   first parameter, and passes through the rows `c.rows()` of them, of which alone `c.template parameter<0>()` has
+///   elements. Models in shares gather a large parameter slice by slice: forward runs from the last to the first slice,
+///   and backward in the reverse order. `c.template parameter_behind<I>()` is a parameter behind the rows. With the
+///   last rows, backward also gives the gradients of the parameters behind them. `template <class In> static constexpr
+///   std::size_t row_sums`: elements per sample in `c.row_sums()`, which last from slice to slice of backward if
+///   activations have 16 bits, and are null otherwise;
 /// - `template <class In> static constexpr std::size_t multiply_adds`: number of multiplications in products for one
 ///   sample; summary (train/summary.hpp) counts two operations for each;
 /// - `static constexpr bool gives_channels_first`: whether the first axis of an output sample is the channels, as in
@@ -165,6 +172,17 @@ template <class Layer> inline constexpr std::size_t reduction_integers_of = 0;
 template <class Layer>
   requires requires { Layer::reduction_integers; }
 inline constexpr std::size_t reduction_integers_of<Layer> = Layer::reduction_integers;
+
+/// The rows of a layer's first parameter if passes can run for some of them.
+template <class Layer, class In> constexpr runtime::layer_rows rows_of() {
+  if constexpr (requires { Layer::sliced_rows; }) {
+    std::size_t sums = 0;
+    if constexpr (requires { Layer::template row_sums<In>; }) sums = Layer::template row_sums<In>;
+    return {Layer::sliced_rows, Layer::parameters[0].shape.size() / Layer::sliced_rows, sums};
+  } else {
+    return {};
+  }
+}
 
 /// Offset of entry `index` of a table in an arena, which pads each entry; by default the padded size of all entries.
 template <std::size_t N> constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size_t index = N) {

@@ -45,6 +45,8 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
   static constexpr bool plans_ahead = true, gives_channels_first = false, gives_any_numbers = true;
   template <class X> static constexpr std::size_t multiply_adds = In * detail::sample_size<output<X>>;
+  static constexpr std::size_t sliced_rows = Out;
+  template <class X> static constexpr std::size_t row_sums = detail::sample_size<X>;
   ///@}
 
  private:
@@ -84,11 +86,54 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   }
   ///@}
 
+  /// Passes through some rows of the weight, which are some columns of the output. The gradient of the input is the sum
+  /// of the products of all ranges of columns.
+  ///@{
+  static void forward_rows(const auto& c) {
+    const auto some = products_of(c, c.rows());
+    const std::size_t first = c.rows().first;
+    const typename std::remove_cvref_t<decltype(c)>::value_type* bias = nullptr;
+    if constexpr (has_bias) bias = c.template parameter_behind<1>() + first;
+    some.forward(c.output.data() + first, c.input.data(), c.template parameter<0>().data() + first * In, bias,
+                 devplace::detail::epilogue::none);
+  }
+  template <class Call> static void backward_rows(const Call& c) {
+    using T = typename Call::value_type;
+    const auto some = products_of(c, c.rows());
+    const std::size_t first = c.rows().first;
+    const bool is_last = c.rows().last >= Out;
+    const T* const dy = c.output_gradient.data();
+    if constexpr (Call::needs_parameter_gradients) {
+      some.parameter_gradients(c.template parameter_gradient<0>().data() + first * In, nullptr, dy + first,
+                               c.input.data(), factor_of_old(c));
+      if constexpr (has_bias)
+        if (is_last)
+          detail::sum_columns<typename Call::backend_type>(c.ordinal(), c.template parameter_gradient<1>().data(), dy,
+                                                           some.rows, Out, factor_of_old(c));
+    }
+    if (!c.needs_input_gradient) return;
+    const T* const weight = c.template parameter<0>().data() + first * In;
+    const typename Call::gradient_type factor_of_sums = first == 0 ? 0 : 1;
+    if constexpr (std::is_same_v<T, typename Call::accumulator_type>) {
+      some.input_gradient(c.input_gradient.data(), dy + first, weight, factor_of_sums);
+    } else {
+      some.input_gradient(c.row_sums(), dy + first, weight, factor_of_sums);
+      if (is_last)
+        runtime::round_elements<typename Call::backend_type>(c.ordinal(), c.input_gradient.data(), c.row_sums(),
+                                                             c.input_gradient.size());
+    }
+  }
+  ///@}
+
  private:
   template <class Call>
   using products = devplace::detail::linear_products<typename Call::precision_type, typename Call::backend_type>;
   template <class Call> static products<Call> products_of(const Call& c) {
     return {c.ordinal(), c.output.size() / Out, In, Out};
+  }
+  /// The products of some rows of the weight.
+  template <class Call> static products<Call> products_of(const Call& c, const runtime::row_range& rows) {
+    return {c.ordinal(), c.output.size() / Out, In, (rows.last < Out ? rows.last : Out) - rows.first, Out};
   }
   template <class Call> static void multiply(const Call& c, devplace::detail::epilogue epilogue) {
     const typename Call::value_type* bias = nullptr;

@@ -57,6 +57,7 @@ struct layer_plan<recomputed<Layers...>, In> : layer_plan<typename recomputed<La
  public:
   using layer_type = void;  // no layer absorbs the group
   static constexpr std::size_t links = 1;
+  static constexpr runtime::layer_rows sliced_rows{};
   static constexpr keep keeps = keep::input;
   static constexpr bool in_place = false;
   static constexpr bool reshapes = false;

@@ -19,21 +19,22 @@ struct embedding_gradient {};
 
 namespace devplace::detail {
 
-/// Row r of gradient [rows, columns] becomes the sum of the rows i of dy [count, columns] with indices[i] == r, in
-/// order of i. If `accumulate`, the old row is added. Ignores indices equal to `without`, and indices of nonexistent
+/// Row r of gradient [rows, columns] becomes the sum of the rows i of dy [count, columns] with indices[i] == first + r,
+/// in order of i. If `accumulate`, the old row is added. Ignores indices equal to `without`, and indices of nonexistent
 /// rows.
 template <class T, class Gradient, class Index> struct embedding_gradient_arguments {
   const Index* indices;
   const T* dy;
   Gradient* gradient;
   std::size_t count, rows, columns;
-  std::size_t without;  // an index without gradient; `rows` if there is none
+  std::size_t without;  // an index without gradient; no row's if there is none
   bool accumulate;
+  std::size_t first = 0;
 
   /// The row of index i; `rows` or more if the index is ignored.
   DEVPLACE_HD std::size_t row_of(std::size_t i) const {
     const auto row = static_cast<std::size_t>(static_cast<std::int64_t>(indices[i]));
-    return row == without ? rows : row;
+    return row == without ? rows : row - first;  // rows before the first one become large numbers
   }
 };
 

@@ -27,7 +27,8 @@ struct relu_gradient {};
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The products of a linear layer on contiguous arrays: x [rows, inputs], y [rows, outputs], weight [outputs, inputs].
+/// The products of a linear layer: x [rows, inputs], y [rows, outputs], weight [outputs, inputs]. The arrays are
+/// contiguous, except that y may be `outputs` columns of a larger array with rows of `stride` elements.
 /// Sizes are run-time values and functions are not inlined, so that all layers share the code. Gradients of parameters
 /// are float for bf16 and half, otherwise of P's element type.
 template <class P, class Backend> struct linear_products {
@@ -35,15 +36,17 @@ template <class P, class Backend> struct linear_products {
   using gradient = computed_t<T>;
   int ordinal;
   std::size_t rows, inputs, outputs;
+  std::size_t stride = outputs;
 
   /// y = epilogue(x weight^T + bias); `bias` may be null.
   void forward(T* y, const T* x, const T* weight, const T* bias, detail::epilogue last) const;
   /// weight_gradient = dy^T x + beta weight_gradient; bias_gradient = column sums of dy + beta bias_gradient, unless
-  /// null.
+  /// null; for a contiguous y.
   void parameter_gradients(gradient* weight_gradient, gradient* bias_gradient, const T* dy, const T* x,
                            gradient beta) const;
-  /// dx = dy weight, unless dx is null.
-  template <class Result> void input_gradient(Result* dx, const T* dy, const T* weight) const;
+  /// dx = dy weight + beta dx, unless dx is null.
+  template <class Result>
+  void input_gradient(Result* dx, const T* dy, const T* weight, gradient beta = gradient{0}) const;
 
  private:
   template <class Result>
@@ -63,6 +66,7 @@ template <class P, class Backend>
                                                             detail::epilogue last) const {
   auto g = product<T>(rows, outputs, inputs, x, inputs, weight, inputs, y);
   g.transpose_b = true;
+  g.ldc = stride;
   g.bias = bias;
   g.epilogue = last;
   dispatch<op::matmul, Backend>(ordinal, g);
@@ -71,7 +75,7 @@ template <class P, class Backend>
 [[gnu::noinline]] void linear_products<P, Backend>::parameter_gradients(gradient* weight_gradient,
                                                                         gradient* bias_gradient, const T* dy,
                                                                         const T* x, gradient beta) const {
-  auto g = product<gradient>(outputs, inputs, rows, dy, outputs, x, inputs, weight_gradient);
+  auto g = product<gradient>(outputs, inputs, rows, dy, stride, x, inputs, weight_gradient);
   g.transpose_a = true;
   g.beta = beta;
   if (bias_gradient != nullptr)
@@ -81,9 +85,12 @@ template <class P, class Backend>
 }
 template <class P, class Backend>
 template <class Result>
-[[gnu::noinline]] void linear_products<P, Backend>::input_gradient(Result* dx, const T* dy, const T* weight) const {
-  if (dx != nullptr)
-    dispatch<op::matmul, Backend>(ordinal, product<Result>(rows, inputs, outputs, dy, outputs, weight, inputs, dx));
+[[gnu::noinline]] void linear_products<P, Backend>::input_gradient(Result* dx, const T* dy, const T* weight,
+                                                                   gradient beta) const {
+  if (dx == nullptr) return;
+  auto g = product<Result>(rows, inputs, outputs, dy, stride, weight, inputs, dx);
+  g.beta = beta;
+  dispatch<op::matmul, Backend>(ordinal, g);
 }
 
 /// to = 0 where y <= 0, else dy, and sums = column sums of `to` + beta sums. Shapes: sums [n], the others [m, n]; `to`

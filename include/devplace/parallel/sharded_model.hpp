@@ -163,7 +163,11 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
           if (passes[k].batch == 0) return;
           state.enter(passes[k], k, u);
           run::for_each_phase(passes[k], [&](const runtime::pass<P>& p) {
-            run::forward_phase(p, detail::local_part(samples, k).data(), detail::local_part(outputs, k).data());
+            const auto* const x = detail::local_part(samples, k).data();
+            auto* const y = detail::local_part(outputs, k).data();
+            if constexpr (state_type::units::has_slices)
+              if (state_type::units::at(u).is_slice()) return run::forward_slice(p, x, y);
+            run::forward_phase(p, x, y);
           });
         });
       }

@@ -62,7 +62,7 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
   /// Allocates shares and slots of zeros. All processes call it in their process_scope.
   DEVPLACE_CONFIGURED sharded_state() {
     for (std::size_t k = 0; k != places; ++k)
-      runtime::assign_zeros<working, backend_type>(gathered_[k], ordinal(k), units::in_slots.all,
+      runtime::assign_zeros<working, backend_type>(gathered_[k], ordinal(k), units::in_slots.all + units::most_behind,
                                                    memory_purpose::parameters);
     if constexpr (units::in_slots.masters != 0) {
       for (std::size_t k = 0; k != places; ++k)
@@ -93,8 +93,9 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
     });
   }
 
-  /// Sets the addresses of place k's pass to the gathered parameters of unit `u`.
-  template <class Pass> void enter(Pass& p, std::size_t k, std::size_t u) const {
+  /// Sets the addresses of place k's pass to the gathered parameters of unit `u`. What lies behind the rows of a layer
+  /// in slices is copied, because the next slice takes its place.
+  template <class Pass> DEVPLACE_CONFIGURED void enter(Pass& p, std::size_t k, std::size_t u) const {
     const unit at = units::at(u);
     p.parameters = detail::begin_of_arena(gathered_data(k, u), at.trained.first);
     if constexpr (!replica_type::has_working_copy)
@@ -104,6 +105,15 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
     p.frozen =
         static_cast<std::ptrdiff_t>(at.trained.first + at.trained.count) - static_cast<std::ptrdiff_t>(at.frozen.first);
     p.links = at.links;
+    if constexpr (units::has_slices) {
+      working* const behind = static_cast<working*>(gathered_[k].data()) + units::in_slots.all;
+      if (at.behind != 0)
+        devplace::detail::copy_within<backend_type>(
+            ordinal(k), behind, gathered_data(k, u) + at.trained.count + at.frozen.count - at.behind,
+            at.behind * sizeof(working));
+      p.rows = at.rows;
+      p.behind_rows = behind;
+    }
   }
   /// Returns the begin of the arena of place k's gradients for a backward pass through unit `u`.
   gradient* gradients(std::size_t k, std::size_t u) const {
@@ -229,7 +239,7 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
     f(std::span<parameter* const>(buffers), std::span<const std::size_t>(part.begins));
   }
 
-  blocks gathered_;   ///< parameters of the units in slots
+  blocks gathered_;   ///< parameters of the units in slots, and those behind the rows of a layer in slices
   blocks masters_;    ///< their masters (unit::masters)
   blocks gradients_;  ///< their gradients
   std::array<std::vector<masters>, units::size> master_parts_;

@@ -9,7 +9,8 @@
 
 namespace devplace::parallel {
 
-/// Consecutive layers of a network, whose parameters are gathered together by the places of a model in shares.
+/// Consecutive layers of a network, or a slice of the rows of one layer, whose parameters are gathered together by the
+/// places of a model in shares. The slices of a layer are in the order of a forward pass, which begins with the last.
 struct unit {
   runtime::link_range links;   ///< the layers
   bucket trained;              ///< their trained parameters
@@ -18,6 +19,10 @@ struct unit {
   std::size_t before = 0;      ///< reductions in a pass through the layers before
   bucket masters = {};  ///< in mixed precision: elements of the gathered unit, trained ones first, from the first to
                         ///< the last layer that reads parameters in the optimizer's type
+  runtime::row_range rows = {};  ///< the rows of a slice
+  std::size_t behind = 0;        ///< number of elements of a slice behind its rows
+
+  constexpr bool is_slice() const { return !(rows == runtime::row_range{}); }
 };
 
 /// Stands for a unit of a network where there is none.

@@ -13,6 +13,7 @@
 #include <devplace/base/joined.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
+#include <devplace/parallel/row_slices.hpp>
 #include <devplace/parallel/share.hpp>
 #include <devplace/parallel/unit.hpp>
 #include <devplace/place/placement.hpp>
@@ -33,7 +34,8 @@ struct unit_sizes {
 namespace detail {
 
 /// The units of a network on `Where`: as many links as have at least the placement's number of bytes of parameters. A
-/// link without parameters belongs to the unit before, and so does a link whose parameters the link before reads.
+/// link without parameters belongs to the unit before, and so does a link whose parameters the link before reads. A
+/// link with more bytes is divided into slices of its rows if it can compute from some of them.
 template <class Net, class Where, class P> struct network_units {
  private:
   static constexpr bool on_devices = !std::is_same_v<placement_backend_t<Where>, backend::cpu>;
@@ -41,29 +43,44 @@ template <class Net, class Where, class P> struct network_units {
   static constexpr bool has_masters =
       !std::is_same_v<typename precision_traits<P>::parameter, typename precision_traits<P>::working>;
   static constexpr auto links = runtime::network_plan<Net>::template links_for<placement_backend_t<Where>>;
+  static constexpr std::size_t element_bytes = sizeof(typename precision_traits<P>::parameter);
+  static constexpr std::size_t unit_bytes = placement_traits<Where>::unit_bytes;
+  /// The slices of a link, of at least 1 MiB, because smaller ones take longer to gather than their bytes.
+  static constexpr row_slices slices_of(std::size_t i) {
+    const bool is_alone = !links[i].joined && (i + 1 == links.size() || !links[i + 1].joined);
+    return {links[i], is_alone, std::max(unit_bytes, std::size_t{1} << 20), element_bytes};
+  }
+  static constexpr std::size_t most_units = [] {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i != links.size(); ++i) sum += slices_of(i).count;
+    return sum;
+  }();
   struct unit_list {
-    std::array<unit, links.size()> units{};
+    std::array<unit, most_units> units{};
     std::size_t count = 0;
     constexpr unit_list() {
-      constexpr std::size_t element = sizeof(typename precision_traits<P>::parameter);
+      std::size_t trained = 0, frozen = 0, reductions = 0;  // of the links before
       for (std::size_t i = 0; i != links.size(); ++i) {
         const runtime::link& link = links[i];
+        const row_slices slices = slices_of(i);
         const unit& last = units[count == 0 ? 0 : count - 1];
-        const bool full = (last.trained.count + last.frozen.count) * element >= placement_traits<Where>::unit_bytes;
-        if (count == 0 || (full && !link.joined && link.parameters + link.frozen != 0)) {
-          if (count != 0)
-            units[count] = {{i, i},
-                            {last.trained.first + last.trained.count, 0},
-                            {last.frozen.first + last.frozen.count, 0},
-                            0,
-                            last.before + last.reductions};
-          ++count;
+        const bool full = (last.trained.count + last.frozen.count) * element_bytes >= unit_bytes;
+        if (slices.count != 1) {
+          for (std::size_t s = slices.count; s-- != 0;)
+            units[count++] =
+                slices.slice(s, {{i, i + 1}, {trained, link.parameters}, {frozen, link.frozen}, 0, reductions});
+        } else {
+          if (count == 0 || ((full || last.is_slice()) && !link.joined && link.parameters + link.frozen != 0))
+            units[count++] = {{i, i}, {trained, 0}, {frozen, 0}, 0, reductions};
+          unit& own = units[count - 1];
+          own.links.last = i + 1;
+          own.trained.count += link.parameters;
+          own.frozen.count += link.frozen;
+          own.reductions += link.reductions;
         }
-        unit& own = units[count - 1];
-        own.links.last = i + 1;
-        own.trained.count += link.parameters;
-        own.frozen.count += link.frozen;
-        own.reductions += link.reductions;
+        trained += link.parameters;
+        frozen += link.frozen;
+        reductions += link.reductions;
       }
       units[count - 1].links.last = runtime::link_range{}.last;
       if constexpr (has_masters)
@@ -111,6 +128,23 @@ template <class Net, class Where, class P> struct network_units {
  public:
   static constexpr std::size_t size = list.count;
   static constexpr unit at(std::size_t index) { return list.units[index]; }
+  /// Whether there are slices; the largest number of elements behind the rows of a layer in slices; and, if activations
+  /// have 16 bits, the largest number of layer_rows::sums.
+  ///@{
+  static constexpr bool has_slices = most_units != links.size();
+  static constexpr std::size_t most_behind = [] {
+    std::size_t most = 0;
+    for (std::size_t u = 0; u != size; ++u) most = std::max(most, list.units[u].behind);
+    return most;
+  }();
+  static constexpr std::size_t row_sums = [] {
+    std::size_t most = 0;
+    if (!std::is_same_v<element_of_t<P>, typename precision_traits<P>::accumulator>)
+      for (std::size_t i = 0; i != links.size(); ++i)
+        if (slices_of(i).count != 1) most = std::max(most, links[i].rows.sums);
+    return most;
+  }();
+  ///@}
   /// Number of units whose parameters, or gradients, a place has at a time: on devices the next unit is gathered, and
   /// the gradients of the last one are reduced, while a unit computes.
   ///@{
@@ -229,23 +263,33 @@ template <class Model> struct unit_plan;
 template <class Net, stores_shares Where, class P>
 struct unit_plan<model<Net, Where, P>> : parallel::detail::network_units<Net, Where, P> {};
 
-/// Describes the units, one per line: `unit 0: 0.weight to 0.bias, 803840 bytes`.
+/// Describes the units, one per line: `unit 0: 0.weight to 0.bias, 803840 bytes`, and slices of a layer as `unit 2:
+/// 2.weight, rows 0 to 511, 2097152 bytes`.
 template <class Model> std::string describe_units() {
   using plan = unit_plan<Model>;
   using network = runtime::network_plan<typename Model::network_type>;
   constexpr std::size_t trained = network::parameter_elements;
   std::string first[plan::size], last[plan::size], text;
-  network::visit_parameters([&](const std::string& name, const auto&, std::size_t offset) {
-    std::size_t u = plan::size - 1;
-    while (offset < (offset < trained ? plan::at(u).trained.first : trained + plan::at(u).frozen.first)) --u;
-    if (first[u].empty()) first[u] = name;
-    last[u] = name;
+  network::visit_parameters([&](const std::string& name, const nn::parameter& entry, std::size_t offset) {
+    for (std::size_t u = 0; u != plan::size; ++u) {
+      const parallel::bucket part = offset < trained ? plan::at(u).trained : plan::at(u).frozen;
+      const std::size_t begin = part.first + (offset < trained ? 0 : trained);
+      if (offset + entry.shape.size() <= begin || offset >= begin + part.count) continue;
+      if (first[u].empty()) first[u] = name;
+      last[u] = name;
+    }
   });
-  for (std::size_t u = 0; u != plan::size; ++u)
+  for (std::size_t u = 0; u != plan::size; ++u) {
+    const parallel::unit unit = plan::at(u);
+    text += devplace::detail::joined({"unit ", u, ": ", first[u].empty() ? "no parameter" : first[u],
+                                      last[u] == first[u] ? "" : " to ", last[u] == first[u] ? "" : last[u]});
+    if (unit.is_slice())
+      text += unit.rows.last == runtime::row_range{}.last
+                  ? devplace::detail::joined({", rows from ", unit.rows.first, " on"})
+                  : devplace::detail::joined({", rows ", unit.rows.first, " to ", unit.rows.last - 1});
     text += devplace::detail::joined(
-        {"unit ", u, ": ", first[u].empty() ? "no parameter" : first[u], last[u] == first[u] ? "" : " to ",
-         last[u] == first[u] ? "" : last[u], ", ",
-         (plan::at(u).trained.count + plan::at(u).frozen.count) * sizeof(typename Model::value_type), " bytes\n"});
+        {", ", (unit.trained.count + unit.frozen.count) * sizeof(typename Model::value_type), " bytes\n"});
+  }
   return text;
 }
 

@@ -91,10 +91,12 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
   }
   /// Runs one phase of a pass that the places synchronise.
   static void forward_phase(const pass<P>& p, const input_element* x, output_element* y) {
-    if constexpr (layout::rounds_input)
-      if (p.phase == 0 && p.links.first == 0)
-        round_elements<Backend>(p.ordinal, rounded_of(p), x, p.batch * sample_size<typename layout::input_extents>);
-    plan::template forward<Backend, first_element>(p, first_input(p, x), y);
+    plan::template forward<Backend, first_element>(p, rounded_input(p, x), y);
+  }
+  /// Runs one phase of a pass through some rows of the first of the links, and then through the other links.
+  static void forward_slice(const pass<P>& p, const input_element* x, output_element* y) {
+    plan::template forward_rows<Backend, first_element>(first_link_of(p), rounded_input(p, x), y);
+    if constexpr (plan::links != 1) forward_phase(other_links_of(p), x, y);
   }
 
   /// Writes (or adds) the gradients of the sum of the losses to the replica's arena, and writes the gradient of the
@@ -109,6 +111,14 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
                              const after_layer* after = nullptr) {
     plan::template backward<Backend, first_element>(
         p, backward_arguments<P>{first_input(p, x), output_of(p), dy, nullptr, dx, gradients, add, after});
+  }
+  /// Runs one phase of the backward pass of forward_slice().
+  static void backward_slice(const pass<P>& p, typename roles::gradient* gradients, const input_element* x,
+                             const activation* dy) {
+    if constexpr (plan::links != 1) backward_phase(other_links_of(p), gradients, x, dy, false);
+    const pass<P> q = first_link_of(p);
+    plan::template backward_rows<Backend, first_element>(
+        q, backward_arguments<P>{first_input(p, x), output_of(p), dy, nullptr, nullptr, gradients, false, nullptr});
   }
 
   template <class F> static void for_each_phase(const pass<P>& p, const F& f) {
@@ -137,6 +147,21 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
   /// Returns the address of the rounded samples, which a pass keeps from forward to backward.
   static first_element* rounded_of(const pass<P>& p) {
     return static_cast<first_element*>(static_cast<void*>(p.scratch - layout::rounded_bytes(p.batch)));
+  }
+  static pass<P> first_link_of(pass<P> p) {
+    p.links.last = p.links.first + 1;
+    return p;
+  }
+  static pass<P> other_links_of(pass<P> p) {
+    ++p.links.first;
+    return p;
+  }
+  /// Returns the first layer's input, which the pass rounds before this layer runs.
+  static const first_element* rounded_input(const pass<P>& p, const input_element* x) {
+    if constexpr (layout::rounds_input)
+      if (p.phase == 0 && p.links.first == 0 && p.rows.last == row_range{}.last)
+        round_elements<Backend>(p.ordinal, rounded_of(p), x, p.batch * sample_size<typename layout::input_extents>);
+    return first_input(p, x);
   }
   static const first_element* first_input(const pass<P>& p, const input_element* x) {
     if constexpr (layout::rounds_input)

@@ -51,11 +51,24 @@ struct link_range {
   friend constexpr bool operator==(const link_range&, const link_range&) = default;
 };
 
+/// Consecutive rows of a layer's first parameter, from which a pass computes alone.
+struct row_range {
+  std::size_t first = 0, last = static_cast<std::size_t>(-1);
+  friend constexpr bool operator==(const row_range&, const row_range&) = default;
+};
+
+/// The rows of the first parameter of a layer that can compute from some of them at a time; `count` 0 if it cannot.
+struct layer_rows {
+  std::size_t count = 0, elements = 0;  ///< number of rows, and of the elements of one
+  std::size_t sums = 0;                 ///< numbers per sample that backward adds up from one range of rows to the next
+};
+
 /// A link of a network.
 struct link {
   std::size_t parameters, frozen;  ///< elements in the arena
   std::size_t reductions;          ///< see plan::reductions_per_pass
   bool joined;                     ///< whether a pass of an earlier link reads this link's parameters
+  layer_rows rows;
 };
 
 /// The numbers that the passes of all places reduce at a synchronisation point. Each place has `count` numbers at its
@@ -93,6 +106,13 @@ template <class P> struct pass {
   bool planning = false;      ///< whether operations only make plans; layers without products are then skipped
   bool again = false;         ///< whether forward runs again, within backward, and nobody reads its output
   link_range links{};         ///< the links that run
+  /// In passes of models in shares through some rows of a layer's first parameter: the rows; the parameters behind
+  /// them; and, if activations have 16 bits, the numbers of layer_rows::sums for each sample.
+  ///@{
+  row_range rows{};
+  const typename roles::working* behind_rows = nullptr;
+  typename roles::accumulator* row_sums = nullptr;
+  ///@}
 };
 
 /// A function that a backward pass calls after each layer of a chain. Its argument is the address of the layer's

@@ -132,7 +132,7 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   }();
   /// Saved activations, outputs, their gradient, and scratch memory of layers. The gradient overwrites the outputs if
   /// the network's last layer does not keep them for backward, as linear.
-  static constexpr std::size_t activations = layout::workspace(rows);
+  static constexpr std::size_t activations = layout::workspace(rows, false, of_policy::row_sums);
   /// Additional bytes if the loss is a program's own without `overwrites_output` (nn::loss).
   static constexpr std::size_t loss_gradient = layout::separate_gradient(rows);
   /// Sums of losses of the last step and over steps, and the results of clipping.

@@ -110,7 +110,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
     const std::size_t rows = detail::divided_up(samples, all);
     const auto parts = detail::divide<places>(samples, split::even, {first, all});
     runtime::for_each_replica<backend_type>(own_state(), places, [&](std::size_t k) {
-      train::detail::prepare<Net, P, backend_type, typename training::bound_loss>(memory_[k], replica(k).ordinal, rows);
+      this->prepare_place(k, rows);
       train::detail::plan_passes<Net, P, backend_type>(replica(k), memory_[k], parts[k + 1] - parts[k], Batches > 1);
     });
     connection_.prepare();

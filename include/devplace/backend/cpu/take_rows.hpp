@@ -31,6 +31,7 @@ template <> struct implementation<backend::cpu, op::take_rows> {
       if (!take.exists(i)) detail::throw_no_such_row(static_cast<std::int64_t>(take.indices[i]), i, take.rows);
     const std::size_t grain = 1 + 16384 / (take.columns + 1);
     detail::parallel_indices(take.count, grain, [&take](std::size_t i) {
+      if (take.skips(i)) return;
       std::copy_n(take.from + take.source(i) * take.columns, take.columns, take.to + i * take.columns);
     });
   }

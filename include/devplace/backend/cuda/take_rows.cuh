@@ -22,6 +22,7 @@ template <class T, class Index> struct wide_row_taker {
     const std::size_t row = i / f.columns;
     pack<T, width> elements;
     if (f.exists(row)) {
+      if (f.skips(row)) return;
       elements = t.template load<T, width>(f.from + f.source(row) * f.columns + i % f.columns);
     } else {
       DEVPLACE_DEVICE_UNROLL

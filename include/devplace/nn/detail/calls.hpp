@@ -127,6 +127,16 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
     }(std::make_index_sequence<Layer::parameters.size()>{});
   }
 
+  /// In passes through some rows of the first parameter: the rows, parameter number `Index`, which lies behind them,
+  /// and Layer::row_sums<In> numbers for each sample; see layer_for.
+  ///@{
+  runtime::row_range rows() const { return pass_.rows; }
+  template <std::size_t Index> const parameter_type* parameter_behind() const {
+    return pass_.behind_rows + (table_entry<Layer, Index, false>::offset - table_entry<Layer, 1, false>::offset);
+  }
+  accumulator_type* row_sums() const { return pass_.row_sums; }
+  ///@}
+
   /// Buffer number `Index` of the layer; forward may write it when training.
   template <std::size_t Index> auto buffer() const {
     using entry = table_entry<Layer, Index, true>;

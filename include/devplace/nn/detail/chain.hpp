@@ -106,6 +106,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
   static constexpr keep keeps =
       static_cast<keep>((training.kept[0] ? 1 : 0) + (training.kept[training.output_storage()] ? 2 : 0));
   static constexpr std::size_t links = list::sum_before(plan_links, n);
+  static constexpr runtime::layer_rows sliced_rows = n == 1 ? plan<0>::sliced_rows : runtime::layer_rows{};
   static constexpr bool own_input_elements = own_elements(false);
   static constexpr bool keeps_elements = raw[n];
   static constexpr recomputed_cost cost = [] {
@@ -158,6 +159,23 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     chain_pass<P>(table, p, sizes<X, P>, a.x, a.y).backward(functions.data(), a);
   }
 
+  /// Run the passes of layers that can compute from some rows of their first parameter.
+  ///@{
+  template <class Backend, class X, class P> static void forward_rows(const pass<P>& p, const void* x, void* y) {
+    static constexpr auto functions = []<std::size_t... Index>(std::index_sequence<Index...>) {
+      return std::array<forward_function<P>, n>{forward_rows_of<Index, Backend, X, P>()...};
+    }(indices{});
+    chain_pass<P>(table, p, sizes<X, P>, x, y).forward(functions.data());
+  }
+  template <class Backend, class X, class P>
+  static void backward_rows(const pass<P>& p, const backward_arguments<P>& a) {
+    static constexpr auto functions = []<std::size_t... Index>(std::index_sequence<Index...>) {
+      return std::array<layer_backward<P>, n>{{{backward_rows_of<Index, Backend, X, P>(), 0}...}};
+    }(indices{});
+    chain_pass<P>(table, p, sizes<X, P>, a.x, a.y).backward(functions.data(), a);
+  }
+  ///@}
+
  private:
   /// Whether a pass of an earlier layer computes layer `Index` or reads its parameters.
   template <std::size_t Index, class Backend> static constexpr bool is_joined() {
@@ -171,7 +189,8 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     if constexpr (layer::links != 1) {
       return layer::template store_links<Backend>(to, joined);
     } else {
-      *to = {layer::parameter_elements, layer::frozen_elements, layer::reductions_per_pass, joined};
+      *to = {layer::parameter_elements, layer::frozen_elements, layer::reductions_per_pass, joined,
+             absorbs_next<Index>() ? runtime::layer_rows{} : layer::sliced_rows};
       return to + 1;
     }
   }
@@ -198,6 +217,24 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
       return &plan<Index>::template backward_absorbing<typename plan<Index + 1>::layer_type, Backend, element, P>;
     else
       return &plan<Index>::template backward<Backend, element, P>;
+  }
+
+  /// Whether layer `Index`, or a layer in it, can compute from some rows.
+  template <std::size_t Index> static constexpr bool has_rows() {
+    return plan<Index>::links != 1 || (plan<Index>::sliced_rows.count != 0 && !absorbs_next<Index>());
+  }
+  template <std::size_t Index, class Backend, class X, class P> static constexpr forward_function<P> forward_rows_of() {
+    if constexpr (has_rows<Index>())
+      return &plan<Index>::template forward_rows<Backend, input_element_at<Index, X, P>, P>;
+    else
+      return nullptr;
+  }
+  template <std::size_t Index, class Backend, class X, class P>
+  static constexpr backward_function<P> backward_rows_of() {
+    if constexpr (has_rows<Index>())
+      return &plan<Index>::template backward_rows<Backend, input_element_at<Index, X, P>, P>;
+    else
+      return nullptr;
   }
 };
 

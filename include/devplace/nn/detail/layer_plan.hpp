@@ -101,6 +101,7 @@ template <class Layer, class In> struct layer_plan {
   static constexpr bool reports_layers = false;         ///< whether backward calls `after` for each layer
   static constexpr std::size_t layers = 1;
   static constexpr std::size_t links = 1;  ///< number of links; see runtime::link_range
+  static constexpr runtime::layer_rows sliced_rows = rows_of<Layer, In>();
   static constexpr std::size_t reductions_per_pass = reductions_per_pass_of<Layer>;
   static constexpr std::size_t reduction_integers = reduction_integers_of<Layer>;  ///< of the largest reduction
   static constexpr std::size_t reduced_numbers = reductions_per_pass * reduction_integers;  ///< in forward
@@ -147,6 +148,18 @@ template <class Layer, class In> struct layer_plan {
     if (skipped(p)) return;
     Layer::backward(backward_call<Layer, In, P, Backend, X>(own<P>(p), own<P>(p, a)));
   }
+
+  /// Run passes through some rows of the first parameter.
+  ///@{
+  template <class Backend, class X, class P> static void forward_rows(const pass<P>& p, const void* x, void* y) {
+    if (!skipped(p)) Layer::forward_rows(forward_call<Layer, In, P, Backend, X>(own<P>(p), x, y));
+  }
+  template <class Backend, class X, class P>
+  static void backward_rows(const pass<P>& p, const backward_arguments<P>& a) {
+    if (parameters == 0 && a.dx == nullptr) return;
+    if (!skipped(p)) Layer::backward_rows(backward_call<Layer, In, P, Backend, X>(own<P>(p), own<P>(p, a)));
+  }
+  ///@}
 
   /// Runs backward of forward_absorbing: y and dy belong to `Next`; `between` may alias dy.
   template <class Next, class Backend, class X, class P>

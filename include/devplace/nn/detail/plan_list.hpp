@@ -129,6 +129,7 @@ template <class... Plans> struct plan_list {
                 "as its name; parameters would have equal names.");
   static constexpr std::size_t layers = sum_before(plan_layers, n);
   static constexpr std::size_t links = 1;
+  static constexpr runtime::layer_rows sliced_rows{};
   static constexpr std::size_t reductions_per_pass = sum_before(plan_reductions, n);
   static constexpr std::size_t reduction_integers = std::max({Plans::reduction_integers...});
   static constexpr std::size_t reduced_numbers = (Plans::reduced_numbers + ...);

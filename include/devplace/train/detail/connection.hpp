@@ -166,6 +166,8 @@ template <class Net, class Where, class P, class Policy> class connection {
       return {{}, {}, {}, runtime::network_plan<Net>::reductions_per_pass, 0};
     }
     static constexpr bool stays(std::size_t) { return true; }
+    static constexpr bool has_slices = false;
+    static constexpr std::size_t row_sums = 0;
   };
   static constexpr bool adds_in_place = true;
   static constexpr bool gives_later() { return false; }

@@ -60,6 +60,7 @@ template <class Net, class P, class Backend, class State, class Connection, std:
     passes_[k].samples = samples_;
     passes_[k].first = connection_.participants().first + k == 0;
     passes_[k].reduced = &reduced_[k];
+    if constexpr (units::row_sums != 0) passes_[k].row_sums = row_sums_of<Net, P>(memory, rows);
     inputs_[k] = x;
   }
   const runtime::pass<P>& operator[](std::size_t k) const { return passes_[k]; }
@@ -69,6 +70,8 @@ template <class Net, class P, class Backend, class State, class Connection, std:
     for (std::size_t u = 0; u != units::size; ++u) {
       const std::size_t next = u + 1 != units::size ? u + 1 : parallel::no_unit;
       beside(next, parallel::no_unit, false, u, units::at(u).before, [&](std::size_t k, std::size_t) {
+        if constexpr (units::has_slices)
+          if (units::at(u).is_slice()) return run::forward_slice(passes_[k], inputs_[k], run::output_of(passes_[k]));
         run::forward_phase(passes_[k], inputs_[k], run::output_of(passes_[k]));
       });
     }
@@ -85,8 +88,11 @@ template <class Net, class P, class Backend, class State, class Connection, std:
       beside(next, last, add, u, first, [&](std::size_t k, std::size_t phase) {
         const runtime::pass<P>& p = passes_[k];
         if (phase == 0) connection_.begin_gradients(state_, p, k, u, add);
-        run::backward_phase(p, connection_.gradients(state_, k, u), inputs_[k],
-                            output_gradient_of<Net, P>(memory[k], p.batch), add && Connection::adds_in_place);
+        auto* const gradients = connection_.gradients(state_, k, u);
+        const auto* const dy = output_gradient_of<Net, P>(memory[k], p.batch);
+        if constexpr (units::has_slices)
+          if (units::at(u).is_slice()) return run::backward_slice(p, gradients, inputs_[k], dy);
+        run::backward_phase(p, gradients, inputs_[k], dy, add && Connection::adds_in_place);
       });
     }
     if constexpr (Connection::gives_later()) connection_.give(state_, 0, add);

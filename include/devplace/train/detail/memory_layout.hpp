@@ -142,6 +142,8 @@ template <class Net, class Where, class P, class Policy, std::size_t Participant
       (plan::parameter_elements + runtime::gradient_tail) * sizeof(typename roles::gradient);
   /// The gradients of units of a model in shares; 0 for other models.
   static constexpr std::size_t unit_gradients = 0;
+  /// See step_layout::workspace().
+  static constexpr std::size_t row_sums = 0;
 
   /// Number of places whose updates have a state of their own if the host makes the updates.
   static constexpr std::size_t states_on_host = in_shares ? local_place_count<Where> : 1;

@@ -112,7 +112,7 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
   /// Whether gradients of a unit are given while the next unit computes.
   DEVPLACE_CONFIGURED static constexpr bool gives_later() { return overlaps(); }
   DEVPLACE_CONFIGURED void fetch(state_type& state, std::size_t u) { state.fetch(communicator(), u); }
-  static void enter(const state_type& state, runtime::pass<P>& p, std::size_t k, std::size_t u) {
+  DEVPLACE_CONFIGURED static void enter(const state_type& state, runtime::pass<P>& p, std::size_t k, std::size_t u) {
     state.enter(p, k, u);
   }
   static auto* gradients(const state_type& state, std::size_t k, std::size_t u) { return state.gradients(k, u); }

@@ -65,8 +65,9 @@ struct model_layout<Net, Where, P, Samples, Processes> : batch_layout<Net, Where
   static constexpr std::size_t working_copy = runtime::replica<typename roles::storage>::has_working_copy
                                                   ? (share::trained + share::frozen) * sizeof(typename roles::working)
                                                   : 0;
-  /// The parameters of one unit, on devices of two, or of all if they are kept, as layers read them.
-  static constexpr std::size_t gathered = units::in_slots.all * sizeof(typename roles::working) +
+  /// The parameters of one unit, on devices of two, or of all if they are kept, as layers read them, and those behind
+  /// the rows of a layer in slices.
+  static constexpr std::size_t gathered = (units::in_slots.all + units::most_behind) * sizeof(typename roles::working) +
                                           units::in_slots.masters * sizeof(typename roles::parameter);
 };
 
@@ -97,6 +98,8 @@ struct policy_layout<Net, Where, P, Policy, Participants> {
   static constexpr std::size_t gradients = (share::trained + runtime::gradient_tail) * sizeof(typename roles::gradient);
   /// The gradients of one unit, or on devices of two, before they are reduced.
   static constexpr std::size_t unit_gradients = units::in_slots.trained * sizeof(typename roles::gradient);
+  /// See step_layout::workspace().
+  static constexpr std::size_t row_sums = units::row_sums;
 
   /// Number of places whose updates have a state of their own if the host makes the updates.
   static constexpr std::size_t states_on_host = local_place_count<Where>;

@@ -74,20 +74,21 @@ inline void require_participants(const participants& samples, const participants
                         " on; divide samples and targets among the communicator's participants."});
 }
 
-/// Allocates a place's workspace unless it is large enough for `rows` samples; `Loss` is the loss on the place.
-template <class Net, class P, class Backend, class Loss, class T>
+/// Allocates a place's workspace unless it is large enough for `rows` samples; `Loss` is the loss on the place. See
+/// step_layout::workspace() about `RowSums`.
+template <class Net, class P, class Backend, class Loss, std::size_t RowSums, class T>
 void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
   runtime::prepare_products<Backend>();
   if (memory.rows && rows <= *memory.rows) return;
   using layout = step_layout<Net, P>;
   constexpr bool separate = !nn::overwrites_output<Loss>;
-  constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / layout::workspace(1, separate);
+  constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / layout::workspace(1, separate, RowSums);
   if (rows > limit) throw_too_large(rows);
   memory.rows.reset();  // the allocation may fail
   devplace::detail::prepare_workspaces<Backend>(ordinal);
   memory.workspace = {};
-  memory.workspace =
-      devplace::detail::allocate<Backend>(ordinal, layout::workspace(rows, separate), memory_purpose::activations);
+  memory.workspace = devplace::detail::allocate<Backend>(ordinal, layout::workspace(rows, separate, RowSums),
+                                                         memory_purpose::activations);
   memory.rows = rows;
 }
 
@@ -163,6 +164,13 @@ typename precision_traits<P>::activation* output_gradient_of(const step_memory<T
       static_cast<std::byte*>(memory.workspace.data()) +
       (layout::overwrites_outputs ? layout::run::saved_bytes(rows, nn::mode::train) : layout::pass(rows));
   return static_cast<typename precision_traits<P>::activation*>(gradient);
+}
+
+/// Returns the address of the numbers of layer_rows::sums in a workspace for `rows` samples.
+template <class Net, class P, class T>
+typename precision_traits<P>::accumulator* row_sums_of(const step_memory<T>& memory, std::size_t rows) {
+  void* const sums = static_cast<std::byte*>(memory.workspace.data()) + step_layout<Net, P>::begin_of_row_sums(rows);
+  return static_cast<typename precision_traits<P>::accumulator*>(sums);
 }
 
 /// After the pass `p`, computes the loss of one replica's part of the batch, the loss's gradient, and the sums of

@@ -47,10 +47,15 @@ template <class Net, class P> struct step_layout {
                                                   sizeof(typename roles::accumulator))
                           : 0;
   }
-  static constexpr std::size_t workspace(std::size_t rows, bool separates_gradient = false) {
-    return (separates_gradient ? separate_gradient(rows) : 0) + pass(rows) + output_gradient(rows) + output_copy(rows) +
-           runtime::padded_bytes(rows * rows_of_output * sizeof(typename roles::accumulator));
+  /// `row_sums`: numbers of layer_rows::sums for each sample. In backward they overwrite the copy of the outputs and
+  /// the losses, which nobody reads any more.
+  static constexpr std::size_t workspace(std::size_t rows, bool separates_gradient = false, std::size_t row_sums = 0) {
+    const std::size_t of_loss =
+        output_copy(rows) + runtime::padded_bytes(rows * rows_of_output * sizeof(typename roles::accumulator));
+    return (separates_gradient ? separate_gradient(rows) : 0) + begin_of_row_sums(rows) +
+           std::max(of_loss, runtime::padded_bytes(rows * row_sums * sizeof(typename roles::accumulator)));
   }
+  static constexpr std::size_t begin_of_row_sums(std::size_t rows) { return pass(rows) + output_gradient(rows); }
 };
 
 /// The sums of losses over steps, and the factor and norm of clipping: a cache line each.

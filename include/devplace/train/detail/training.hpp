@@ -113,7 +113,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
                                                                                      samples.extent(0));
       runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
         const auto part = local_batch<input>(samples, targets, k);
-        detail::prepare<Net, P, backend_type, bound_loss>(memory_[k], replica(k).ordinal, part.rows);
+        prepare_place(k, part.rows);
         passes.add(k, memory_[k], part.rows, part.x.data(),
                    key_on_place<backend_type>(memory_[k], replica(k).ordinal, runtime::key_of_part(key, samples, k)));
       });
@@ -126,7 +126,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
     } else {
       runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
         const auto part = local_batch<input>(samples, targets, k);
-        detail::prepare<Net, P, backend_type, bound_loss>(memory_[k], replica(k).ordinal, part.rows);
+        prepare_place(k, part.rows);
         auto advance = [&](const void* complete) { reduction_of_buckets.advance(k, complete); };
         forward_and_backward<Net, P, backend_type>(
             replica(k), memory_[k], *losses_[k], part.rows, part.x.data(), part.y,
@@ -157,6 +157,12 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
   state_type& own_state() const {
     if (state_ == nullptr) throw_moved_trainer();
     return *state_;
+  }
+
+  /// Allocates the memory of steps with up to `rows` samples on place k.
+  DEVPLACE_CONFIGURED void prepare_place(std::size_t k, std::size_t rows) {
+    detail::prepare<Net, P, backend_type, bound_loss, connection_type::units::row_sums>(memory_[k], replica(k).ordinal,
+                                                                                        rows);
   }
 
   /// Allocates the memory of norms.

@@ -3,6 +3,7 @@
 
 #include <devplace/backend/cuda/embedding_gradient.cuh>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -39,5 +40,12 @@ TEMPLATE_TEST_CASE("the kernel of embedding's gradient adds the rows of each ind
       CHECK(kernel.blocks() == 3);
       mock::run_kernel(2, kernel, 1);
       CHECK(sums == expected);
+
+      // The rows from the seventh to the twelfth alone.
+      mock::device_vector<float> some(6 * columns, 0.5F);
+      const dp::detail::embedding_gradient_kernel<TestType, float, std::int32_t> slice{
+          {indices.data(), dy, some.data(), count, 6, columns, without, accumulate, 6}};
+      mock::run_kernel(1, slice, 1);
+      CHECK(std::equal(some.begin(), some.end(), expected.begin() + static_cast<std::ptrdiff_t>(6 * columns)));
     }
 }

@@ -45,6 +45,27 @@ TEST_CASE("the kernel of take_rows copies rows, 16 bytes at once where it can", 
     }
 }
 
+TEST_CASE("the kernel of take_rows leaves rows alone whose sources lie elsewhere", "[cuda]") {
+  mock::device_vector<float> from(28);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i);
+  const mock::device_vector<std::int64_t> indices{4, 0, 7, 6, 2, 5};
+  for (const std::size_t columns : {3u, 4u}) {
+    mock::device_vector<float> to(24, -1);
+    mock::run_kernel(1,
+                     kernel_of(dp::detail::row_taker<float, std::int64_t>{from.data(), indices.data(), to.data(), 7,
+                                                                          indices.size(), columns, 2, 3}),
+                     1);
+    for (std::size_t i = 0; i < indices.size() * columns; ++i) {
+      const auto row = static_cast<std::size_t>(indices[i / columns]);
+      INFO("row " << row << " of 7, with rows 2 to 4 there");
+      if (row >= 7)
+        CHECK(std::isnan(to[i]));
+      else
+        CHECK(to[i] == (row >= 2 && row < 5 ? from[row * columns + i % columns] : -1));
+    }
+  }
+}
+
 TEST_CASE("rows out of range become NaN or the lowest number", "[cuda]") {
   const mock::device_vector<std::int32_t> indices{2, -1, 1, std::numeric_limits<std::int32_t>::min()};
   for (const std::size_t columns : {3u, 4u}) {
