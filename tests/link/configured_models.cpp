@@ -21,11 +21,12 @@ namespace {
 
 using net = nn::sequential<nn::linear<6, 8>, nn::batch_norm<8>, nn::relu, nn::frozen<nn::linear<8, 8>>,
                            nn::recomputed<nn::residual<nn::linear<8, 8>>>, nn::linear<8, 3>>;
+using joint_net = nn::sequential<nn::linear<6, 8>, nn::batch_norm<8, nn::over_all_places>, nn::linear<8, 3>>;
 
 template <class Where, class P = float, class Rule = dp::optim::adam,
-          class Policy = collective::default_policy_t<Where>>
+          class Policy = collective::default_policy_t<Where>, class Net = net>
 void use_model(const std::string& file) {
-  using model_type = dp::model<net, Where, P>;
+  using model_type = dp::model<Net, Where, P>;
   model_type model{dp::seed{3}};
   const auto x = dp::to_batch<Where>(dp::zeros<typename model_type::input_type, dp::cpu>(dp::extents<dp::dyn, 6>{4}));
   const auto y = dp::to_batch<Where>(dp::zeros<std::int64_t, dp::cpu>(dp::extents<dp::dyn>{4}));
@@ -53,6 +54,7 @@ void use_models(const std::string& file) {
   use_model<dp::replicated<0, 1>, float, dp::optim::adam, collective::sharded_all_reduce<collective::ring>>(file);
   use_model<dp::replicated<0, 1>, float, dp::optim::on_host<dp::optim::adam>>(file);
   use_model<dp::across<dp::cuda<0>>>(file);
+  use_model<dp::replicated<0, 1>, float, dp::optim::adam, collective::all_reduce<>, joint_net>(file);
   use_model<dp::fully_sharded<0, 1>>(file);
   use_model<dp::fully_sharded<0, 1>, dp::mixed<dp::bf16>, dp::optim::on_host<dp::optim::adam>>(file);
   use_model<dp::spread<dp::mesh<dp::replicas<2>, dp::shares<2>>, 0, 1, 2, 3>>(file);

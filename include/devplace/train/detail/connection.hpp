@@ -174,8 +174,8 @@ template <class Net, class Where, class P, class Policy> class connection {
   static auto* gradients(const state_type& state, std::size_t k, std::size_t) {
     return state.replicas[k].gradient_data();
   }
-  static void begin_gradients(const state_type& state, const runtime::pass<P>& p, std::size_t k, std::size_t,
-                              bool add) {
+  DEVPLACE_CONFIGURED static void begin_gradients(const state_type& state, const runtime::pass<P>& p, std::size_t k,
+                                                  std::size_t, bool add) {
     if (p.batch == 0 && !add) runtime::engine<Net, P, backend_type>::clear_gradients(state.replicas[k]);
   }
   static void give(const state_type&, std::size_t, bool) {}
