@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <devplace/all.hpp>
+#include <devplace/data/transforms.hpp>
 #include <devplace/io/csv.hpp>
 #include <devplace/io/npz.hpp>
 #include <devplace/io/safetensors.hpp>
@@ -38,6 +41,11 @@ struct element_of {
 template <class Where> void use_loaders(const dp::image_set& images, features_type& features, labels_type& labels) {
   dp::loader<Where> of_images{images, {.batch = 4, .workers = 1}};
   for (const auto& [x, y] : of_images.epoch(0)) static_cast<void>(x.extent(0) + y.extent(0));
+  const dp::transforms changed{dp::extents<1, 28, 28>{}, dp::seed{1}, dp::horizontal_flip{}, dp::cutout{}};
+  std::vector<float> sample(28 * 28);
+  changed(std::span<float>(sample), 0, 0);
+  dp::loader<Where> of_changed{images, {.batch = 4}, changed};
+  for (const auto& [x, y] : of_changed.epoch(0)) static_cast<void>(x.extent(0) + y.extent(0));
   auto of_variables = dp::make_loader<Where>(features, labels, {.batch = 4});
   auto of_temporaries = dp::make_loader<Where>(features.clone(), labels.clone(), {.batch = 4});
   for (const auto& [x, y] : of_variables.epoch(0)) static_cast<void>(x.extent(0) + y.extent(0));
@@ -86,11 +94,13 @@ template <class Where, class P = float> void use_gradients(const features_type& 
 }  // namespace
 
 void use_data(const std::string& file) {
-  const auto images = dp::read_mnist(file);
+  const dp::labelled_images images = dp::read_mnist(file);
   features_type features = dp::read_npy<float, dp::extents<dp::dyn, 6>>(file);
   labels_type labels = dp::read_csv<std::int64_t, dp::extents<dp::dyn>>(file);
+  dp::image_set none;
   const auto numbers = dp::read_idx<std::uint8_t, dp::extents<dp::dyn>>(file);
   dp::write_npy(file, numbers);
+  dp::write_npy(file, none.labels);
   use_loaders<dp::cpu>(images.train, features, labels);
   use_loaders<dp::cuda<0>>(images.train, features, labels);
   use_loaders<dp::replicated<0, 1>>(images.train, features, labels);

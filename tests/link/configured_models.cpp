@@ -32,14 +32,18 @@ void use_model(const std::string& file) {
   const auto y = dp::to_batch<Where>(dp::zeros<std::int64_t, dp::cpu>(dp::extents<dp::dyn>{4}));
   dp::trainer step{model, nn::cross_entropy{}, Rule{}, Policy{}};
   static_cast<void>(step(x, y).item());
-  dp::save_checkpoint(step, {1, 2}, file);
-  dp::load_checkpoint(step, file);
+  dp::moving_average average{model, {.decay = 0.9}};
+  average.update(model);
+  dp::save_checkpoint(step, {1, 2}, file, average);
+  dp::load_checkpoint(step, file, average);
   auto outputs = model.predict(x + x);
   model.predict_into(outputs, x);
   dp::save_parameters(model, file);
   dp::load_parameters(model, file);
   model.assign(dp::to<dp::cpu>(model));
-  if constexpr (!dp::stores_shares<Where>) {
+  if constexpr (dp::stores_shares<Where>) {
+    model = dp::to<Where>(dp::to<dp::cpu>(model));
+  } else {
     dp::predictor predictor{model, dp::batch<8>{}};
     predictor.predict_into(outputs, x);
     predictor.assign(model);
