@@ -52,6 +52,7 @@ template <std::size_t Count, std::size_t Width, class... Options> struct embeddi
   using input_element = std::int32_t;
   template <class In> using output = typename detail::with_axis_behind<In, Width>::type;
   static constexpr keep keeps = keep::input;
+  static constexpr bool backward_reads_for_input = true;
   ///@}
 
  private:

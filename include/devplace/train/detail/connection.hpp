@@ -165,7 +165,7 @@ template <class Net, class Where, class P, class Policy> class connection {
     static constexpr parallel::unit at(std::size_t) {
       return {{}, {}, {}, runtime::network_plan<Net>::reductions_per_pass, 0};
     }
-    static constexpr bool stays(std::size_t) { return true; }
+    static constexpr bool gathered_again(std::size_t) { return false; }
   };
   static constexpr bool adds_in_place = true;
   static constexpr bool gives_later() { return false; }
