@@ -21,6 +21,7 @@ namespace {
 
 using net = nn::sequential<nn::linear<6, 8>, nn::batch_norm<8>, nn::relu, nn::frozen<nn::linear<8, 8>>,
                            nn::recomputed<nn::residual<nn::linear<8, 8>>>, nn::linear<8, 3>>;
+using joint_net = nn::sequential<nn::linear<6, 8>, nn::batch_norm<8, nn::over_all_places>, nn::linear<8, 3>>;
 /// A network with a layer that models in shares gather in slices.
 using large = nn::sequential<nn::linear<6, 8>, nn::linear<8, 40000>, nn::linear<40000, 3>>;
 
@@ -33,15 +34,19 @@ void use_model(const std::string& file) {
   const auto y = dp::to_batch<Where>(dp::zeros<std::int64_t, dp::cpu>(dp::extents<dp::dyn>{4}));
   dp::trainer step{model, nn::cross_entropy{}, Rule{}, Policy{}};
   static_cast<void>(step(x, y).item());
-  dp::save_checkpoint(step, {1, 2}, file);
-  dp::load_checkpoint(step, file);
+  dp::moving_average average{model, {.decay = 0.9}};
+  average.update(model);
+  dp::save_checkpoint(step, {1, 2}, file, average);
+  dp::load_checkpoint(step, file, average);
   auto outputs = model.predict(x + x);
   model.predict_into(outputs, x);
   static_cast<void>(model.try_predict_into(outputs, x));
   dp::save_parameters(model, file);
   dp::load_parameters(model, file);
   model.assign(dp::to<dp::cpu>(model));
-  if constexpr (!dp::stores_shares<Where>) {
+  if constexpr (dp::stores_shares<Where>) {
+    model = dp::to<Where>(dp::to<dp::cpu>(model));
+  } else {
     dp::predictor predictor{model, dp::batch<8>{}};
     predictor.predict_into(outputs, x);
     static_cast<void>(predictor.try_predict_into(outputs, x));
@@ -57,6 +62,7 @@ void use_models(const std::string& file) {
   use_model<dp::replicated<0, 1>, float, dp::optim::adam, collective::sharded_all_reduce<collective::ring>>(file);
   use_model<dp::replicated<0, 1>, float, dp::optim::on_host<dp::optim::adam>>(file);
   use_model<dp::across<dp::cuda<0>>>(file);
+  use_model<dp::replicated<0, 1>, float, dp::optim::adam, collective::all_reduce<>, joint_net>(file);
   use_model<dp::fully_sharded<0, 1>>(file);
   use_model<dp::fully_sharded<0, 1>, dp::mixed<dp::bf16>, dp::optim::on_host<dp::optim::adam>>(file);
   use_model<dp::spread<dp::mesh<dp::replicas<2>, dp::shares<2>>, 0, 1, 2, 3>>(file);

@@ -69,6 +69,28 @@ static_assert(plan<joined, 1>::size == 2 && plan<joined, 1>::at(0).links == link
 using not_joined = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 5>, nn::linear<5, 3>>;
 static_assert(plan<not_joined, 1>::size == 3 && plan<not_joined, 1>::at(0).links == link_range{0, 2});
 
+// Backward reads no parameters of the first layers, whose input needs no gradient, unless a layer needs them for more.
+template <class... Layers> using from_six = plan<nn::sequential<nn::input<6>, Layers...>, 1>;
+static_assert(!plan<not_joined, 1>::at(0).read_in_backward && plan<not_joined, 1>::at(1).read_in_backward &&
+              plan<not_joined, 1>::at(2).read_in_backward);
+static_assert(plan<joined, 1>::at(0).read_in_backward);
+static_assert(!plan<not_joined, 1>::gathered_again(0) && plan<not_joined, 1>::gathered_again(1) &&
+              !plan<not_joined, 1>::gathered_again(2));  // the last one stays
+static_assert(!from_six<nn::frozen<nn::linear<6, 8>>, nn::linear<8, 8>, nn::linear<8, 3>>::at(0).read_in_backward &&
+              !from_six<nn::frozen<nn::linear<6, 8>>, nn::linear<8, 8>, nn::linear<8, 3>>::at(1).read_in_backward &&
+              from_six<nn::frozen<nn::linear<6, 8>>, nn::linear<8, 8>, nn::linear<8, 3>>::at(2).read_in_backward);
+static_assert(from_six<nn::linear<6, 8>, nn::frozen<nn::linear<8, 8>>, nn::linear<8, 3>>::at(1).read_in_backward);
+static_assert(!from_six<nn::sequential<nn::tanh, nn::linear<6, 8>>, nn::linear<8, 3>>::at(0).read_in_backward &&
+              from_six<nn::sequential<nn::tanh, nn::linear<6, 8>>, nn::linear<8, 3>>::at(1).read_in_backward);
+static_assert(from_six<nn::layer_norm<6>, nn::linear<6, 3>>::at(0).read_in_backward &&
+              from_six<nn::recomputed<nn::linear<6, 8>>, nn::linear<8, 3>>::at(0).read_in_backward &&
+              from_six<nn::residual<nn::linear<6, 6>>, nn::linear<6, 3>>::at(0).read_in_backward);
+/// A layer that does not say what backward reads.
+struct unknown : nn::linear<6, 8> {
+  static constexpr bool backward_reads_for_input = false;
+};
+static_assert(from_six<unknown, nn::linear<8, 3>>::at(0).read_in_backward);
+
 // A residual is one link; layers of nested sequentials are links of their own.
 using nested =
     nn::sequential<nn::linear<6, 8>, nn::sequential<nn::tanh, nn::linear<8, 8>, nn::sequential<nn::linear<8, 4>>>,

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/fully_sharded.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/stream.hpp>
 #include <devplace/nn/batch_norm.hpp>
@@ -27,6 +28,7 @@
 #include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel/to_batch.hpp>
+#include <devplace/parallel/wire.hpp>
 #include <devplace/tensor/copy.hpp>
 
 #include "support/catch.hpp"
@@ -54,12 +56,21 @@ template <class Where> auto samples(std::size_t rows) {
 }
 template <class Where> auto labels(std::size_t rows) { return dp::to_batch<Where>(dp::test::square_labels(rows, 3)); }
 
+template <class Model> auto parameters_of(const Model& model) {
+  if constexpr (dp::stores_shares<typename Model::placement_type>)
+    return dp::test::parameters_of(dp::to<dp::cpu>(model));
+  else
+    return dp::test::parameters_of(model);
+}
+
 /// A model with its trainer, and an equal one without graphs.
-template <class Net, class Where, class P, class Rule, std::size_t Batches = 1> struct compared {
+template <class Net, class Where, class P, class Rule, std::size_t Batches = 1,
+          class Policy = dp::collective::default_policy_t<Where>>
+struct compared {
   using model_type = dp::model<Net, Where, P>;
 
   model_type model{dp::seed{4}}, other{dp::seed{4}};
-  dp::trainer<model_type, nn::cross_entropy, Rule, dp::collective::all_reduce<>, dp::accumulate<Batches>> step, single;
+  dp::trainer<model_type, nn::cross_entropy, Rule, Policy, dp::accumulate<Batches>> step, single;
 
   explicit compared(const Rule& rule = {})
       : step(model, nn::cross_entropy{}, rule), single(other, nn::cross_entropy{}, rule) {
@@ -70,7 +81,7 @@ template <class Net, class Where, class P, class Rule, std::size_t Batches = 1> 
     step(x, y);
     single(x, y);
     CHECK(single.last_launches().graphs == 0);
-    CHECK(dp::test::parameters_of(model) == dp::test::parameters_of(other));
+    CHECK(parameters_of(model) == parameters_of(other));
     return step.last_launches();
   }
 };
@@ -291,4 +302,112 @@ TEST_CASE("each place of a model has graphs", "[train]") {
   const auto x = samples<places>(8);
   const auto y = labels<places>(8);
   for (int i = 0; i != 5; ++i) CHECK((steps(x, y).graphs >= 2) == (i > 1));
+}
+
+namespace {
+
+/// The parameters of each layer are a unit, so that a step has stops between all layers.
+using each_layer = dp::spread<dp::mesh<dp::shares<2, 1>>, 0, 1>;
+using deep = nn::sequential<nn::linear<6, 16>, nn::relu, nn::linear<16, 16>, nn::batch_norm<16>, nn::relu,
+                            nn::recomputed<nn::linear<16, 16>, nn::dropout<>>, nn::linear<16, 3>>;
+
+/// Makes steps with two batches in turn; each step after the first ones is one graph, which contains the exchanges.
+void check_one_graph(auto&& steps, const auto& x0, const auto& x1, const auto& y, int first_steps = 6) {
+  for (int i = 0; i != first_steps + 4; ++i) {
+    INFO("step " << i);
+    const dp::step_launches how = steps(i % 2 == 0 ? x0 : x1, y);
+    if (i < first_steps) continue;
+    CHECK(how.graphs == 1);
+    CHECK(how.in_graphs > 20);
+    CHECK(how.single == 0);
+    CHECK(how.interrupted_after == nullptr);
+  }
+  mock::clear_calls();
+  steps.step(x0, y);
+  UNSCOPED_INFO(mock::calls().size());
+  CHECK(calls_of("cudaGraphLaunch") == 1);
+  CHECK(calls_of("cudaLaunchKernel") + calls_of("cublasLtMatmul") + calls_of("cudaMemcpy") == 0);
+  CHECK(calls_of("cudaMalloc") + calls_of("cudaEventSynchronize") + calls_of("cudaStreamSynchronize") == 0);
+  CHECK(mock::violations().empty());
+}
+template <class Where, class P = float, class Policy = dp::collective::default_policy_t<Where>, class Net = deep>
+void check_one_graph() {
+  constexpr std::size_t rows = 24;
+  check_one_graph(compared<Net, Where, P, dp::optim::adam, 1, Policy>(), samples<Where>(rows), samples<Where>(rows),
+                  labels<Where>(rows));
+}
+
+}  // namespace
+
+TEST_CASE("the step of a model in shares is one graph, with the exchanges between its layers", "[train]") {
+  using dp::collective::gather_units;
+  SECTION("direct") { check_one_graph<each_layer>(); }
+  SECTION("ring") { check_one_graph<each_layer, float, gather_units<dp::collective::ring>>(); }
+  SECTION("one unit") { check_one_graph<dp::fully_sharded<0, 1>>(); }
+  SECTION("bf16") { check_one_graph<each_layer, dp::mixed<dp::bf16>>(); }
+  SECTION("gradients in bf16") { check_one_graph<each_layer, float, gather_units<dp::collective::wire<dp::bf16>>>(); }
+  SECTION("devices without access to each other") {
+    mock::separate_devices();
+    check_one_graph<each_layer>();
+  }
+}
+
+TEST_CASE("the step of a model on a mesh of replicas and shares is one graph", "[train]") {
+  mock::set_devices(4, std::size_t{1} << 30);
+  check_one_graph<dp::spread<dp::mesh<dp::replicas<2>, dp::shares<2, 1>>, 0, 1, 2, 3>>();
+}
+
+TEST_CASE("a model in shares is trained without graphs where CUDA cannot capture", "[train]") {
+  const std::string call = GENERATE("cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphInstantiate");
+  compared<net, each_layer, float, dp::optim::adam> steps;
+  const auto x = samples<each_layer>(8);
+  const auto y = labels<each_layer>(8);
+  mock::fail(call, cudaErrorNotSupported);
+  for (int i = 0; i != 5; ++i) CHECK(steps(x, y).graphs == 0);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK(mock::violations().empty());
+}
+
+TEST_CASE("a lost device ends a step of a model in shares whose graph it executes", "[train]") {
+  dp::model<net, each_layer> model{dp::seed{4}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const auto x = samples<each_layer>(8);
+  const auto y = labels<each_layer>(8);
+  for (int i = 0; i != 5; ++i) step(x, y);
+  REQUIRE(step.last_launches().graphs == 1);
+  mock::break_device(1, cudaErrorIllegalAddress);
+  CHECK_THROWS_AS(step(x, y), dp::device_lost);
+  CHECK_THROWS(step(x, y));
+}
+
+TEST_CASE("the step of a model whose layers reduce over all places is one graph", "[train]") {
+  using joint = nn::sequential<nn::linear<6, 16>, nn::batch_norm<16, nn::over_all_places>, nn::relu, nn::linear<16, 3>>;
+  check_one_graph<dp::replicated<0, 1>, float, dp::collective::all_reduce<>, joint>();
+  check_one_graph<each_layer, float, dp::collective::gather_units<>, joint>();
+}
+
+TEST_CASE("clipped and accumulated steps of a model in shares are one graph", "[train]") {
+  compared<deep, each_layer, dp::mixed<dp::half>, dp::optim::adam> clipped;
+  clipped.step.clip({.max_norm = 0.5});
+  clipped.single.clip({.max_norm = 0.5});
+  const auto x = samples<each_layer>(8);
+  const auto y = labels<each_layer>(8);
+  check_one_graph(clipped, x, x, y);
+  CHECK(clipped.step.scaler().scale == clipped.single.scaler().scale);
+  compared<deep, each_layer, float, dp::optim::adam, 2> accumulated;
+  check_one_graph(accumulated, x, x, y, 8);
+}
+
+TEST_CASE("updates on the host follow the graph of the passes of a model in shares", "[train]") {
+  using on_host = dp::optim::on_host<dp::optim::adam>;
+  compared<deep, each_layer, float, on_host> steps(on_host{{.learning_rate = 0.01}});
+  const auto x = samples<each_layer>(8);
+  const auto y = labels<each_layer>(8);
+  for (int i = 0; i != 8; ++i) {
+    const dp::step_launches how = steps(x, y);
+    if (i < 6) continue;
+    CHECK(how.graphs == 1);  // of the passes, with their exchanges
+    CHECK(how.interrupted_after != nullptr);
+  }
+  CHECK(mock::violations().empty());
 }

@@ -181,6 +181,26 @@ TEST_CASE("across processes the pass and the update become graphs, before and af
   }
 }
 
+TEST_CASE("the work of a model in shares between NCCL's collectives becomes graphs", "[train][nccl]") {
+  using each_layer = dp::spread<dp::mesh<dp::shares<2, 1>>, 0, 1>;
+  dp::model<net, each_layer> model{dp::seed{1}}, other{dp::seed{1}};
+  const collective::gather_units<collective::nccl> policy;
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, policy};
+  dp::trainer single{other, nn::cross_entropy{}, dp::optim::adam{}, policy};
+  single.launch_as_graphs(false);
+  const auto images = dp::to_batch<each_layer>(dp::ones<float, dp::cpu>(dp::extents<dp::dyn, 96>{8}));
+  const auto labels = dp::to_batch<each_layer>(dp::ones<std::int64_t, dp::cpu>(dp::extents<dp::dyn>{8}));
+  for (std::size_t i = 0; i != 6; ++i) {
+    INFO("step " << i);
+    step(images, labels);
+    single(images, labels);
+    CHECK((step.last_launches().graphs >= 4) == (i >= 2));  // of each place's passes between the collectives
+    CHECK(dp::test::parameters_of(dp::to<dp::cpu>(model)) == dp::test::parameters_of(dp::to<dp::cpu>(other)));
+  }
+  CHECK(cuda::violations().empty());
+  CHECK(nccl::violations().empty());
+}
+
 TEST_CASE("synchronize sums gradients by NCCL", "[train][nccl]") {
   using where = dp::replicated<0, 1>;
   dp::model<net, where> model{dp::seed{1}};

@@ -27,7 +27,7 @@ struct image_set {
   tensor<std::uint8_t, extents<dyn>, on<cpu>> labels;            ///< (count)
 
   /// Makes an empty set.
-  image_set() = default;
+  DEVPLACE_CONFIGURED image_set() = default;
   /// Moves both tensors, or another set.
   ///@{
   image_set(decltype(images)&& given_images, decltype(labels)&& given_labels)

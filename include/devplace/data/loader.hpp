@@ -176,7 +176,7 @@ template <placement Where, floating_element T, class Source> class loader<Where,
   using device_batches_type = std::conditional_t<in_host_memory, detail::no_device_batches, device_batches>;
 
   /// Uses a device of the placement first, so that the maker's pinned memory does not occupy another one.
-  static detail::batch_share share([[maybe_unused]] const loader_options& options) {
+  DEVPLACE_CONFIGURED static detail::batch_share share([[maybe_unused]] const loader_options& options) {
     if constexpr (!in_host_memory)
       static_cast<void>(detail::make_event<backend_type>(place_traits<primary_place_t<Where>>::ordinal));
     constexpr std::size_t places = local_place_count<Where>;
@@ -224,6 +224,8 @@ template <placement Where, floating_element T, class Source> class loader<Where,
       on_devices_;  // destroyed first: waits for its copies from the maker's memory
 };
 
+inline namespace DEVPLACE_CONFIGURATION {
+
 /// Makes a loader of features and targets in two tensors (or views) on the CPU with equal first extents and any further
 /// axes. Features of float, double or uint8 become `T`; int32 and int64, such as tokens of a text, keep their type.
 /// Integer targets, one label for each sample or for each of its tokens or pixels, keep their type; floating-point
@@ -257,6 +259,8 @@ auto make_loader(X& features DEVPLACE_LIFETIMEBOUND, Y& targets DEVPLACE_LIFETIM
   return make_loader<Where, T>(detail::as_view(features), detail::as_view(targets), options, std::move(transform)...);
 }
 ///@}
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 namespace detail {
 

@@ -96,7 +96,8 @@ template <extents_like Extents, class... Step> class transforms {
   }
 
   /// Changes sample `index` of the data as in epoch `epoch`, without scaling and mixing.
-  template <floating_element T> void operator()(std::span<T> sample, std::size_t index, int epoch) const {
+  template <floating_element T>
+  DEVPLACE_CONFIGURED void operator()(std::span<T> sample, std::size_t index, int epoch) const {
     detail::require_size("a sample", sample.size(), size());
     if constexpr (moves) {
       double numbers[detail::move_numbers];

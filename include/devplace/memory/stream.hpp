@@ -130,7 +130,9 @@ template <place P> class stream<P> {
   /// Returns the CUDA stream for the program's own kernels and CUDA calls; convert the result by
   /// `static_cast<cudaStream_t>`. Null on the cpu and on simulated devices. A layer calls it in each pass, because the
   /// call launches the work before the layer, which a trainer collects for a graph (step_launches).
-  void* native_handle() const { return detail::streams_of<backend_of_t<P>>().native(handle_.get()); }
+  DEVPLACE_CONFIGURED void* native_handle() const {
+    return detail::streams_of<backend_of_t<P>>().native(handle_.get());
+  }
 
  private:
   explicit stream(detail::stream_handle&& handle) : handle_(std::move(handle)) {}

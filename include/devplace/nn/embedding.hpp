@@ -53,6 +53,7 @@ template <std::size_t Count, std::size_t Width, class... Options> struct embeddi
   template <class In> using output = typename detail::with_axis_behind<In, Width>::type;
   static constexpr keep keeps = keep::input;
   static constexpr std::size_t sliced_rows = Count;
+  static constexpr bool backward_reads_for_input = true;
   ///@}
 
  private:

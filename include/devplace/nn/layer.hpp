@@ -51,6 +51,8 @@ using runtime::random_key;
 ///   otherwise the first step makes the plans;
 /// - `static constexpr bool reads_masters`: true if forward or backward reads `c.template master_parameter<I>()`, so
 ///   that models in shares also gather the layer's parameters in the optimizer's type;
+/// - `static constexpr bool backward_reads_for_input`: true if backward reads parameters only to compute the input's
+///   gradient, so that models in shares need not gather a first layer's parameters for backward;
 /// - `static constexpr std::size_t reductions_per_pass` and `reduction_integers`, for layers that compute over the
 ///   samples of all places: how often a pass stops for a reduction over the places, and the largest number of integers
 ///   in one reduction. Each place contributes its integers by `c.reduce(numbers, count, op)`. forward and backward are
@@ -114,6 +116,10 @@ template <class Layer> inline constexpr bool leaves_gradients_out = requires { L
 
 /// Whether a layer reads its parameters in the optimizer's type.
 template <class Layer> inline constexpr bool reads_masters = requires { requires Layer::reads_masters; };
+
+/// Whether backward reads a layer's parameters if the input needs no gradient.
+template <class Layer>
+inline constexpr bool reads_without_input_gradient = !requires { requires Layer::backward_reads_for_input; };
 
 /// Whether a layer only reshapes, so that its output can share its input's memory.
 template <class Layer> constexpr bool reshapes_only() {

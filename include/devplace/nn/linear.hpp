@@ -44,6 +44,7 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   template <class X> using output = typename takes<X>::template with<Out>;
   static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
   static constexpr bool plans_ahead = true, gives_channels_first = false, gives_any_numbers = true;
+  static constexpr bool backward_reads_for_input = true;
   template <class X> static constexpr std::size_t multiply_adds = In * detail::sample_size<output<X>>;
   static constexpr std::size_t sliced_rows = Out;
   template <class X> static constexpr std::size_t row_sums = detail::sample_size<X>;

@@ -73,37 +73,43 @@ template <class Net, placement Where, precision P> class model_parameters {
   /// precision, to write after a pass, first get the view again, so that the next pass rounds the parameters again. So
   /// do programs that train with optim::on_host, because the host then reads the parameters again.
   ///@{
-  template <std::size_t Index = nn::detail::no_index> auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
+  template <std::size_t Index = nn::detail::no_index>
+  DEVPLACE_CONFIGURED auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
     if constexpr (single_place<Where>)
       return parameter_only_on<Index>(k);
     else
       return window<const T, Index>(k);
   }
-  template <std::size_t Index = nn::detail::no_index> auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND {
+  template <std::size_t Index = nn::detail::no_index>
+  DEVPLACE_CONFIGURED auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND {
     return window<const T, Index>(k);
   }
   ///@}
   /// Returns a writable view, even of one of several replicas; the caller must then write equal elements to the other
   /// replicas.
-  template <std::size_t Index> auto parameter_only_on(std::size_t k) DEVPLACE_LIFETIMEBOUND {
+  template <std::size_t Index> DEVPLACE_CONFIGURED auto parameter_only_on(std::size_t k) DEVPLACE_LIFETIMEBOUND {
     expect_writes();
     return window<T, Index>(k);
   }
 
   /// Calls `f(name, view)` for every parameter on place k; views are writable as in `parameter`.
   ///@{
-  template <class F> void for_each_parameter(F&& f, std::size_t k = 0) {
+  template <class F> DEVPLACE_CONFIGURED void for_each_parameter(F&& f, std::size_t k = 0) {
     if constexpr (single_place<Where>) expect_writes();
     visit<writable, false>(f, k);
   }
-  template <class F> void for_each_parameter(F&& f, std::size_t k = 0) const { visit<const T, false>(f, k); }
+  template <class F> DEVPLACE_CONFIGURED void for_each_parameter(F&& f, std::size_t k = 0) const {
+    visit<const T, false>(f, k);
+  }
   ///@}
 
   /// Calls `f(name, view)` for every buffer on place k. Buffers are the layers' state that is not trained, such as
   /// `1.running_mean` of a batch_norm. Views are writable as in `parameter`.
   ///@{
-  template <class F> void for_each_buffer(F&& f, std::size_t k = 0) { visit<writable, true>(f, k); }
-  template <class F> void for_each_buffer(F&& f, std::size_t k = 0) const { visit<const T, true>(f, k); }
+  template <class F> DEVPLACE_CONFIGURED void for_each_buffer(F&& f, std::size_t k = 0) { visit<writable, true>(f, k); }
+  template <class F> DEVPLACE_CONFIGURED void for_each_buffer(F&& f, std::size_t k = 0) const {
+    visit<const T, true>(f, k);
+  }
   ///@}
 
   /// Return the model's arenas for optimizers, trainers and collectives. Shared ownership of the arenas survives a move
@@ -159,7 +165,7 @@ template <class Net, placement Where, precision P> class model_parameters {
   /// Returns a view. On one place the view's type names the place, so that the view has element access on the CPU. On
   /// several places the type erases the place.
   template <class Element, bool Buffers, class Extents>
-  auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
+  DEVPLACE_CONFIGURED auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
     const auto& r = runtime::replica_at(*live(), k);
     Element* const data = (Buffers ? r.buffer_data() : r.parameter_data()) + offset;
     if constexpr (single_place<Where>)
@@ -167,7 +173,7 @@ template <class Net, placement Where, precision P> class model_parameters {
     else
       return detail::view_at<backend_type>(r.ordinal, data, e);
   }
-  template <class Element, std::size_t Index> auto window(std::size_t k) const {
+  template <class Element, std::size_t Index> DEVPLACE_CONFIGURED auto window(std::size_t k) const {
     constexpr bool is_constant = Index != nn::detail::no_index;
     static_assert(is_constant,
                   "devplace: parameter: the index is a template argument, because the view's type depends on it: "
@@ -175,7 +181,7 @@ template <class Net, placement Where, precision P> class model_parameters {
     using entry = typename plan::template parameter_at<is_constant ? Index : 0>;
     return view_of<Element, false>(k, entry::offset, typename entry::extents{});
   }
-  template <class Element, bool Buffers, class F> void visit(F&& f, std::size_t k) const {
+  template <class Element, bool Buffers, class F> DEVPLACE_CONFIGURED void visit(F&& f, std::size_t k) const {
     detail::naming_bad_alloc(Buffers ? "a buffer's name" : "a parameter's name", [&] {
       const auto call = [&](const std::string& name, auto entry, std::size_t offset) {
         f(name, view_of<Element, Buffers>(k, offset, typename decltype(entry)::extents{}));

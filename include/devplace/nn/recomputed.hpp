@@ -62,6 +62,7 @@ struct layer_plan<recomputed<Layers...>, In> : layer_plan<typename recomputed<La
   static constexpr bool in_place = false;
   static constexpr bool reshapes = false;
   static constexpr bool leaves_data = plan::buffer_elements != 0;
+  static constexpr bool backward_reads = plan::parameter_elements != 0;
   /// Backward's reductions come after those of the second forward. Forward has as many phases and is idle in the last.
   static constexpr std::size_t reductions_per_pass = 2 * plan::reductions_per_pass;
   static constexpr std::size_t reduced_in_backward = plan::reduced_numbers + plan::reduced_in_backward;

@@ -37,6 +37,8 @@ template <class Backend> struct loop_device {
   using backend_type = std::conditional_t<in_host_memory<Backend>, backend::cpu, Backend>;
   int ordinal;
 };
+inline namespace DEVPLACE_CONFIGURATION {
+
 template <loop_location Where> auto device_of_loop(const Where& where) {
   if constexpr (place<Where>) {
     require_available<on<Where>>();
@@ -46,6 +48,8 @@ template <loop_location Where> auto device_of_loop(const Where& where) {
     return loop_device<operand_backend_t<Where>>{window.ordinal()};
   }
 }
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 /// Calls a functor with the indices of element number i of a row-major array.
 template <class F, std::size_t Rank, class = std::make_index_sequence<Rank>> struct indexed_functor;

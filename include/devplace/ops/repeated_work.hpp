@@ -11,8 +11,9 @@ namespace devplace::op {
 
 /// Provides a type `launches` in place of `run`. While a `launches::scope` of a launch_memory exists, this thread's
 /// launches on the backend's devices are collected; a sequence of launches that repeats earlier launches with equal
-/// arguments becomes one graph. While a `launches::ahead` exists, launches precede the collected ones. Not implemented
-/// by backends whose launches cost little (CPU, simulated devices).
+/// arguments becomes one graph. `launches::scope(memory, true)` also collects events and launches of several places,
+/// whose exchanges only enqueue work: these become one graph. While a `launches::ahead` exists, launches precede the
+/// collected ones. Not implemented by backends whose launches cost little (CPU, simulated devices).
 struct repeated_work {};
 
 }  // namespace devplace::op
@@ -22,7 +23,7 @@ namespace devplace::detail {
 /// Replaces the types of op::repeated_work.
 struct single_launches {
   struct scope {
-    explicit scope(launch_memory&) {}
+    explicit scope(launch_memory&, bool = false) {}
     void finish() {}
   };
   struct ahead {};

@@ -33,6 +33,8 @@ namespace devplace::parallel {
 ///   r.
 /// - `prepare(count, element_bytes)`, optional: allocates the memory for reductions of up to `count` elements, so that
 ///   the reductions do not allocate.
+/// - `only_enqueues`, optional: a static constant, true if collectives only enqueue kernels and copies by devplace's
+///   functions, ordered by events: a trainer's graph may then contain them.
 ///
 /// One thread at a time may use a communicator.
 template <class C, class T = float>
@@ -81,6 +83,9 @@ concept overlapping_communicator =
       c.finish();
       { c.abandon() } noexcept;
     };
+
+/// Whether the collectives of a communicator may be part of a trainer's graph.
+template <class C> inline constexpr bool only_enqueues = requires { requires C::only_enqueues; };
 
 /// Whether an engine (parallel/policy.hpp) has communicators that connect several processes without a process_group:
 /// true if the engine has a member `static constexpr bool spans_processes = true`.

@@ -34,6 +34,8 @@ class fibers {
  public:
   /// Whether the host does not wait for the devices.
   static constexpr bool is_nonblocking = requires { requires communicator_type::is_nonblocking; };
+  /// Whether collectives only enqueue work.
+  static constexpr bool only_enqueues = parallel::only_enqueues<communicator_type>;
 
   /// Connects the places; `ordinals` are those of all places.
   fibers(const Policy& policy, std::span<const int> ordinals, const char* caller) {

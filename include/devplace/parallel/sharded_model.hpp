@@ -39,7 +39,7 @@ namespace parallel::detail {
 
 /// Makes models in shares from other models.
 struct sharded_model_access {
-  template <class Model> static Model copy(const auto& other) {
+  template <class Model> DEVPLACE_CONFIGURED static Model copy(const auto& other) {
     Model result(devplace::detail::naming_bad_alloc("the copy of a model",
                                                     [] { return std::make_shared<typename Model::state_type>(); }));
     result.assign(other);

@@ -17,8 +17,9 @@ namespace devplace {
 
 /// The traffic of a model in shares. Along the axis of shares, every participant receives the other shares of the
 /// parameters in forward and again in backward (except of units that stay: the last one, on devices the last two, or
-/// all if they are kept), in mixed precision in 16 bits, and sends the other shares of the gradients once. Along the
-/// axis of replicas, the participants with equal shares reduce the share's gradients.
+/// all if they are kept; and of a first unit whose parameters backward does not read), in mixed precision in 16 bits,
+/// and sends the other shares of the gradients once. Along the axis of replicas, the participants with equal shares
+/// reduce the share's gradients.
 template <class Net, stores_shares Where, class P, class Policy>
 struct step_traffic<model<Net, Where, P>, Policy> : step_traffic<void, void> {
   std::size_t between_replicas = 0;  ///< the part of `bytes` that moves along the axis of replicas
@@ -42,10 +43,10 @@ struct step_traffic<model<Net, Where, P>, Policy> : step_traffic<void, void> {
     gradients =
         others * (of_gradients + 2 * of_sums) + 2 * (replicas - 1) * of_gradients + 2 * other_replicas * of_sums;
     for (std::size_t u = 0; u != units::size; ++u)
-      parameters += others * (units::stays(u) ? 1 : 2) * (units::at(u).trained.count + units::at(u).frozen.count) *
-                    sizeof(typename roles::working);
+      parameters += others * (units::gathered_again(u) ? 2 : 1) *
+                    (units::at(u).trained.count + units::at(u).frozen.count) * sizeof(typename roles::working);
     units::visit_masters([&](std::size_t u, std::size_t, std::size_t count) {
-      parameters += others * (units::stays(u) ? 1 : 2) * count * sizeof(typename roles::parameter);
+      parameters += others * (units::gathered_again(u) ? 2 : 1) * count * sizeof(typename roles::parameter);
     });
     const std::size_t of_norm = 2 * others * runtime::norm_integers * sizeof(std::int64_t);
     gradients += scales_losses<P> ? of_norm : 0;

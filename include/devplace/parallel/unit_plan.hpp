@@ -67,8 +67,9 @@ template <class Net, class Where, class P> struct network_units {
         const bool full = (last.trained.count + last.frozen.count) * element_bytes >= unit_bytes;
         if (slices.count != 1) {
           for (std::size_t s = slices.count; s-- != 0;)
-            units[count++] =
-                slices.slice(s, {{i, i + 1}, {trained, link.parameters}, {frozen, link.frozen}, 0, reductions});
+            units[count++] = slices.slice(
+                s,
+                {{i, i + 1}, {trained, link.parameters}, {frozen, link.frozen}, 0, reductions, link.read_in_backward});
         } else {
           if (count == 0 || ((full || last.is_slice()) && !link.joined && link.parameters + link.frozen != 0))
             units[count++] = {{i, i}, {trained, 0}, {frozen, 0}, 0, reductions};
@@ -77,6 +78,7 @@ template <class Net, class Where, class P> struct network_units {
           own.trained.count += link.parameters;
           own.frozen.count += link.frozen;
           own.reductions += link.reductions;
+          own.read_in_backward = own.read_in_backward || link.read_in_backward;
         }
         trained += link.parameters;
         frozen += link.frozen;
@@ -151,8 +153,11 @@ template <class Net, class Where, class P> struct network_units {
   static constexpr std::size_t gradient_slots = size != 1 && on_devices ? 2 : 1;
   static constexpr std::size_t parameter_slots = placement_traits<Where>::keeps_units ? size : gradient_slots;
   ///@}
-  /// Whether the parameters of unit `u` stay in memory from forward to backward.
-  static constexpr bool stays(std::size_t u) { return u + parameter_slots >= size; }
+  /// Whether the places gather the parameters of unit `u` for backward again: unless they stay in memory from forward
+  /// on, or backward does not read them.
+  static constexpr bool gathered_again(std::size_t u) {
+    return u + parameter_slots < size && list.units[u].read_in_backward;
+  }
   /// Where each unit begins in the memory for units. Units `slot`, `slot + slots`, `slot + 2 slots` and so on share a
   /// slot.
   static constexpr std::array<unit_sizes, size> begins_of_slots = [] {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <devplace/base/error.hpp>
+#include <devplace/config.hpp>
 #include <devplace/place/algebra.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/network.hpp>
@@ -79,13 +80,13 @@ template <class Net, placement Where, precision P> class [[nodiscard]] gradients
   /// over samples, not yet divided. Before `synchronize` the result is a summand_view, since other places hold the
   /// other summands. On several places the view is read-only.
   ///@{
-  template <std::size_t Index> auto local(std::size_t k = 0) {
+  template <std::size_t Index> DEVPLACE_CONFIGURED auto local(std::size_t k = 0) {
     if constexpr (single_place<Where>)
       return window<T, Index>(k);
     else
       return std::as_const(*this).template local<Index>(k);
   }
-  template <std::size_t Index> auto local(std::size_t k = 0) const {
+  template <std::size_t Index> DEVPLACE_CONFIGURED auto local(std::size_t k = 0) const {
     if constexpr (detail::kind_of<Where>::is_summands)
       return summand_view(window<const T, Index>(k));
     else
@@ -96,8 +97,10 @@ template <class Net, placement Where, precision P> class [[nodiscard]] gradients
   /// Returns gradient `Index` on place `k` as an ordinary view, for a program's own collectives. The gradient may be a
   /// summand or one of several replicas.
   ///@{
-  template <std::size_t Index> auto only_on(std::size_t k) { return window<T, Index>(k); }
-  template <std::size_t Index> auto only_on(std::size_t k) const { return window<const T, Index>(k); }
+  template <std::size_t Index> DEVPLACE_CONFIGURED auto only_on(std::size_t k) { return window<T, Index>(k); }
+  template <std::size_t Index> DEVPLACE_CONFIGURED auto only_on(std::size_t k) const {
+    return window<const T, Index>(k);
+  }
   ///@}
 
   /// The model's arenas; throws if the lease was moved from.
@@ -115,7 +118,7 @@ template <class Net, placement Where, precision P> class [[nodiscard]] gradients
     state_->gradients_out = true;
   }
 
-  template <class Element, std::size_t Index> auto window(std::size_t k) const {
+  template <class Element, std::size_t Index> DEVPLACE_CONFIGURED auto window(std::size_t k) const {
     using entry = typename runtime::network_plan<Net>::template parameter_at<Index>;
     constexpr bool trained = !entry::frozen;
     static_assert(trained, "devplace: gradients: this parameter is frozen, and has no gradient.");

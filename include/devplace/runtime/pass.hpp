@@ -68,7 +68,8 @@ struct link {
   std::size_t parameters, frozen;  ///< elements in the arena
   std::size_t reductions;          ///< see plan::reductions_per_pass
   bool joined;                     ///< whether a pass of an earlier link reads this link's parameters
-  layer_rows rows;
+  bool read_in_backward;           ///< whether a backward pass without input gradient reads this link's parameters
+  layer_rows rows;                 ///< see layer_rows
 };
 
 /// The numbers that the passes of all places reduce at a synchronisation point. Each place has `count` numbers at its

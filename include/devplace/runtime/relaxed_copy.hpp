@@ -5,10 +5,11 @@
 #include <atomic>
 #include <cstddef>
 
+#include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
 
-namespace devplace::runtime {
+namespace devplace::runtime::inline DEVPLACE_CONFIGURATION {
 
 /// Reads elements that other processes or threads may change concurrently, each by a relaxed atomic load: elements are
 /// not torn, but may come from different updates.
@@ -25,4 +26,4 @@ void relaxed_copy(const devplace::detail::memory_block& to, const devplace::deta
       relaxed_load_functor<T>{static_cast<T*>(to.data()), static_cast<T*>(from.data())});
 }
 
-}  // namespace devplace::runtime
+}  // namespace devplace::runtime::inline DEVPLACE_CONFIGURATION

@@ -191,7 +191,9 @@ template <int Ordinal, class From> detail::refusal to(const From&) {
 namespace devplace::detail {
 
 template <class Where> struct mover {
-  template <class From> static auto move(From&& x) { return devplace::to<Where>(std::forward<From>(x)); }
+  template <class From> DEVPLACE_CONFIGURED static auto move(From&& x) {
+    return devplace::to<Where>(std::forward<From>(x));
+  }
 };
 
 }  // namespace devplace::detail

@@ -49,12 +49,16 @@ template <class P> constexpr auto ipc_of() {
   if constexpr (implemented) return implementation<backend_of_t<P>, op::ipc>{};
 }
 
+inline namespace DEVPLACE_CONFIGURATION {
+
 template <class P, class T, class Extents> std::string exported_text(const Extents& extents) {
   return tensor_text<T>("tensor of a GPU", extents)
       .append("device: ")
       .append(decltype(ipc_of<P>())::device(place_traits<P>::ordinal))
       .append("\n");
 }
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 }  // namespace detail
 

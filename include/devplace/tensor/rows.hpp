@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <devplace/config.hpp>
 #include <devplace/tensor/detail/as_view.hpp>
 #include <devplace/tensor/view.hpp>
 
@@ -50,6 +51,8 @@ template <class X> inline constexpr bool has_rows = is_view<X> || single_place<t
 
 }  // namespace detail
 
+inline namespace DEVPLACE_CONFIGURATION {
+
 /// The rows along the first axis, for a loop: `for (auto row : rows(matrix)) row += 1.0f;`. The rows of an array of one
 /// axis are its elements, or on a device views of the elements. Copies nothing, so x must outlive the loop.
 template <tensor_like X>
@@ -66,5 +69,7 @@ constexpr auto rows(X&& x) {
   else
     return detail::refusal{};
 }
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 }  // namespace devplace

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include <devplace/config.hpp>
 #include <devplace/memory/detail/named_segment.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/copy.hpp>
@@ -53,6 +54,8 @@ template <class T, class Extents> std::string tensor_text(const char* kind, cons
       .append("\n");
 }
 
+inline namespace DEVPLACE_CONFIGURATION {
+
 /// Creates and opens values in named segments. Has members for tensors and models (nn/shared_model.hpp) only.
 template <class Value> struct shared_form {};
 
@@ -89,6 +92,8 @@ template <class T, class Extents> struct shared_form<tensor<T, Extents, shared_m
   static std::string text(const Extents& extents) { return tensor_text<T>("tensor", extents); }
 };
 
+}  // namespace DEVPLACE_CONFIGURATION
+
 /// The result for a rejected type, which avoids follow-up errors; never called.
 template <class Value> Value not_shared();
 
@@ -101,6 +106,8 @@ template <class Value> constexpr bool can_be_shared() {
 }
 
 }  // namespace detail
+
+inline namespace DEVPLACE_CONFIGURATION {
 
 /// Creates a tensor or model whose memory other processes of this user and host open by `name`:
 /// `create_shared<tensor<float, extents<3, 4>, on<shared_memory>>>("weights")`. After the name, give a tensor's
@@ -128,5 +135,7 @@ template <class Value> [[nodiscard]] Value open_shared(std::string_view name) {
   else
     return detail::not_shared<Value>();
 }
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 }  // namespace devplace

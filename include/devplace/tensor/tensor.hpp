@@ -179,8 +179,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P>
   /// A tensor with the same elements on another place, as `to<Where>(x)`; moves a temporary that is already on that
   /// place.
   ///@{
-  template <class Where> auto to() const& { return detail::mover<Where>::move(*this); }
-  template <class Where> auto to() && { return detail::mover<Where>::move(std::move(*this)); }
+  template <class Where> DEVPLACE_CONFIGURED auto to() const& { return detail::mover<Where>::move(*this); }
+  template <class Where> DEVPLACE_CONFIGURED auto to() && { return detail::mover<Where>::move(std::move(*this)); }
   ///@}
 
   /// Element access, as view::operator().

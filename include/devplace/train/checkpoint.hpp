@@ -44,8 +44,8 @@ template <class X> consteval bool has_checkpoints() {
 /// Writes a checkpoint from a training's state, in a process that `writes`. Other processes take part in copies of
 /// `extras` to the host, of which they have shares.
 template <class Net, class P, class State, class... Extras>
-void write_checkpoint(State state, const training_position& at, const std::string& path, bool writes,
-                      Extras&... extras) {
+DEVPLACE_CONFIGURED void write_checkpoint(State state, const training_position& at, const std::string& path,
+                                          bool writes, Extras&... extras) {
   require_fit<Net>(state, "save_checkpoint");
   auto tensors = tensors_of<Net>(state);
   safetensors_metadata metadata = metadata_of<P>(state, at);

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/config.hpp>
 #include <devplace/nn/shared_model.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/runtime/relaxed_copy.hpp>
@@ -42,14 +43,14 @@ template <class Net, class P> class hogwild_copies {
   using own_model = model<Net, cpu, P>;
 
  public:
-  explicit hogwild_copies(shared_model& m)
+  DEVPLACE_CONFIGURED explicit hogwild_copies(shared_model& m)
       : shared_(m.shared_state()), own_(to<cpu>(std::as_const(m))), before_(to<cpu>(std::as_const(m))) {}
 
   /// The copy that is trained.
   own_model& own() { return own_; }
 
   /// Reads the shared elements.
-  void read() {
+  DEVPLACE_CONFIGURED void read() {
     for (const arena& a : arenas()) {
       runtime::relaxed_copy<parameter>(a.before, a.shared);
       devplace::detail::copy_within<backend::cpu>(0, a.own.data(), a.before.data(), a.own.bytes());
@@ -57,7 +58,7 @@ template <class Net, class P> class hogwild_copies {
     own_.state().working_copies_are_old = true;
   }
   /// Adds the changes of the copy to the shared elements.
-  void write() const {
+  DEVPLACE_CONFIGURED void write() const {
     for (const arena& a : arenas())
       devplace::detail::for_each_index<backend::cpu>(
           0, a.shared.bytes() / sizeof(parameter), 4096,

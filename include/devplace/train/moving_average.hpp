@@ -110,7 +110,8 @@ template <class Model> class moving_average {
   void follow(std::uint64_t model_updates) { seen_ = model_updates; }
 
  private:
-  static void average(int ordinal, const detail::memory_block& to, const detail::memory_block& from, T share) {
+  DEVPLACE_CONFIGURED static void average(int ordinal, const detail::memory_block& to, const detail::memory_block& from,
+                                          T share) {
     detail::for_each_index<backend_type>(
         ordinal, to.bytes() / sizeof(T), 4096,
         train::detail::average_functor<T>{static_cast<T*>(to.data()), static_cast<const T*>(from.data()), share});

@@ -77,6 +77,63 @@ TEST_CASE("a wait or an allocation during a capture makes the capture invalid", 
   CHECK(mock::violations().empty());
 }
 
+TEST_CASE("a stream that waits for a captured event becomes a branch of the graph", "[support]") {
+  device_number x, y;
+  cudaEvent_t fork = nullptr, join = nullptr;
+  REQUIRE(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming) == cudaSuccess);
+  REQUIRE(cudaEventCreateWithFlags(&join, cudaEventDisableTiming) == cudaSuccess);
+  const auto branch = [&] {
+    CHECK(cudaEventRecord(fork, x.stream) == cudaSuccess);
+    CHECK(cudaStreamWaitEvent(y.stream, fork, 0) == cudaSuccess);
+    CHECK(cudaMemcpyAsync(y.data, x.data, 8, cudaMemcpyDeviceToDevice, y.stream) == cudaSuccess);
+  };
+  SECTION("which must be joined") { CHECK(x.capture(branch) == cudaErrorStreamCaptureUnjoined); }
+  SECTION("whose work has the order of the events") {
+    CHECK(x.capture([&] {
+      x.set(7);
+      branch();
+      CHECK(cudaEventRecord(join, y.stream) == cudaSuccess);
+      CHECK(cudaStreamWaitEvent(x.stream, join, 0) == cudaSuccess);
+      x.set(3);
+    }) == cudaSuccess);
+    CHECK(y.byte() == 1);
+    CHECK(cudaGraphLaunch(x.graph, x.stream) == cudaSuccess);
+    CHECK(x.byte() == 3);
+    CHECK(y.byte() == 7);
+    CHECK(cudaEventQuery(join) == cudaErrorCapturedEvent);
+    CHECK(cudaEventRecord(join, x.stream) == cudaSuccess);
+    CHECK(cudaEventQuery(join) == cudaSuccess);
+  }
+  SECTION("and which does not wait for events outside of the graph") {
+    CHECK(cudaEventRecord(join, y.stream) == cudaSuccess);
+    CHECK(x.capture([&] { CHECK(cudaStreamWaitEvent(x.stream, join, 0) == cudaErrorStreamCaptureIsolation); }) ==
+          cudaErrorStreamCaptureInvalidated);
+  }
+  CHECK(mock::violations().empty());
+  CHECK(cudaEventDestroy(fork) == cudaSuccess);
+  CHECK(cudaEventDestroy(join) == cudaSuccess);
+}
+
+TEST_CASE("detected: branches of a graph that are not ordered", "[support]") {
+  device_number x, y;
+  cudaEvent_t fork = nullptr, join = nullptr;
+  REQUIRE(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming) == cudaSuccess);
+  REQUIRE(cudaEventCreateWithFlags(&join, cudaEventDisableTiming) == cudaSuccess);
+  REQUIRE(x.capture([&] {
+    CHECK(cudaEventRecord(fork, x.stream) == cudaSuccess);
+    CHECK(cudaStreamWaitEvent(y.stream, fork, 0) == cudaSuccess);
+    x.set(7);
+    CHECK(cudaMemcpyAsync(y.data, x.data, 8, cudaMemcpyDeviceToDevice, y.stream) == cudaSuccess);
+    CHECK(cudaEventRecord(join, y.stream) == cudaSuccess);
+    CHECK(cudaStreamWaitEvent(x.stream, join, 0) == cudaSuccess);
+  }) == cudaSuccess);
+  CHECK(mock::violations().empty());
+  static_cast<void>(cudaGraphLaunch(x.graph, x.stream));
+  CHECK_FALSE(mock::violations().empty());
+  CHECK(cudaEventDestroy(fork) == cudaSuccess);
+  CHECK(cudaEventDestroy(join) == cudaSuccess);
+}
+
 TEST_CASE("detected: a graph that reads ordinary host memory", "[support]") {
   device_number x;
   const double host = 1;

@@ -47,7 +47,7 @@ void move_bytes(const char* call, void* to, int to_device, const void* from, int
   use(call, stream, to, bytes, true);
   if (!of_process().violations.empty()) return;
   const bool from_ordinary = memory_at(from).bytes == 0, to_ordinary = memory_at(to).bytes == 0;
-  if (of_process().captures.of(stream) != nullptr && (from_ordinary || to_ordinary))
+  if (of_process().captures.of(stream).graph != nullptr && (from_ordinary || to_ordinary))
     return violate("a captured copy from or to ordinary host memory, which each launch of the graph would access");
   std::vector<char> staged;
   if (from_ordinary && in_reverse_order())

@@ -18,11 +18,17 @@ namespace devplace::test::mock_cuda {
 
 namespace {
 
-/// Calls that make the captures of the calling thread invalid. CUDA could capture the first four.
-const std::set<std::string> not_captured{"cudaEventRecord",  "cudaStreamWaitEvent",  "cudaMallocFromPoolAsync",
-                                         "cudaFreeAsync",    "cudaMalloc",           "cudaFree",
-                                         "cudaHostAlloc",    "cudaFreeHost",         "cudaStreamSynchronize",
-                                         "cudaStreamQuery",  "cudaEventSynchronize", "cudaEventQuery",
+/// Calls that make the captures of the calling thread invalid. CUDA could capture the first two.
+const std::set<std::string> not_captured{"cudaMallocFromPoolAsync",
+                                         "cudaFreeAsync",
+                                         "cudaMalloc",
+                                         "cudaFree",
+                                         "cudaHostAlloc",
+                                         "cudaFreeHost",
+                                         "cudaStreamSynchronize",
+                                         "cudaStreamQuery",
+                                         "cudaEventSynchronize",
+                                         "cudaEventQuery",
                                          "cudaMemPoolTrimTo"};
 
 std::size_t count_blocks(bool pinned) {
@@ -135,8 +141,8 @@ cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std
 void use(const char* call, cudaStream_t stream, const void* data, std::size_t bytes, bool writes) {
   if (block_at(data) == nullptr) return;
   runtime& r = of_process();
-  if (graph_work* const graph = r.captures.of(stream)) {
-    graph->steps.push_back([=](cudaStream_t launched_in) {
+  if (const auto branch = r.captures.of(stream); branch.graph != nullptr) {
+    branch.add([=](cudaStream_t launched_in) {
       if (memory_at(data).bytes == 0) violate(std::string(call) + ": a graph uses memory that was given back");
       use(call, launched_in, data, bytes, writes);
     });
@@ -152,8 +158,8 @@ bool in_reverse_order() {
 }
 
 void enqueue(cudaStream_t stream, std::function<void()> work) {
-  if (graph_work* const graph = of_process().captures.of(stream)) {
-    graph->steps.push_back([work = std::move(work)](cudaStream_t launched_in) {
+  if (const auto branch = of_process().captures.of(stream); branch.graph != nullptr) {
+    branch.add([work = std::move(work)](cudaStream_t launched_in) {
       if (!of_process().violations.empty()) return;
       of_process().queues.push(launched_in, [work, launched_in] {
         of_process().launching = launched_in;
@@ -214,8 +220,8 @@ void record_launch(launch l, const void* first_argument) {
       const auto* const first = static_cast<const unsigned char*>(first_argument);
       l.argument.assign(first, first + bytes);
     }
-  if (graph_work* const graph = of_process().captures.of(l.stream))
-    graph->steps.push_back([l](cudaStream_t launched_in) mutable {
+  if (const auto branch = of_process().captures.of(l.stream); branch.graph != nullptr)
+    branch.add([l](cudaStream_t launched_in) mutable {
       l.stream = launched_in;
       of_process().launches.push_back(l);
     });
@@ -226,7 +232,7 @@ cudaError_t launch_of_library(const std::string& function, cudaStream_t stream, 
   return perform_on(stream, function, "", [&] {
     record_launch({function, 0, 0, current, stream, {}}, nullptr);
     if (work != nullptr) return enqueue(stream, std::move(work));
-    if (of_process().captures.of(stream) != nullptr) violate(function + ": the mock cannot capture this call");
+    if (of_process().captures.of(stream).graph != nullptr) violate(function + ": the mock cannot capture this call");
     of_process().queues.finish_stream(stream);
   });
 }

@@ -55,6 +55,7 @@ struct event {
   bool interprocess = false;
   bool recorded = false;
   bool waited_for = false;
+  bool captured = false;  ///< the last record was captured
 };
 
 /// The page before memory of cudaMalloc, which is a file without a name that other processes can open.

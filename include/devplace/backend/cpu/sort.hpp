@@ -14,7 +14,7 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/sort_plan.hpp>
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 __extension__ typedef unsigned __int128 wide_sort_item;
 
@@ -95,7 +95,7 @@ template <class T, class Item> struct row_sort {
   }
 };
 
-}  // namespace devplace::detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace {
 

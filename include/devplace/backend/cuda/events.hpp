@@ -20,21 +20,17 @@ template <> struct implementation<backend::cuda, op::events> {
     detail::check_cuda(cudaEventCreateWithFlags(&created, cudaEventDisableTiming), "cudaEventCreateWithFlags", ordinal);
     return {created, {ordinal, &release}};
   }
-  static void record(int ordinal, void* state) {
-    const detail::cuda_scope device(ordinal);
-    detail::check_cuda(cudaEventRecord(native_event(state), device.stream()), "cudaEventRecord", ordinal);
-  }
-  static void follow(int ordinal, void* state) {
-    const detail::cuda_scope device(ordinal);
-    detail::check_cuda(cudaStreamWaitEvent(device.stream(), native_event(state), 0), "cudaStreamWaitEvent", ordinal);
-  }
+  static void record(int ordinal, void* state) { detail::cuda_scope(ordinal).record(native_event(state)); }
+  static void follow(int ordinal, void* state) { detail::cuda_scope(ordinal).follow(native_event(state)); }
   static void wait(void* state, int ordinal) {
     const detail::cuda_device_guard device(ordinal);
+    detail::launch_record_of(native_event(state));
     detail::wait_for_cuda_event(native_event(state), ordinal);
   }
   static bool ready(void* state, int ordinal) {
     if (detail::cuda_device_lost(ordinal)) return true;
     const detail::cuda_device_guard device(ordinal);
+    detail::launch_record_of(native_event(state));
     return !detail::cuda_query_pending(cudaEventQuery(native_event(state)), "cudaEventQuery", ordinal);
   }
   static detail::device_failure drain(int ordinal) {
@@ -52,6 +48,10 @@ template <> struct implementation<backend::cuda, op::events> {
   static cudaEvent_t native_event(void* state) { return static_cast<cudaEvent_t>(state); }
   static void release(void* state, int ordinal) noexcept {
     if (detail::cuda_device_lost(ordinal)) return;
+    try {
+      detail::launch_record_of(native_event(state));
+    } catch (...) {  // a destructor reports no error; the next call on the stream does if the device is lost
+    }
     const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(ordinal));
     detail::ignore_cuda(cudaEventDestroy(native_event(state)));
   }

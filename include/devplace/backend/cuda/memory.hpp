@@ -128,9 +128,9 @@ template <> struct implementation<backend::cuda, op::memory> {
   static void copy_from_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
     static_cast<void>(detail::cuda_can_access(to_ordinal, from_ordinal));
     const detail::cuda_scope device(to_ordinal);
-    detail::check_cuda(cudaMemcpyPeerAsync(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes,
-                                           device.stream()),
-                       "cudaMemcpyPeerAsync", to_ordinal);
+    const peer_call call{to, from, bytes, device.visible(), detail::cuda_visible_device(from_ordinal)};
+    if (detail::joins_launches()) return device.enqueue(copy_from_device, "cudaMemcpyPeerAsync", &call, sizeof call);
+    copy_from_device(&call, to_ordinal, device.stream());
   }
   static std::string why_apart(int ordinal, int other) {
     if (detail::cuda_can_access(ordinal, other)) return {};
@@ -165,6 +165,17 @@ template <> struct implementation<backend::cuda, op::memory> {
     const auto& call = *static_cast<const within_call*>(arguments);
     detail::check_cuda(cudaMemcpyAsync(call.to, call.from, call.bytes, cudaMemcpyDeviceToDevice, stream),
                        "cudaMemcpyAsync", ordinal);
+  }
+  struct peer_call {
+    void* to;
+    const void* from;
+    std::size_t bytes;
+    int to_device, from_device;
+  };
+  static void copy_from_device(const void* arguments, int ordinal, cudaStream_t stream) {
+    const auto& call = *static_cast<const peer_call*>(arguments);
+    detail::check_cuda(cudaMemcpyPeerAsync(call.to, call.to_device, call.from, call.from_device, call.bytes, stream),
+                       "cudaMemcpyPeerAsync", ordinal);
   }
   static std::size_t reserved(cudaMemPool_t pool) {
     std::uint64_t bytes = 0;

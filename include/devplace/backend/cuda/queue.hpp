@@ -153,9 +153,21 @@ class cuda_scope {
   /// work, so that its errors are reported here.
   void enqueue(call_sequence::function call, const char* name, const void* arguments, std::size_t bytes) const {
     if (cuda_repeated_launches* const collector = collecting_launches())
-      return collector->add(ordinal_, stream_, call, name, arguments, bytes);
+      return collector->add({ordinal_, stream_}, call, name, arguments, bytes);
     call(arguments, ordinal_, stream_);
     after_launch(name);
+  }
+  /// Records an event after all work that this thread has enqueued on the stream.
+  void record(cudaEvent_t event) const {
+    cuda_repeated_launches* const collector = collecting_launches();
+    if (collector != nullptr && collector->record({ordinal_, stream_}, event)) return;
+    check_cuda(cudaEventRecord(event, stream()), "cudaEventRecord", ordinal_);
+  }
+  /// Orders later work of the stream after the last record of an event.
+  void follow(cudaEvent_t event) const {
+    cuda_repeated_launches* const collector = collecting_launches();
+    if (collector != nullptr && collector->follow({ordinal_, stream_}, event)) return;
+    check_cuda(cudaStreamWaitEvent(stream(), event, 0), "cudaStreamWaitEvent", ordinal_);
   }
   /// Records the name of enqueued work for later error messages.
   void after_launch(const char* name) const {

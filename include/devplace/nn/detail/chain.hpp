@@ -120,10 +120,13 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     return sum;
   }();
 
-  /// Stores the links at `to`, where `joined` is about the first one. Returns the address behind the last one.
-  template <class Backend> static constexpr runtime::link* store_links(runtime::link* to, bool joined) {
+  /// Stores the links at `to`, where `joined` is about the first one, and `trained` whether parameters before it are
+  /// trained. Returns the address behind the last one.
+  template <class Backend> static constexpr runtime::link* store_links(runtime::link* to, bool joined, bool trained) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      ((to = store_links_of<Index, Backend>(to, Index == 0 ? joined : is_joined<Index, Backend>())), ...);
+      ((to = store_links_of<Index, Backend>(to, Index == 0 ? joined : is_joined<Index, Backend>(),
+                                            trained || chain_layers[Index].before.parameters != 0)),
+       ...);
     }(indices{});
     return to;
   }
@@ -184,12 +187,17 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     return absorbs_next<Index - 1>();
   }
   template <std::size_t Index, class Backend>
-  static constexpr runtime::link* store_links_of(runtime::link* to, bool joined) {
+  static constexpr runtime::link* store_links_of(runtime::link* to, bool joined, bool trained) {
     using layer = plan<Index>;
     if constexpr (layer::links != 1) {
-      return layer::template store_links<Backend>(to, joined);
+      return layer::template store_links<Backend>(to, joined, trained);
     } else {
-      *to = {layer::parameter_elements, layer::frozen_elements, layer::reductions_per_pass, joined,
+      const bool reads = trained ? layer::parameter_elements + layer::frozen_elements != 0 : layer::backward_reads;
+      *to = {layer::parameter_elements,
+             layer::frozen_elements,
+             layer::reductions_per_pass,
+             joined,
+             reads,
              absorbs_next<Index>() ? runtime::layer_rows{} : layer::sliced_rows};
       return to + 1;
     }

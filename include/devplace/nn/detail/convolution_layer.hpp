@@ -108,6 +108,7 @@ template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> s
       std::max(devplace::detail::convolution_sums(takes<X>::shape(1, groups, Out)),
                devplace::detail::convolution_gradient_sums(takes<X>::shape(1, groups, Out)));
   static constexpr bool has_sums = true, plans_ahead = true, gives_channels_first = true;
+  static constexpr bool backward_reads_for_input = true;
   template <class X> static constexpr std::size_t multiply_adds = fan_in * sample_size<output<X>>;
   template <class Next> static constexpr bool absorbs = std::same_as<Next, relu>;
 

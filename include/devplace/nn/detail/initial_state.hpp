@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/config.hpp>
 #include <devplace/nn/draw_elements.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/runtime/model_state.hpp>
@@ -26,6 +27,8 @@ struct model_access {
   template <class Model> static auto& live(const Model& m) { return *m.live(); }
 };
 
+inline namespace DEVPLACE_CONFIGURATION {
+
 /// Moves parameters and buffers to memory that other processes can map, if `Where` is shared_memory.
 template <class Where, class S>
 std::shared_ptr<runtime::model_state<S>> in_memory_of(std::shared_ptr<runtime::model_state<S>> state) {
@@ -37,6 +40,8 @@ std::shared_ptr<runtime::model_state<S>> in_memory_of(std::shared_ptr<runtime::m
     }
   return state;
 }
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 /// Initialises replicas from the seed and the names of parameters and buffers. The values are equal on all places and
 /// for any number of threads.

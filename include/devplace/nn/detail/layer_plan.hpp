@@ -109,6 +109,8 @@ template <class Layer, class In> struct layer_plan {
   static constexpr bool frozen = is_frozen<Layer>;
   static constexpr std::size_t parameters = frozen ? 0 : scalar_count(table_of<Layer, false>());
   static constexpr std::size_t parameter_elements = frozen ? 0 : offset_of(table_of<Layer, false>());
+  /// Whether backward reads parameters if the input needs no gradient; it does not run without trained parameters then.
+  static constexpr bool backward_reads = parameter_elements != 0 && reads_without_input_gradient<Layer>;
   static constexpr std::size_t frozen_elements = frozen ? offset_of(table_of<Layer, false>()) : 0;
   static constexpr std::size_t buffer_elements = offset_of(table_of<Layer, true>());
   /// Whether forward leaves backward something besides its output.

@@ -137,6 +137,7 @@ template <class... Plans> struct plan_list {
   static constexpr bool leaves_data = true;
   static constexpr std::size_t parameters = (Plans::parameters + ...);
   static constexpr std::size_t parameter_elements = sum_before(plan_parameters, n);
+  static constexpr bool backward_reads = parameter_elements != 0;
   static constexpr std::size_t frozen_elements = sum_before(plan_frozen, n);
   static constexpr std::size_t buffer_elements = sum_before(plan_buffers, n);
 

@@ -116,6 +116,8 @@ template <class Backend> class rank_devices {
 /// the current streams of its rank_devices, `devices_`. Started collectives are enqueued on side streams.
 template <class Engine> class streamed_collectives {
  public:
+  /// Collectives only enqueue work.
+  static constexpr bool only_enqueues = true;
   /// The members of an overlapping_communicator (parallel/communicator.hpp).
   void mark_ready(std::size_t k) { streams().mark(k); }
   template <class T> void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {

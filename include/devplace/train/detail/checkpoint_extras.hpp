@@ -32,7 +32,7 @@ struct checkpoint_tensor {
 class checkpoint_extras {
  public:
   /// Copies an object's models to the host; adds the models' tensors and the object's numbers.
-  void save(auto& extra, std::vector<checkpoint_tensor>& tensors, safetensors_metadata& metadata) {
+  DEVPLACE_CONFIGURED void save(auto& extra, std::vector<checkpoint_tensor>& tensors, safetensors_metadata& metadata) {
     const std::string key = devplace::detail::joined({"extra.", saved_++, "."});
     extra.for_checkpoint(
         [&](auto& model) {
@@ -68,7 +68,8 @@ class checkpoint_extras {
   }
 
   /// Restores the next expected object. `model_updates`: number of updates of the trained model.
-  void load(auto& extra, const checkpoint_texts& texts, [[maybe_unused]] std::uint64_t model_updates) {
+  DEVPLACE_CONFIGURED void load(auto& extra, const checkpoint_texts& texts,
+                                [[maybe_unused]] std::uint64_t model_updates) {
     const std::string key = devplace::detail::joined({"extra.", loaded_++, "."});
     extra.for_checkpoint(
         [&](auto& model) {

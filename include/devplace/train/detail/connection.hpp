@@ -165,7 +165,7 @@ template <class Net, class Where, class P, class Policy> class connection {
     static constexpr parallel::unit at(std::size_t) {
       return {{}, {}, {}, runtime::network_plan<Net>::reductions_per_pass, 0};
     }
-    static constexpr bool stays(std::size_t) { return true; }
+    static constexpr bool gathered_again(std::size_t) { return false; }
     static constexpr bool has_slices = false;
     static constexpr std::size_t row_sums = 0;
   };
@@ -176,8 +176,8 @@ template <class Net, class Where, class P, class Policy> class connection {
   static auto* gradients(const state_type& state, std::size_t k, std::size_t) {
     return state.replicas[k].gradient_data();
   }
-  static void begin_gradients(const state_type& state, const runtime::pass<P>& p, std::size_t k, std::size_t,
-                              bool add) {
+  DEVPLACE_CONFIGURED static void begin_gradients(const state_type& state, const runtime::pass<P>& p, std::size_t k,
+                                                  std::size_t, bool add) {
     if (p.batch == 0 && !add) runtime::engine<Net, P, backend_type>::clear_gradients(state.replicas[k]);
   }
   static void give(const state_type&, std::size_t, bool) {}
@@ -188,6 +188,13 @@ template <class Net, class Where, class P, class Policy> class connection {
 
   /// Whether layers of the network compute over the samples of all places, so that the places' passes synchronise.
   static constexpr bool joins_passes = communicates && runtime::network_plan<Net>::reductions_per_pass != 0;
+  /// Whether a step's graph may contain the reductions between and after joined passes.
+  DEVPLACE_CONFIGURED static constexpr bool only_enqueues() {
+    if constexpr (joins_passes)
+      return parallel::only_enqueues<communicator_type<>>;
+    else
+      return false;
+  }
 
   /// Reduces numbers over the places of all processes; `requests` has the numbers of this process's passes.
   template <std::size_t Places>

@@ -82,7 +82,7 @@ template <class Net, class P, class Backend, class State, class Connection, std:
     if constexpr (counts_passes<Backend>)
       for (auto& p : passes_) ++p.key.step_on_place;
     for (std::size_t u = units::size; u-- != 0;) {
-      const std::size_t next = u != 0 && !units::stays(u - 1) ? u - 1 : parallel::no_unit;
+      const std::size_t next = u != 0 && units::gathered_again(u - 1) ? u - 1 : parallel::no_unit;
       const std::size_t last = !Connection::gives_later() ? u : u + 1 != units::size ? u + 1 : parallel::no_unit;
       const std::size_t first = run::plan::reductions_per_pass - units::at(u).before - units::at(u).reductions;
       beside(next, last, add, u, first, [&](std::size_t k, std::size_t phase) {

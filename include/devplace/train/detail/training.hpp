@@ -107,7 +107,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
         scaling_.divisor = scaling_.divisor_for(targets, reduction_);
     runtime::renew_working_copies<backend_type>(state);
     const bool add = accumulation_.batches != 0;
-    typename launches_type::scope launches(launches_);
+    typename launches_type::scope launches(launches_, connection_type::only_enqueues());
     if constexpr (connection_type::joins_passes) {
       joint_passes<Net, P, backend_type, state_type, connection_type, places> passes(state, connection_,
                                                                                      samples.extent(0));

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include <devplace/backend/cuda/check.hpp>
+#include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/base/divided_up.hpp>
+#include <devplace/place/device_map.hpp>
+
+namespace devplace::detail {
+
+/// Returns the mutex of a place's sequences. A thread holds the mutex while it enqueues several launches that share a
+/// stream's workspace, so that no other thread enqueues launches between them. Also guards the libraries' plans.
+inline std::recursive_mutex& sequence_mutex_of(int ordinal) { return of_place<std::recursive_mutex>(ordinal); }
+
+/// Sets the padding of a call's arguments to zeros. Compilers without the function leave it; arguments with padding
+/// then seldom equal those of an earlier step, and their calls are made one by one.
+template <class Arguments> void clear_padding([[maybe_unused]] Arguments& arguments) {
+  static_assert(std::is_trivially_copyable_v<Arguments> && alignof(Arguments) <= 16);
+#if defined(__has_builtin)
+  #if __has_builtin(__builtin_clear_padding)
+  __builtin_clear_padding(&arguments);
+  #endif
+#endif
+}
+
+/// A stream of the place `ordinal`.
+struct cuda_place_stream {
+  int ordinal;
+  cudaStream_t stream;
+  friend bool operator==(const cuda_place_stream&, const cuda_place_stream&) = default;
+};
+
+/// Holds the mutexes of the places of some streams, which it locks in the order of the places.
+class lock_of_sequences {
+ public:
+  explicit lock_of_sequences(const std::vector<cuda_place_stream>& streams) : streams_(streams) {
+    for_each_place([](int ordinal) { sequence_mutex_of(ordinal).lock(); });
+  }
+  lock_of_sequences& operator=(lock_of_sequences&&) = delete;
+  ~lock_of_sequences() {
+    for_each_place([](int ordinal) { sequence_mutex_of(ordinal).unlock(); });
+  }
+
+ private:
+  void for_each_place(const auto& f) const {
+    constexpr int none = std::numeric_limits<int>::max();
+    for (int last = -1, next = none;; last = next, next = none) {
+      for (const cuda_place_stream& each : streams_)
+        if (each.ordinal > last) next = std::min(next, each.ordinal);
+      if (next == none) return;
+      f(next);
+    }
+  }
+
+  const std::vector<cuda_place_stream>& streams_;
+};
+
+/// Calls that enqueue work, with copies of their arguments, and events that order the calls of several streams.
+class call_sequence {
+ public:
+  /// Enqueues work of the place `ordinal` on a stream.
+  using function = void (*)(const void* arguments, int ordinal, cudaStream_t stream);
+  /// An event, and the number of the stream that records it last.
+  struct recorded_event {
+    cudaEvent_t event;
+    std::size_t stream;
+    friend bool operator==(const recorded_event&, const recorded_event&) = default;
+  };
+
+  /// `arguments` are `bytes` bytes without padding of arbitrary values, because equal calls must have equal bytes.
+  void add(const cuda_place_stream& on, function call, const char* name, const void* arguments, std::size_t bytes) {
+    push(on, call, name, arguments, bytes);
+    last_name_ = name;
+    ++size_;
+  }
+  void add_record(const cuda_place_stream& on, cudaEvent_t event) {
+    const std::size_t stream = push(on, &record, nullptr, &event, sizeof event);
+    const auto known = find(event);
+    if (known == events_.end())
+      events_.push_back({event, stream});
+    else
+      events_[static_cast<std::size_t>(known - events_.begin())].stream = stream;
+  }
+  void add_wait(const cuda_place_stream& on, cudaEvent_t event) { push(on, &wait, nullptr, &event, sizeof event); }
+
+  /// Enqueues the calls on `to`, a stream for each of streams() and of the same place. The device of the first is the
+  /// current one.
+  void enqueue(const std::vector<cuda_place_stream>& to) const {
+    std::optional<cuda_device_guard> other;
+    std::size_t last = 0;
+    for (const entry& each : calls_) {
+      const auto [ordinal, stream] = to[each.stream];
+      if (to[last].ordinal != ordinal) other.reset();
+      if (to[last].ordinal != ordinal && to[0].ordinal != ordinal) other.emplace(ordinal);
+      last = each.stream;
+      each.function(bytes_.data() + each.begin, ordinal, stream);
+      if (each.name != nullptr) last_launch(ordinal).store(each.name, std::memory_order_relaxed);
+    }
+  }
+
+  bool empty() const { return calls_.empty(); }
+  /// Number of calls, without events.
+  std::size_t size() const { return size_; }
+  /// Name of the last call; null if there are only events.
+  const char* last_name() const { return last_name_; }
+  /// The streams of the calls, in the order of the first calls.
+  const std::vector<cuda_place_stream>& streams() const { return streams_; }
+  const std::vector<recorded_event>& events() const { return events_; }
+  bool records(cudaEvent_t event) const { return find(event) != events_.end(); }
+  void clear() {
+    calls_.clear();
+    bytes_.clear();
+    streams_.clear();
+    events_.clear();
+    size_ = 0;
+    last_name_ = nullptr;
+  }
+
+  friend bool operator==(const call_sequence&, const call_sequence&) = default;
+
+ private:
+  static constexpr std::size_t alignment = 16;
+  struct entry {
+    call_sequence::function function;
+    const char* name;
+    std::size_t begin, stream;
+    friend bool operator==(const entry&, const entry&) = default;
+  };
+
+  static void record(const void* event, int ordinal, cudaStream_t stream) {
+    check_cuda(cudaEventRecord(*static_cast<const cudaEvent_t*>(event), stream), "cudaEventRecord", ordinal);
+  }
+  static void wait(const void* event, int ordinal, cudaStream_t stream) {
+    check_cuda(cudaStreamWaitEvent(stream, *static_cast<const cudaEvent_t*>(event), 0), "cudaStreamWaitEvent", ordinal);
+  }
+
+  /// Returns the number of the call's stream.
+  std::size_t push(const cuda_place_stream& on, function call, const char* name, const void* arguments,
+                   std::size_t bytes) {
+    const auto stream = static_cast<std::size_t>(std::find(streams_.begin(), streams_.end(), on) - streams_.begin());
+    if (stream == streams_.size()) streams_.push_back(on);
+    const std::size_t begin = bytes_.size();
+    bytes_.resize(begin + padded_to(bytes, alignment));
+    std::memcpy(bytes_.data() + begin, arguments, bytes);
+    calls_.push_back({call, name, begin, stream});
+    return stream;
+  }
+  std::vector<recorded_event>::const_iterator find(cudaEvent_t event) const {
+    return std::find_if(events_.begin(), events_.end(), [&](const recorded_event& e) { return e.event == event; });
+  }
+
+  std::vector<entry> calls_;
+  std::vector<std::byte> bytes_;
+  std::vector<cuda_place_stream> streams_;
+  std::vector<recorded_event> events_;
+  std::size_t size_ = 0;
+  const char* last_name_ = nullptr;
+};
+
+}  // namespace devplace::detail
