@@ -29,6 +29,7 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/tanh.hpp>
 #include <devplace/optim/adam.hpp>
+#include <devplace/optim/on_host.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel.hpp>
 #include <devplace/train/checkpoint.hpp>
@@ -72,15 +73,15 @@ using frozen_rows =
     nn::sequential<nn::linear<6, 256>, nn::tanh, nn::frozen<nn::linear<256, 2048>>, nn::tanh, nn::linear<2048, 3>>;
 
 template <class Net, class Shares, class P = float, class Engine = collective::direct, std::size_t Columns = 6,
-          std::size_t Indices = 0>
-void check_equal(std::size_t slices) {
+          std::size_t Indices = 0, class Rule = dp::optim::adam>
+void check_equal(std::size_t slices, const Rule& rule = adam) {
   using plan = units<Net, Shares, P>;
   const std::string described = dp::describe_units<dp::model<Net, Shares, P>>();
   INFO(dp::placement_name<Shares>() << "\n" << described);
   std::size_t found = 0;
   for (std::size_t u = 0; u != plan::size; ++u) found += plan::at(u).is_slice() ? 1u : 0u;
   CHECK(found == slices);
-  const auto shares = dp::test::train_in_steps<Net, Shares, P, Engine, 1, Columns, Indices>(adam);
+  const auto shares = dp::test::train_in_steps<Net, Shares, P, Engine, 1, Columns, Indices>(rule);
   CHECK((shares == dp::test::train_in_steps<Net, three, P, Engine, 1, Columns, Indices>(adam)));
   CHECK(shares.end != shares.start);
   CHECK(shares.losses[0] != shares.losses[1]);
@@ -178,7 +179,7 @@ TEST_CASE("a layer in slices of whole sums has the bits of replicas", "[train]")
   check_equal<regular, three_shares>(2);
   check_equal<regular, three_shares, double>(4);
   check_equal<regular, kept_shares>(2);
-  check_equal<frozen_rows, three_shares>(2);
+  check_equal<frozen_rows, three_shares>(2, dp::optim::on_host{adam});
 }
 
 TEST_CASE("a table in slices has the bits of replicas", "[train]") {
@@ -200,6 +201,8 @@ TEST_CASE("a step on integers is exact with layers in slices", "[train]") {
   CHECK(accumulated != expected);
   CHECK((dp::test::exact_steps<exact_net, exact_shares, collective::direct, 1>({1, 4, 9}) == expected));
   CHECK((dp::test::exact_steps<exact_net, exact_shares, collective::ring, 3>({1, 4, 9}) == accumulated));
+  using pairs = dp::spread<dp::mesh<dp::replicas<2>, dp::shares<2, 1>>, 0, 1, 2, 3>;
+  CHECK((dp::test::exact_steps<exact_net, pairs, collective::direct, 1>({1, 4, 9}) == expected));
 }
 
 TEST_CASE("the gradient of the input of a layer in slices is rounded differently", "[train]") {
