@@ -23,6 +23,7 @@ struct unit {
   runtime::row_range rows = {};  ///< the rows of a slice
   std::size_t behind = 0;        ///< number of elements of a slice behind its rows
 
+  /// Whether the unit is a slice of a layer.
   constexpr bool is_slice() const { return !(rows == runtime::row_range{}); }
 };
 
