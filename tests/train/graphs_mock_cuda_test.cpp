@@ -368,6 +368,25 @@ TEST_CASE("a model in shares is trained without graphs where CUDA cannot capture
   CHECK(mock::violations().empty());
 }
 
+TEST_CASE("a graph of several places is ordered with the places' other work", "[train]") {
+  dp::model<deep, each_layer> model{dp::seed{4}}, other{dp::seed{4}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  dp::trainer single{other, nn::cross_entropy{}, dp::optim::adam{}};
+  single.launch_as_graphs(false);
+  auto x = samples<each_layer>(8), of_single = samples<each_layer>(8);
+  const auto y = labels<each_layer>(8);
+  for (int i = 0; i != 10; ++i) {  // the host does not wait meanwhile
+    x *= 0.75f;
+    step(x, y);
+    of_single *= 0.75f;
+    single(of_single, y);
+  }
+  CHECK(step.last_launches().graphs == 1);
+  CHECK(step.last_launches().single == 0);
+  CHECK(parameters_of(model) == parameters_of(other));
+  CHECK(mock::violations().empty());
+}
+
 TEST_CASE("a lost device ends a step of a model in shares whose graph it executes", "[train]") {
   dp::model<net, each_layer> model{dp::seed{4}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
