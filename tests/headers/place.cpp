@@ -47,6 +47,11 @@ inline int choose_first() {
   return dp::first_available<dp::on<dp::cpu>>([](auto) { return 1; });
 }
 
+#include <devplace/place/halo.hpp>
+
+static_assert(dp::halo<2, 1>::width(1) == 1);
+static_assert(dp::edge::fixed(1).high == 1);
+
 #include <devplace/place/kind.hpp>
 
 static_assert(dp::split_along<1>::is_split && dp::summands<dp::reduction::mean>::is_linear);
