@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Fields over places: cells of a grid with ghost rows, exchanges, stencils and reductions (docs/fields.md). Not part of
-// all.hpp: programs with fields include it, too.
+// Fields over places: cells of a grid with ghost rows, exchanges, stencils, reductions and files (docs/fields.md). Not
+// part of all.hpp: programs with fields include it, too.
 
 #include <devplace/parallel/exchange.hpp>
 #include <devplace/parallel/field.hpp>
+#include <devplace/parallel/field_files.hpp>
+#include <devplace/parallel/field_reduce.hpp>
 #include <devplace/parallel/stencil.hpp>
 #include <devplace/place/halo.hpp>

@@ -36,6 +36,13 @@ struct unsigned_index {
   float operator()(const auto& u) const { return u(std::size_t{1}, 0); }
 };
 
+struct text_of {
+  const char* operator()(float) const { return ""; }
+};
+template <class T> struct whole {
+  T operator()(float x) const { return static_cast<T>(x); }
+};
+
 template <class Case, class... X> void in_a_template(const Case& f, X&&... x) { f(x...); }
 
 void work(plate<rows>& u, plate<rows>& v, const plate<rows>& fixed) {
@@ -93,6 +100,16 @@ void work(plate<rows>& u, plate<rows>& v, const plate<rows>& fixed) {
 #if defined(THREE_EDGES)  // expect: devplace: exchange: give one rule for the edges of all axes, or one for each axis
   in_a_template(
       [](auto& from) { static_cast<void>(dp::exchange(from, edge::periodic, edge::periodic, edge::periodic)); }, u);
+#endif
+#if defined(REDUCE_TO_TEXT)  // expect: devplace: parallel_reduce: the functor must return an element, such as float or
+  in_a_template([](auto& from) { static_cast<void>(dp::parallel_reduce(text_of{}, from)); }, u);
+#endif
+#if defined(MEAN_OF_INTEGERS)  // expect: devplace: parallel_reduce: the mean of integers is not an integer; return
+                               // float
+  in_a_template([](auto& from) { static_cast<void>(dp::parallel_reduce<dp::reduction::mean>(whole<int>{}, from)); }, u);
+#endif
+#if defined(GATHER_TO_COPIES)  // expect: devplace: gather: the result lies on one place, as in gather<on<cpu>>\(x\)\.
+  in_a_template([](auto& from) { static_cast<void>(dp::gather<dp::replicated<0, 1>>(from)); }, u);
 #endif
 #if defined(VIEW_OF_TEMPORARY)  // expect: devplace: local: the temporary field would be destroyed before the view
   static_cast<void>(plate<rows>(u.extents()).local(std::size_t{0}));

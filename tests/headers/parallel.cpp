@@ -75,6 +75,16 @@ static_assert(dp::parallel::mesh_axes<dp::spread_on<dp::mesh<dp::shares<1>>, dp:
 
 inline std::size_t cells_of(const dp::field<float, dp::dextents<2>, dp::cpu>& x) { return x.size(); }
 
+#include <devplace/parallel/field_files.hpp>
+
+template <class Field> void save(const Field& x) { dp::write_npy("x.npy", x); }
+
+#include <devplace/parallel/field_reduce.hpp>
+
+template <class F> double sum_of(const F& f, const dp::field<float, dp::dextents<2>, dp::cpu>& x) {
+  return dp::exact_sum(f, x) + dp::parallel_reduce(f, x);
+}
+
 #include <devplace/parallel/fingerprint.hpp>
 
 const dp::parallel::fingerprint empty;

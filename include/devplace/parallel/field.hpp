@@ -205,6 +205,7 @@ struct field_access {
   static T* memory(const field<T, Extents, Where, Halo>& x, std::size_t k) {
     return x.memory(k);
   }
+  template <class Field> static const auto& between(const Field& x) { return x.between_; }
   template <class Field> static void note_write(Field& x) { x.note_write(); }
   template <class Field> static std::uint64_t write(const Field& x) { return x.write_; }
 

@@ -86,6 +86,26 @@ template <class F, class First, class... Rest> constexpr bool check_loop() {
   }
 }
 
+/// What F returns for the cells of operands, as check_loop() calls it.
+template <class F, class Axes, class... Cells> struct loop_value;
+template <class F, std::size_t... Axis, class... Cells> struct loop_value<F, std::index_sequence<Axis...>, Cells...> {
+  using call = std::conditional_t<takes_indices<F, std::index_sequence<Axis...>, Cells...>::indices,
+                                  std::invoke_result<const F&, cell_of<Cells>..., decltype(Axis)...>,
+                                  std::invoke_result<const F&, cell_of<Cells>...>>;
+  using type = std::remove_cvref_t<typename call::type>;
+};
+template <class... X> struct axes_of_operands;
+template <class First, class... Rest> struct axes_of_operands<First, Rest...> {
+  using axes = std::make_index_sequence<field_of_operand_t<First>::rank>;
+};
+template <class F, class... X>
+using value_of_loop = typename loop_value<F, typename axes_of_operands<X...>::axes, access_t<X>...>::type;
+
+/// Number of cells of the operands' fields.
+template <class First, class... Rest> std::size_t cells_of(const First& first, const Rest&...) {
+  return exchange_access::behind(first).size();
+}
+
 /// As check_loop, for stencil().
 template <class F, class Out, class... In> constexpr bool check_stencil() {
   constexpr bool out = is_written<Out>, in = (is_loop_operand<In> && ...),
