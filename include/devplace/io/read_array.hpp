@@ -65,6 +65,8 @@ void read_elements(byte_source& source, const stored_array& array, void* to, std
 }
 DEVPLACE_COMPILED(void read_elements(byte_source&, const stored_array&, void*, std::string_view, std::string_view))
 
+inline namespace DEVPLACE_CONFIGURATION {
+
 /// Reads the elements that follow in `source`, of type T, into a tensor. Checks shape and size before it allocates
 /// memory. Throws file_error.
 template <element T, extents_like Extents>
@@ -75,5 +77,7 @@ tensor<T, Extents, on<cpu>> read_array(byte_source& source, const stored_array& 
   read_elements(source, array, result.data(), operation, name);
   return result;
 }
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 }  // namespace devplace::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -70,15 +71,15 @@ void copy(field<T, Extents, Where, Halo>& x, const From& whole) {
 
 /// Writes a whole field as one .npy file, as write_npy does for tensors. Over processes, all make the call; the first
 /// one writes, and all return when the file is complete. `write_npy(path, to<cpu>(x.local(k)))` writes one part.
-template <class T, class Extents, class Where, class Halo>
-void write_npy(const std::string& path, const field<T, Extents, Where, Halo>& x) {
+template <std::convertible_to<std::string> Path, class T, class Extents, class Where, class Halo>
+void write_npy(const Path& path, const field<T, Extents, Where, Halo>& x) {
   const auto whole = gather<cpu>(x);
   if constexpr (spans_processes<Where>) {
     const process_group group(parallel::detail::field_access::between(x));
-    if (group.is_main()) write_npy(path, whole);
+    if (group.is_main()) write_npy(std::string(path), whole);
     group.barrier();
   } else {
-    write_npy(path, whole);
+    write_npy(std::string(path), whole);
   }
 }
 

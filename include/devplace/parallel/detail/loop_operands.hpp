@@ -131,6 +131,8 @@ template <class F, class Out, class... In> constexpr bool check_stencil() {
       "processes; give fields with the same cells.");
 }
 
+inline namespace DEVPLACE_CONFIGURATION {
+
 /// Waits for the ghost rows of an operand that is exchanged asynchronously.
 template <class X> void finish_exchange(X& x) {
   if constexpr (is_exchanging<std::remove_cv_t<X>>) static_cast<void>(x.get());
@@ -233,5 +235,7 @@ template <class First, class... Rest> class loop_operands {
 
   const field_layout<rank>& layout_;
 };
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 }  // namespace devplace::parallel::detail
