@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <devplace/fields.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace dp = devplace;
@@ -104,8 +105,8 @@ void work(plate<rows>& u, plate<rows>& v, const plate<rows>& fixed) {
 #if defined(REDUCE_TO_TEXT)  // expect: devplace: parallel_reduce: the functor must return an element, such as float or
   in_a_template([](auto& from) { static_cast<void>(dp::parallel_reduce(text_of{}, from)); }, u);
 #endif
-#if defined(MEAN_OF_INTEGERS)  // expect: devplace: parallel_reduce: the mean of integers is not an integer; return
-                               // float
+#if defined(MEAN_OF_WHOLE_CELLS)  // expect: devplace: parallel_reduce: the mean of integers is not an integer; return
+                                  // float
   in_a_template([](auto& from) { static_cast<void>(dp::parallel_reduce<dp::reduction::mean>(whole<int>{}, from)); }, u);
 #endif
 #if defined(GATHER_TO_COPIES)  // expect: devplace: gather: the result lies on one place, as in gather<on<cpu>>\(x\)\.
@@ -124,6 +125,16 @@ plate<dp::replicated<0, 1>> copies(dp::extents{4, 4});
 #endif
 #if defined(AXIS_NOT_THERE)  // expect: devplace: field: the placement splits an axis that the field does not have
 plate<dp::sharded<axis<2>, 0, 1>> split_along_2(dp::extents{4, 4});
+#endif
+#if defined(GRID_OF_THREE_AXES)  // expect: devplace: field: the placement splits an axis that the field does not have
+plate<dp::sharded<dp::grid<1, 1, 2>, 0, 1>> grid_of_three_axes(dp::extents{4, 4});
+#endif
+#if defined(GRID_OF_OTHER_PLACES)  // expect: devplace: field: the grid has another number of parts than the placement
+plate<dp::sharded<dp::grid<2, 2>, 0, 1>> grid_of_four(dp::extents{4, 4});
+#endif
+#if defined(TENSOR_ON_A_GRID)  // expect: devplace: tensor: a tensor is split along one axis, as on sharded<axis<0>, 0,
+                               // 1>
+dp::tensor<float, dp::extents<4, 4>, dp::sharded<dp::grid<2, 1>, 0, 1>> tensor_on_a_grid(dp::extents<4, 4>{});
 #endif
 #if defined(HALO_OF_THREE)  // expect: devplace: field: the halo has more widths than the field has axes
 plate<rows, float, dp::halo<1, 1, 1>> in_space(dp::extents{4, 4});

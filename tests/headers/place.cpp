@@ -47,6 +47,10 @@ inline int choose_first() {
   return dp::first_available<dp::on<dp::cpu>>([](auto) { return 1; });
 }
 
+#include <devplace/place/grid.hpp>
+
+static_assert(dp::placement_traits<dp::sharded<dp::grid<2, 2>, 0, 1, 2, 3>>::kind::parts[1] == 2);
+
 #include <devplace/place/halo.hpp>
 
 static_assert(dp::halo<2, 1>::width(1) == 1);

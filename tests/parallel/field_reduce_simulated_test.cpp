@@ -57,6 +57,7 @@ template <class F> void on_places(const F& f) {
   f(dp::sharded<axis<0>, 0, 1>{});
   f(dp::sharded<axis<0>, 2, 0, 1>{});
   f(dp::sharded<axis<1>, 0, 1, 2, 3>{});
+  f(dp::sharded<dp::grid<2, 2>, 0, 1, 2, 3>{});
 }
 
 template <class T, class Where> using grid = dp::field<T, dp::dextents<2>, Where, dp::halo<1, 1>>;
@@ -142,6 +143,8 @@ TEST_CASE("exact sums have the same bits on any places", "[field]") {
         using on_devices = dp::across<dp::sharded<axis<1>, 0>>;
         if (exact<double, on_cpu>(rows, columns) != doubles) throw dp::error("other bits on the CPU");
         if (exact<double, on_devices>(rows, columns) != doubles) throw dp::error("other bits on devices");
+        using on_grid = dp::across<dp::sharded<dp::grid<2, dp::dyn>, 0, 1>>;
+        if (exact<double, on_grid>(rows, columns) != doubles) throw dp::error("other bits on a grid");
       }));
   }
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include <devplace/fields.hpp>
@@ -111,6 +112,19 @@ void check_processes(int processes, const std::array<std::size_t, Rank>& size, c
   CHECK(columns.cells == wanted.cells);
 }
 
+template <class Where> void check_grid(int processes, const std::array<edge::rule, 2>& edges, std::size_t portion) {
+  const auto wanted = expected<double, 2>({13, 8}, nine_points{}, edges, 4);
+  whole_field<double, 2> found({13, 8});
+  in_processes(
+      processes,
+      [&](const dp::process_group& group) {
+        const dp::process_scope scope{group};
+        step_fields<double, Where, dp::halo<1, 1>>(found, nine_points{}, edges, 4);
+      },
+      portion);
+  CHECK(found.cells == wanted.cells);
+}
+
 constexpr auto periodic = edge::periodic, mirrored = edge::mirrored, fixed = edge::fixed(3),
                sloped = edge::fixed(-1, 4);
 
@@ -128,6 +142,9 @@ TEST_CASE("a stencil on any number of places has the cells of plain loops", "[fi
       check<dp::sharded<axis<0>, 0, 1>, halo, double>(size, nine_points{}, edges);
       check<dp::sharded<axis<0>, 2, 0, 1>, halo, double>(size, nine_points{}, edges);
       check<dp::sharded<axis<1>, 0, 1, 2>, halo, double>(size, nine_points{}, edges);
+      check<dp::sharded<dp::grid<2, 2>, 0, 1, 2, 3>, halo, double>(size, nine_points{}, edges);
+      check<dp::sharded<dp::grid<1, 3>, 2, 0, 1>, halo, double>(size, nine_points{}, edges);
+      check<dp::sharded<dp::grid<3>, 0, 1, 2>, halo, double>(size, nine_points{}, edges);
     }
 }
 
@@ -151,6 +168,8 @@ TEST_CASE("stencils in three dimensions, and other element types", "[field]") {
     check<dp::sharded<axis<0>, 0, 1>, halo, float, 3>({5, 6, 37}, in_space{}, edges);
     check<dp::sharded<axis<1>, 0, 1, 2>, halo, std::int32_t, 3>({5, 6, 7}, in_space{}, edges);
     check<dp::sharded<axis<2>, 0, 1, 2>, halo, double, 3>({5, 6, 7}, in_space{}, edges);
+    check<dp::sharded<dp::grid<1, 2, 2>, 0, 1, 2, 3>, halo, double, 3>({5, 6, 7}, in_space{}, edges);
+    check<dp::sharded<dp::grid<2, 1, 2>, 0, 1, 2, 3>, halo, double, 3>({5, 6, 7}, in_space{}, edges);
   }
 }
 
@@ -161,6 +180,32 @@ TEST_CASE("fields over processes have the cells of plain loops", "[field]") {
       check_processes<dp::halo<1, 1>, 2>(processes, {13, 8}, nine_points{}, edges, std::size_t{1} << 20);
       check_processes<dp::halo<2, 1>, 2>(processes, {13, 7}, wide{}, edges, 256);  // layers in several pieces
     }
+}
+
+TEST_CASE("fields over grids of processes have the cells of plain loops", "[field]") {
+  using rules = std::array<edge::rule, 2>;
+  for (const rules& edges : {rules{periodic, periodic}, rules{sloped, periodic}, rules{mirrored, fixed}})
+    for (const std::size_t portion : {std::size_t{1} << 20, std::size_t{256}}) {
+      check_grid<dp::across<dp::sharded_on<dp::grid<dp::dyn, 2>, dp::cpu>>>(4, edges, portion);
+      check_grid<dp::across<dp::sharded_on<dp::grid<2, dp::dyn>, dp::cpu>>>(2, edges, portion);
+      check_grid<dp::across<dp::sharded_on<dp::grid<2, 3>, dp::cpu>>>(6, edges, portion);
+      check_grid<dp::across<dp::sharded<dp::grid<dp::dyn, 2>, 0, 1>>>(3, edges, portion);
+      check_grid<dp::across<dp::sharded<dp::grid<2, dp::dyn>, 0, 1>>>(3, edges, portion);  // rows of 3, places of 2
+    }
+  CHECK_NOTHROW(in_processes(3, [](const dp::process_group& group) {
+    const dp::process_scope scope{group};
+    using grid = dp::across<dp::sharded_on<dp::grid<dp::dyn, 2>, dp::cpu>>;
+    try {
+      dp::field<float, dp::dextents<2>, grid> x(dp::extents{4, 4});
+    } catch (const dp::argument_error& refused) {
+      const std::string text = refused.what();
+      if (text ==
+          "devplace: field: across<sharded<grid<dyn, 2>, cpu>> needs a multiple of 2 participants, and there are 3.")
+        return;
+      throw dp::error(text);
+    }
+    throw dp::error("not refused");
+  }));
 }
 
 namespace {

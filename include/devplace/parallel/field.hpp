@@ -17,6 +17,7 @@
 #include <devplace/ops/assign.hpp>
 #include <devplace/parallel/detail/field_layout.hpp>
 #include <devplace/parallel/detail/ghost_layers.hpp>
+#include <devplace/place/grid.hpp>
 #include <devplace/place/halo.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/process_group.hpp>
@@ -37,17 +38,36 @@ inline std::uint64_t next_write() {
   return ++last;
 }
 
+/// Number of axes that a field needs, because its placement splits them.
+template <class Kind> inline constexpr std::size_t grid_axes = Kind::is_split ? Kind::axis + 1 : 0;
+template <std::size_t... Parts> inline constexpr std::size_t grid_axes<split_over<Parts...>> = sizeof...(Parts);
+/// Whether a grid in one process has as many parts as there are places.
+template <class Where> inline constexpr bool fits_grid = true;
+template <std::size_t... Parts, class... P>
+inline constexpr bool fits_grid<sharded_on<grid<Parts...>, P...>> =
+    ((Parts != dyn) && ...) && (Parts * ...) == sizeof...(P);
+
 /// The layout of a field on `Where`.
 template <class Where, std::size_t Rank> field_layout<Rank> layout_of_field(const per_axis<Rank>& sizes) {
   using kind = devplace::detail::kind_of<Where>;
   field_layout<Rank> layout{sizes, {}, {}, {0, 1}};
   layout.parts.fill(1);
+  if constexpr (spans_processes<Where>)
+    layout.members = current_participants<Where>("field");
+  else
+    layout.members.count = local_place_count<Where>;
   if constexpr (kind::is_split) {
-    if constexpr (spans_processes<Where>)
-      layout.members = current_participants<Where>("field");
-    else
-      layout.members = {0, local_place_count<Where>};
     layout.parts[kind::axis] = layout.members.count;
+  } else if constexpr (kind::is_grid) {
+    constexpr std::size_t known = devplace::detail::parts_of_grid(kind{});
+    bool varies = false;
+    for (std::size_t axis = 0; axis != kind::parts.size(); ++axis) {
+      varies = varies || kind::parts[axis] == dyn;
+      layout.parts[axis] = kind::parts[axis] == dyn ? layout.members.count / known : kind::parts[axis];
+    }
+    if (layout.members.count % known != 0 || (!varies && layout.members.count != known))
+      throw argument_error({"field: ", placement_name<Where>(), " needs ", varies ? "a multiple of " : "", known,
+                            " participants, and there are ", layout.members.count, "."});
   }
   return layout;
 }
@@ -55,20 +75,24 @@ template <class Where, std::size_t Rank> field_layout<Rank> layout_of_field(cons
 }  // namespace parallel::detail
 
 /// Cells of a grid over places, with ghost rows: `field<double, dextents<2>, sharded<axis<0>, 0, 1>, halo<1, 1>>`. Each
-/// place stores consecutive indices of the split axis, which split::even divides, and ghost rows around its part.
+/// place stores consecutive indices of the split axes, which split::even divides, and ghost rows around its part.
 /// exchange() (parallel/exchange.hpp) fills the ghost rows; stencil(), parallel_for() and parallel_reduce()
 /// (parallel/stencil.hpp) compute with the cells. `Where` is one place, a split placement, or `across` one, whose
 /// fields are made in a process_scope. A moved-from field may only be assigned to or destroyed.
 template <element T, extents_like Extents, placement Where, class Halo = halo<>> class DEVPLACE_NODISCARD field {
   using kind = devplace::detail::kind_of<Where>;
   using mesh = devplace::detail::mesh_of<Where>;
-  static constexpr bool divisible = !kind::is_distributed || kind::is_split, has_axes = Extents::rank != 0;
+  static constexpr bool divisible = !kind::is_distributed || kind::is_split || kind::is_grid,
+                        has_axes = Extents::rank != 0;
   static_assert(divisible,
                 "devplace: field: a field lies on one place or is split along an axis, as on sharded<axis<0>, 0, 1>; "
                 "copies, summands and shares have no neighbours.");
   static_assert(has_axes, "devplace: field: a field has at least one axis.");
-  static_assert(!kind::is_split || kind::axis < Extents::rank,
+  static_assert(parallel::detail::grid_axes<kind> <= Extents::rank,
                 "devplace: field: the placement splits an axis that the field does not have; axes count from 0.");
+  static_assert(parallel::detail::fits_grid<Where>,
+                "devplace: field: the grid has another number of parts than the placement has places; "
+                "sharded<grid<2, 2>, 0, 1, 2, 3> has four.");
   static_assert(Halo::rank <= Extents::rank,
                 "devplace: field: the halo has more widths than the field has axes; give one for each axis.");
   static_assert(mesh::one_backend, "devplace: the places of one field must be of one kind, all cpu or all cuda.");
