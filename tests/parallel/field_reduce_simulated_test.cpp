@@ -63,13 +63,13 @@ template <class F> void on_places(const F& f) {
 template <class T, class Where> using grid = dp::field<T, dp::dextents<2>, Where, dp::halo<1, 1>>;
 
 template <class T, class Where> struct results {
-  T sum, product, weighted, largest, smallest;
+  T sum, squares, weighted, largest, smallest;
   explicit results(const dp::dextents<2>& sizes) {
     grid<T, Where> u(sizes), v(sizes);
     dp::parallel_for(whole_numbers{}, u);
     dp::parallel_for(whole_numbers{}, v);
     sum = dp::parallel_reduce(value{}, u);
-    product = dp::parallel_reduce(::product{}, u, v);
+    squares = dp::parallel_reduce(product{}, u, v);
     weighted = dp::parallel_reduce(column_times{}, u);
     largest = dp::parallel_reduce<reduction::max>(column_times{}, u);
     smallest = dp::parallel_reduce<reduction::min>(value{}, u);
@@ -90,7 +90,7 @@ template <class T, class Where> void check_whole_numbers(Where, std::size_t rows
     }
   const results<T, Where> of(dp::extents{rows, columns});
   CHECK(of.sum == static_cast<T>(sum));
-  CHECK(of.product == static_cast<T>(squares));
+  CHECK(of.squares == static_cast<T>(squares));
   CHECK(of.weighted == static_cast<T>(weighted));
   CHECK(of.largest == static_cast<T>(largest));
   CHECK(of.smallest == static_cast<T>(smallest));

@@ -44,7 +44,7 @@ template <std::size_t Rank> struct field_part {
 /// row-major order of the parts' positions.
 template <std::size_t Rank> struct field_layout {
   per_axis<Rank> size{}, parts{}, width{};
-  participants members{};
+  devplace::participants members{};
 
   per_axis<Rank> position(std::size_t participant) const {
     per_axis<Rank> result{};
