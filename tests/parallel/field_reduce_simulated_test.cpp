@@ -169,6 +169,16 @@ TEST_CASE("exact sums of extreme and missing values", "[field]") {
   CHECK(sum_of(1, std::numeric_limits<double>::infinity()) == std::numeric_limits<double>::infinity());
 }
 
+TEST_CASE("fields without cells", "[field]") {
+  on_places([](auto where) {
+    dp::field<double, dp::dextents<2>, decltype(where)> u(dp::extents{4, 0}), v(u.extents());
+    dp::parallel_for(whole_numbers{}, u);
+    CHECK(dp::parallel_reduce(product{}, u, v) == 0);
+    CHECK(dp::exact_sum(value{}, u) == 0);
+    CHECK(dp::gather<dp::cpu>(u).size() == 0);
+  });
+}
+
 TEST_CASE("reductions of exchanged fields, means, and fields over processes", "[field]") {
   double expected = 0;
   {

@@ -44,6 +44,9 @@ template <class Backend> class layer_messages {
                        static_cast<std::byte*>(in),
                        {},
                        {}});
+    needed_.reserve(layers_.size());  // so that exchanges do not allocate
+    sends_.reserve(layers_.size());
+    receives_.reserve(layers_.size());
     if constexpr (staged) {
       layers_.back().host = devplace::detail::allocate<backend::pinned>(0, 2 * bytes, memory_purpose::workspace);
       layers_.back().copied = devplace::detail::make_event<Backend>(ordinal);
