@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // What clang alone refuses: references to local objects that are returned, whose lifetimes it knows from
-// DEVPLACE_LIFETIMEBOUND, and constant indices past static extents.
+// DEVPLACE_LIFETIMEBOUND, and constant indices past static extents or a halo.
 #include <utility>
 
 #include <devplace/all.hpp>
+#include <devplace/fields.hpp>
 
 namespace dp = devplace;
 
@@ -32,6 +33,14 @@ std::size_t depth(const matrix& a) { return a.extent(2); }
 #endif
 #if defined(NO_SUCH_AXIS_OF_COPIES)  // expect: devplace: extent: the array has fewer axes
 std::size_t depth(const dp::tensor<float, dp::extents<2, 3>, dp::replicated<0, 1>>& a) { return a.extent(2); }
+#endif
+#if defined(BEYOND_THE_HALO)  // expect: devplace: a relative index is beyond the field's halo; give the field a wider
+                              // one
+float two_above(const dp::neighbourhood<float, dp::halo<1, 1>, 2>& u) { return u(-2, 0); }
+#endif
+#if defined(BEYOND_A_HALO_OF_ROWS)  // expect: devplace: a relative index is beyond the field's halo; give the field a
+                                    // wider
+float to_the_right(const dp::neighbourhood<float, dp::halo<2>, 2>& u) { return u(2, 1); }
 #endif
 #if defined(RETURNED_VIEW)  // expect: address of stack memory associated with local variable 'a' returned
 auto returned_view() {

@@ -61,9 +61,29 @@ template <class Replica> void sum(const Replica& replica, std::uint64_t* result)
   dp::parallel::sum_parameters<dp::backend::cpu>(replica, 0, 1, result);
 }
 
+#include <devplace/parallel/exchange.hpp>
+
+template <class T> void fill_ghost_rows(dp::field<T, dp::dextents<1>, dp::cpu, dp::halo<1>>& x) {
+  static_cast<void>(dp::exchange(x, dp::edge::periodic));
+}
+
 #include <devplace/parallel/fibers.hpp>
 
 static_assert(dp::parallel::mesh_axes<dp::spread_on<dp::mesh<dp::shares<1>>, dp::cpu>>::shares == 1);
+
+#include <devplace/parallel/field.hpp>
+
+inline std::size_t cells_of(const dp::field<float, dp::dextents<2>, dp::cpu>& x) { return x.size(); }
+
+#include <devplace/parallel/field_files.hpp>
+
+template <class Field> void save(const Field& x) { dp::write_npy("x.npy", x); }
+
+#include <devplace/parallel/field_reduce.hpp>
+
+template <class F> double sum_of(const F& f, const dp::field<float, dp::dextents<2>, dp::cpu>& x) {
+  return dp::exact_sum(f, x) + dp::parallel_reduce(f, x);
+}
 
 #include <devplace/parallel/fingerprint.hpp>
 
@@ -78,6 +98,10 @@ inline auto gather(const dp::tensor<float, dp::extents<2, 3>, dp::sharded_on<dp:
 #include <devplace/parallel/hierarchical.hpp>
 
 static_assert(dp::parallel::communicator<dp::parallel::hierarchical<dp::backend::cpu>>);
+
+#include <devplace/parallel/neighbourhood.hpp>
+
+inline float above(const dp::neighbourhood<float, dp::halo<1>, 2>& x) { return x(-1, 0); }
 
 #include <devplace/parallel/parallel_apply.hpp>
 
@@ -139,6 +163,12 @@ using traffic = dp::step_traffic<dp::model<Net, dp::fully_sharded_on<dp::cpu>>, 
 #include <devplace/parallel/share.hpp>
 
 static_assert(dp::parallel::share_begin(10, 2, 1) > 0);
+
+#include <devplace/parallel/stencil.hpp>
+
+template <class Field, class F> void step(Field& out, const F& f, Field& in) {
+  dp::stencil(out, f, dp::exchange(in, dp::edge::mirrored));
+}
 
 #include <devplace/parallel/step_traffic.hpp>
 

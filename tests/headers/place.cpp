@@ -47,6 +47,15 @@ inline int choose_first() {
   return dp::first_available<dp::on<dp::cpu>>([](auto) { return 1; });
 }
 
+#include <devplace/place/grid.hpp>
+
+static_assert(dp::placement_traits<dp::sharded<dp::grid<2, 2>, 0, 1, 2, 3>>::kind::parts[1] == 2);
+
+#include <devplace/place/halo.hpp>
+
+static_assert(dp::halo<2, 1>::width(1) == 1);
+static_assert(dp::edge::fixed(1).high == 1);
+
 #include <devplace/place/kind.hpp>
 
 static_assert(dp::split_along<1>::is_split && dp::summands<dp::reduction::mean>::is_linear);

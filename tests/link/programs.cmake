@@ -20,6 +20,7 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   devplace_add_configuration_test(configured_operations configured_operations.cpp=simulated_cuda)
   devplace_add_configuration_test(configured_models configured_models.cpp=simulated_cuda)
   devplace_add_configuration_test(configured_data configured_data.cpp=simulated_cuda)
+  devplace_add_configuration_test(configured_fields configured_fields.cpp=simulated_cuda)
 
   # One source on simulated devices here, and with nvcc below if there is a device.
   devplace_add_link_test(training_simulated training_program.cpp=simulated_cuda)

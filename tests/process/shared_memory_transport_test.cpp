@@ -209,6 +209,78 @@ TEST_CASE("arrays of several default-size portions are reduced", "[process]") {
         })) == "");
 }
 
+TEST_CASE("messages between single processes arrive in the order in which they are listed", "[process]") {
+  using message = dp::parallel::transport::message;
+  for (const std::size_t processes : {1U, 2U, 3U, 4U})
+    CHECK(failures(in_connected(
+              static_cast<int>(processes),
+              [processes](const auto& via, int own) {
+                const auto rank = static_cast<std::size_t>(own);
+                // In round n, process p sends (p + q + n) % 3 messages to each process q, among other calls.
+                for (std::size_t round = 0; round != 40; ++round) {
+                  std::vector<std::vector<std::byte>> memory;
+                  std::vector<std::array<std::size_t, 4>> ends;  // whether sent, sender, receiver, number
+                  for (std::size_t p = 0; p != processes; ++p)
+                    for (std::size_t q = 0; q != processes; ++q)
+                      for (std::size_t i = 0; p != q && (p == rank || q == rank) && i != (p + q + round) % 3; ++i)
+                        ends.push_back({p == rank, p, q, i});
+                  std::vector<message> sends, receives;
+                  const auto bytes = [&](const auto& end) {
+                    return (end[1] * 7 + end[2] * 3 + end[3] * 97 + round * 60) % 700;
+                  };
+                  for (const auto& end : ends) {
+                    memory.emplace_back(bytes(end) + 1, std::byte{0xee});
+                    for (std::size_t i = 0; end[0] != 0 && i != bytes(end); ++i)
+                      memory.back()[i] = static_cast<std::byte>(value(end[1], end[3], i, round + end[2]));
+                  }
+                  for (std::size_t i = 0; i != ends.size(); ++i)
+                    (ends[i][0] != 0 ? sends : receives)
+                        .push_back(
+                            {static_cast<int>(ends[i][ends[i][0] != 0 ? 2 : 1]), memory[i].data(), bytes(ends[i])});
+                  via->start_messages(sends, receives);
+                  via->wait();
+                  for (std::size_t i = 0; i != ends.size(); ++i) {
+                    for (std::size_t b = 0; b != bytes(ends[i]); ++b)
+                      REQUIRE_HERE(memory[i][b] ==
+                                   static_cast<std::byte>(value(ends[i][1], ends[i][3], b, round + ends[i][2])));
+                    REQUIRE_HERE(memory[i].back() == std::byte{0xee});
+                  }
+                  if (round % 3 == 0) via->barrier();
+                  auto values = filled(rank, 1, 100, round);
+                  all_reduce(*via, values);
+                  REQUIRE_HERE(reduced(values, processes, round));
+                }
+              },
+              std::size_t{16'384})) == "");
+}
+
+TEST_CASE("a message of another size than expected, and too many bytes, are refused", "[process]") {
+  using message = dp::parallel::transport::message;
+  const auto ended = in_connected(2, [](const auto& via, int rank) {
+    std::byte data[8]{};
+    const message one[] = {{1 - rank, data, rank == 0 ? std::size_t{8} : std::size_t{4}}};
+    try {
+      via->start_messages(rank == 0 ? std::span(one) : std::span<const message>(),
+                          rank == 0 ? std::span<const message>() : std::span(one));
+      via->wait();
+    } catch (const dp::communication_error& refused) {
+      return std::string(refused.what());
+    }
+    return std::string();
+  });
+  CHECK_THAT(ended[1].text, ContainsSubstring("rank 0 sent 8 bytes to rank 1 where 4 were expected"));
+  CHECK(failures(in_connected(2, [](const auto& via, int rank) {
+          std::vector<std::byte> data(3 * via->portion());
+          const message one[] = {{1 - rank, data.data(), data.size()}};
+          try {
+            via->start_messages(one, {});
+          } catch (const dp::argument_error&) {
+            return;
+          }
+          REQUIRE_HERE(false);
+        })) == "");
+}
+
 TEST_CASE("small buffers are reduced by all processes, bitwise like larger ones", "[process]") {
   for (const std::size_t processes : {1U, 2U, 3U})
     CHECK(failures(in_connected(static_cast<int>(processes), [processes](const auto& via, int rank) {

@@ -90,6 +90,32 @@ class thread_transport final : public parallel::transport {
     });
   }
 
+  void start_messages(std::span<const parallel::transport::message> sends,
+                      std::span<const parallel::transport::message> receives) override {
+    message own;
+    for (const auto& m : sends) {
+      const std::array<std::size_t, 2> head{static_cast<std::size_t>(m.process), m.bytes};
+      const auto bytes = std::as_bytes(std::span(head));
+      own.data.insert(own.data.end(), bytes.begin(), bytes.end());
+      own.data.insert(own.data.end(), m.data, m.data + m.bytes);
+    }
+    start(std::move(own), [this, receives](const std::vector<const message*>& all) {
+      std::vector<std::size_t> read(all.size());
+      for (const auto& m : receives) {
+        const auto from = static_cast<std::size_t>(m.process);
+        const std::vector<std::byte>& data = all[from]->data;
+        for (bool found = false; !found && read[from] != data.size();) {
+          std::array<std::size_t, 2> head{};
+          std::copy_n(data.data() + read[from], sizeof head, std::as_writable_bytes(std::span(head)).data());
+          found = head[0] == rank();
+          if (found && head[1] != m.bytes) std::terminate();
+          if (found) std::copy_n(data.data() + read[from] + sizeof head, m.bytes, m.data);
+          read[from] += sizeof head + head[1];
+        }
+      }
+    });
+  }
+
   bool poll() override {
     if (end_ == nullptr) return true;
     std::unique_lock lock(hub_->mutex);

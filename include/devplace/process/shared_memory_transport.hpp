@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/base/hash.hpp>
 #include <devplace/process/detail/shared_arrival.hpp>
@@ -100,6 +101,29 @@ class shared_memory_transport final : public transport {
     publish_distribute(detail::shared_call::distribute, part, buffers, begins);
   }
 
+  /// Writes the messages one after the other, behind a table of their receivers and sizes.
+  void start_messages(std::span<const message> sends, std::span<const message> receives) override {
+    enter(detail::shared_call::messages, 0, {});
+    offset_ = offsets_.take(2 * portion_);  // equal in all processes, whose messages differ
+    std::byte* const table = memory_of(rank()) + offset_;
+    std::size_t at = offset_ + devplace::detail::padded_to((sends.size() + 1) * sizeof(sent_message), 64), bytes = 0;
+    for (const message& m : sends) bytes += devplace::detail::padded_to(m.bytes, 64);
+    if (at - offset_ + bytes > 2 * portion_)
+      throw argument_error(
+          {"shared_memory_transport: ", sends.size(), " messages have more than the ", portion_, " bytes of a call."});
+    std::size_t i = 0;
+    for (const message& m : sends) {
+      const sent_message entry{static_cast<std::size_t>(m.process), m.bytes, at};
+      std::memcpy(table + i++ * sizeof entry, &entry, sizeof entry);
+      writer_.copy(memory_of(rank()) + at, m.data, m.bytes);
+      at += devplace::detail::padded_to(m.bytes, 64);
+    }
+    const sent_message end{processes(), 0, 0};
+    std::memcpy(table + i * sizeof end, &end, sizeof end);
+    arrive();
+    receives_ = receives;
+  }
+
   bool poll() override { return receive(false); }
   void wait() override { receive(true); }
   collected summands() noexcept override { return {summands_, result_}; }
@@ -120,9 +144,9 @@ class shared_memory_transport final : public transport {
     const std::vector<int> members = detail::members_of_part(std::move(requests), color);
     const auto self = std::find(members.begin(), members.end(), own.rank);
     const int new_rank = static_cast<int>(self - members.begin()), new_size = static_cast<int>(members.size());
-    const auto among_members = [&](const void* message, std::size_t bytes, void* all) {
+    const auto among_members = [&](const void* values, std::size_t bytes, void* all) {
       std::vector<std::byte> messages(processes() * bytes);
-      exchange(message, bytes, messages.data());
+      exchange(values, bytes, messages.data());
       for (std::size_t i = 0; i != members.size(); ++i)
         copy(static_cast<std::byte*>(all) + i * bytes, messages.data() + static_cast<std::size_t>(members[i]) * bytes,
              bytes);
@@ -135,6 +159,11 @@ class shared_memory_transport final : public transport {
   group_monitor* monitor() noexcept override { return monitor_.get(); }
 
  private:
+  /// An entry of the table in front of a process's messages; the last one has the receiver processes().
+  struct sent_message {
+    std::size_t receiver, bytes, at;
+  };
+
   /// As std::memcpy, but allows null pointers for 0 bytes.
   static void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(to, from, bytes);
@@ -157,7 +186,7 @@ class shared_memory_transport final : public transport {
           "shared_memory_transport: another call was made before the started call has ended. End the started call "
           "first, by wait() or a poll() that returns true.");
     call_ = {kind, static_cast<std::uint32_t>(buffers), 0, 0};
-    if (kind != detail::shared_call::barrier) {
+    if (kind != detail::shared_call::barrier && kind != detail::shared_call::messages) {
       const bool usable = begins.size() == processes() + 1 && begins[0] == 0 &&
                           std::is_sorted(begins.begin(), begins.end()) &&
                           (begins.back() == 0 || buffers <= portion_ / begins.back());
@@ -249,9 +278,33 @@ class shared_memory_transport final : public transport {
     if (call_.kind == detail::shared_call::collect || call_.kind == detail::shared_call::everywhere)
       for (std::size_t b = 0; b != call_.buffers; ++b)
         summands_[q * call_.buffers + b] = memory_of(q) + offset_ + b * bytes_;
+    else if (call_.kind == detail::shared_call::messages)
+      receive_messages(q);
     else if (call_.kind != detail::shared_call::barrier)
       for (std::byte* const buffer : buffers_)
         copy(buffer + begins_[q], memory_of(q) + offset_, begins_[q + 1] - begins_[q]);
+  }
+
+  /// Copies the messages from process q to this one.
+  void receive_messages(std::size_t q) {
+    const std::byte* table = memory_of(q) + offset_;
+    sent_message next{};
+    const auto advance = [&] {
+      do {
+        std::memcpy(&next, table, sizeof next);
+        table += sizeof next;
+      } while (next.receiver != rank() && next.receiver != processes());
+    };
+    for (const message& m : receives_) {
+      if (static_cast<std::size_t>(m.process) != q) continue;
+      advance();
+      if (next.receiver != rank() || next.bytes != m.bytes)
+        throw communication_error({"rank ", q, " sent ", next.receiver == rank() ? next.bytes : 0, " bytes to rank ",
+                                   rank(), " where ", m.bytes,
+                                   " were expected. All processes of a group make the same calls in "
+                                   "the same order, with as many elements."});
+      copy(m.data, memory_of(q) + next.at, m.bytes);
+    }
   }
 
   /// Gathers a message of every process.
@@ -280,6 +333,7 @@ class shared_memory_transport final : public transport {
   std::span<std::byte* const> buffers_;
   std::span<const std::size_t> begins_;
   std::vector<std::size_t> whole_window_;
+  std::span<const message> receives_;
 };
 
 }  // namespace devplace::parallel

@@ -29,9 +29,9 @@ struct process_ranks {
 /// boundaries. A call returns when its work is done in this process; other processes may still be in the call. A call
 /// that waits calls the monitor's check(). A call that throws leaves the transport unusable.
 ///
-/// collect(), collect_everywhere() and distribute() can also be started: start_collect() and the like return without
-/// waiting for other processes, and the call ends in wait(), or in the poll() that returns true. Until then no other
-/// call may be made, and the arguments and the memory they refer to must not change.
+/// collect(), collect_everywhere() and distribute() can also be started, and messages only: start_collect() and the
+/// like return without waiting for other processes, and the call ends in wait(), or in the poll() that returns true.
+/// Until then no other call may be made, and the arguments and the memory they refer to must not change.
 ///
 /// `begins` divides a buffer among the processes: bytes [begins[r], begins[r + 1]) are process r's part; `begins` has
 /// size() + 1 ascending numbers. The last number, multiplied by the number of buffers, is at most portion().
@@ -94,6 +94,20 @@ class transport {
   virtual void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
                                 std::span<const std::size_t> begins) = 0;
   ///@}
+  /// A message between two processes.
+  struct message {
+    int process;        ///< the other process, not this one
+    std::byte* data;    ///< the bytes that are sent, or the memory for the received ones
+    std::size_t bytes;  ///< the receiver gives the sender's number
+  };
+  /// Starts to send messages to some processes and to receive some, such as the ghost rows of neighbours. Of the
+  /// messages from one process to another, the i-th that is listed there arrives in the i-th that is listed here. All
+  /// processes make the call, also those without messages. A process sends at most portion() bytes.
+  virtual void start_messages(std::span<const message> /*sends*/, std::span<const message> /*receives*/) {
+    throw communication_error(
+        "exchange: this group's transport has no messages between single processes; connect the group by shared memory "
+        "or MPI.");
+  }
   /// Advances the started call without waiting; returns whether it has ended.
   virtual bool poll() = 0;
   /// Returns when the started call has ended.

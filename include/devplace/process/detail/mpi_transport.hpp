@@ -89,6 +89,13 @@ class mpi_transport final : public transport {
     begins_ = begins;
   }
 
+  void start_messages(std::span<const message> sends, std::span<const message> receives) override {
+    start_call(call_kind::messages, {}, [&] {
+      for (const message& m : receives) messages_.receive(communicator_.get(), tag_, m.process, m.data, m.bytes);
+      for (const message& m : sends) messages_.send(communicator_.get(), tag_, m.process, m.data, m.bytes);
+    });
+  }
+
   bool poll() override {
     bool arrived = false;
     fail_on_exception([&] { arrived = messages_.progress(monitor()); });
@@ -199,7 +206,7 @@ class mpi_transport final : public transport {
     result_ = buffers[0] + begin(rank());
   }
 
-  enum class call_kind : std::size_t { collect = 1, distribute = 2, everywhere = 3, collective = 4 };
+  enum class call_kind : std::size_t { collect = 1, distribute = 2, everywhere = 3, messages = 4, collective = 5 };
 
   /// Chooses a tag from 0 to 32767, the range that every MPI supports. With a monitor the tag depends on the call and
   /// its boundaries, so that messages of different calls do not match: the monitor then names the process that makes

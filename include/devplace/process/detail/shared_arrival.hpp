@@ -20,7 +20,7 @@ namespace devplace::parallel::detail {
 
 /// Describes a call, so that processes can check that they make equal calls.
 struct shared_call {
-  enum call_kind : std::uint32_t { collect, distribute, barrier, split, everywhere };
+  enum call_kind : std::uint32_t { collect, distribute, barrier, split, everywhere, messages };
 
   std::uint32_t kind = collect;
   std::uint32_t buffers = 0;
@@ -32,6 +32,7 @@ struct shared_call {
   /// The text after a rank in messages: `reduces 1 buffer of 24 bytes`.
   std::string text() const {
     if (kind == barrier) return "waits at a barrier";
+    if (kind == messages) return "exchanges messages";
     return devplace::detail::joined({kind == collect || kind == everywhere ? "reduces "
                                      : kind == distribute                  ? "broadcasts or gathers "
                                                                            : "splits the group by ",

@@ -1,0 +1,241 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/base/error.hpp>
+#include <devplace/config.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/parallel/detail/cell_loop.hpp>
+#include <devplace/parallel/exchange.hpp>
+#include <devplace/parallel/field.hpp>
+#include <devplace/place/algebra.hpp>
+
+// The fields of a loop, and the loop over the parts of this process.
+namespace devplace::parallel::detail {
+
+/// The field's type of an operand: of a field, or of an exchanged one.
+template <class X> struct field_of_operand : std::type_identity<void> {};
+template <class T, class E, class W, class H>
+struct field_of_operand<field<T, E, W, H>> : std::type_identity<field<T, E, W, H>> {};
+template <class Field> struct field_of_operand<exchanged<Field>> : std::type_identity<Field> {};
+template <class Field> struct field_of_operand<exchanging<Field>> : std::type_identity<Field> {};
+template <class X> using field_of_operand_t = typename field_of_operand<std::remove_cvref_t<X>>::type;
+
+/// Whether a loop takes an argument, a reference or value of type X.
+template <class X> inline constexpr bool is_loop_operand = !std::is_void_v<field_of_operand_t<X>>;
+/// Whether a loop writes a field that it is given as X.
+template <class X>
+inline constexpr bool is_written = is_field<std::remove_cvref_t<X>> && !std::is_const_v<std::remove_reference_t<X>>;
+
+template <class X> const field_of_operand_t<X>& field_behind(const X& x) {
+  if constexpr (is_field<X>)
+    return x;
+  else
+    return x.current();
+}
+
+/// How a loop accesses an operand.
+template <class X, class Field = field_of_operand_t<X>> struct access {
+  using T = typename Field::value_type;
+  static constexpr std::size_t rank = Field::rank;
+  using type = std::conditional_t<!is_field<std::remove_cvref_t<X>>,
+                                  exchanged_cells<T, typename Field::halo_type, rank, (DEVPLACE_CHECK_BOUNDS != 0)>,
+                                  std::conditional_t<is_written<X>, written_cells<T, rank>, read_cells<T, rank>>>;
+
+  static type of(const Field& x, std::size_t k) {
+    const auto part = field_access::layout(x).part(k);
+    type cells{field_access::memory(x, k) + part.origin(), {}};
+    std::copy_n(part.strides().begin(), rank, cells.strides);
+    return cells;
+  }
+};
+template <class X> using access_t = typename access<X>::type;
+
+/// Whether these are operands on the same places, and F can be called with their cells.
+template <class F, class First, class... Rest> constexpr bool check_loop() {
+  using field = field_of_operand_t<First>;
+  constexpr bool same_rank = ((field_of_operand_t<Rest>::rank == field::rank) && ...);
+  constexpr bool same_mesh =
+      (std::is_same_v<typename field_of_operand_t<Rest>::placement_type, typename field::placement_type> && ...);
+  constexpr bool copied = std::is_trivially_copyable_v<F>;
+  static_assert(
+      same_mesh,
+      "devplace: stencil, parallel_for, parallel_reduce: the fields lie on different places, or are split along "
+      "different axes; make them on one placement.");
+  static_assert(same_rank,
+                "devplace: stencil, parallel_for, parallel_reduce: the fields have different numbers of axes.");
+  static_assert(
+      copied,
+      "devplace: stencil, parallel_for, parallel_reduce: devices get a bytewise copy of the functor, so it must "
+      "be trivially copyable: give it numbers and pointers, not tensors, vectors or strings.");
+  if constexpr (same_rank && same_mesh && copied) {
+    using call = takes_indices<F, std::make_index_sequence<field::rank>, access_t<First>, access_t<Rest>...>;
+    constexpr bool callable = call::cells || call::indices;
+    static_assert(
+        callable,
+        "devplace: stencil, parallel_for, parallel_reduce: the functor must be callable with the cell of each "
+        "field, or with the cells and a std::size_t for each axis, and its operator() must be const.");
+    return callable;
+  } else {
+    return false;
+  }
+}
+
+/// What F returns for the cells of operands, as check_loop() calls it.
+template <class F, class Axes, class... Cells> struct loop_value;
+template <class F, std::size_t... Axis, class... Cells> struct loop_value<F, std::index_sequence<Axis...>, Cells...> {
+  using call = std::conditional_t<takes_indices<F, std::index_sequence<Axis...>, Cells...>::indices,
+                                  std::invoke_result<const F&, cell_of<Cells>..., decltype(Axis)...>,
+                                  std::invoke_result<const F&, cell_of<Cells>...>>;
+  using type = std::remove_cvref_t<typename call::type>;
+};
+template <class... X> struct axes_of_operands;
+template <class First, class... Rest> struct axes_of_operands<First, Rest...> {
+  using axes = std::make_index_sequence<field_of_operand_t<First>::rank>;
+};
+template <class F, class... X>
+using value_of_loop = typename loop_value<F, typename axes_of_operands<X...>::axes, access_t<X>...>::type;
+
+/// Number of cells of the operands' fields.
+template <class First, class... Rest> std::size_t cells_of(const First& first, const Rest&...) {
+  return exchange_access::behind(first).size();
+}
+
+/// As check_loop, for stencil().
+template <class F, class Out, class... In> constexpr bool check_stencil() {
+  constexpr bool out = is_written<Out>, in = (is_loop_operand<In> && ...),
+                 any = !in || (!is_field<std::remove_cvref_t<In>> || ...);
+  static_assert(out,
+                "devplace: stencil: the first argument is the field that is written, in a variable that is not const.");
+  static_assert(in,
+                "devplace: stencil: the arguments are the field that is written, the functor, and the fields that are "
+                "read: stencil(out, f, exchange(u, edge)).");
+  static_assert(
+      any,
+      "devplace: stencil: the ghost rows of the inputs are not filled; exchange the field whose neighbours are "
+      "read: stencil(out, f, exchange(u, edge::periodic)).");
+  if constexpr (out && in && any)
+    return check_loop<assigned_result<F>, Out, const std::remove_reference_t<In>&...>();
+  else
+    return false;
+}
+
+[[noreturn]] inline void throw_other_cells() {
+  throw shape_error(
+      "stencil, parallel_for, parallel_reduce: the fields have different extents, or belong to groups of different "
+      "processes; give fields with the same cells.");
+}
+
+inline namespace DEVPLACE_CONFIGURATION {
+
+/// Waits for the ghost rows of an operand that is exchanged asynchronously.
+template <class X> void finish_exchange(X& x) {
+  if constexpr (is_exchanging<std::remove_cv_t<X>>) static_cast<void>(x.get());
+}
+
+/// The checked operands of a loop. `X` are references, const ones to fields that are only read.
+template <class First, class... Rest> class loop_operands {
+  using field = field_of_operand_t<First>;
+  static constexpr std::size_t rank = field::rank;
+  struct box {
+    per_axis<rank> first, size;
+    std::size_t cells() const {
+      std::size_t count = 1;
+      for (const std::size_t n : size) count *= n;
+      return count;
+    }
+  };
+
+ public:
+  /// Throws if an exchanged field is stale or also written, and if the fields have different cells.
+  explicit loop_operands(const auto& first, const auto&... rest) : layout_(field_access::layout(field_behind(first))) {
+    if (!((field_access::layout(field_behind(rest)) == layout_) && ...)) throw_other_cells();
+  }
+
+  /// Makes the ghost rows of the fields that the loop writes stale.
+  template <class... X> static void note_writes(X&... x) {
+    (check_unread(x, x...), ...);
+    (note_write(x), ...);
+  }
+
+  /// Calls the functor for all cells; for those whose neighbours are no ghosts of an exchange on its way; and for the
+  /// others.
+  ///@{
+  template <class F, class... X> void for_cells(const F& f, X&... x) const {
+    for (std::size_t k = 0; k != field::places; ++k) run(k, {{}, layout_.part(k).size}, f, x...);
+  }
+  template <class F, class... X> void for_interior(const F& f, X&... x) const {
+    for (std::size_t k = 0; k != field::places; ++k) {
+      box inner{{}, layout_.part(k).size};
+      for (std::size_t axis = 0; axis != rank; ++axis) cut(inner, axis);
+      run(k, inner, f, x...);
+    }
+  }
+  template <class F, class... X> void for_border(const F& f, X&... x) const {
+    for (std::size_t k = 0; k != field::places; ++k) {
+      box left{{}, layout_.part(k).size};
+      for (std::size_t axis = 0; axis != rank; ++axis) {
+        box low = left, high = left;
+        cut(left, axis);
+        low.size[axis] = left.first[axis];
+        high.first[axis] = left.first[axis] + left.size[axis];
+        high.size[axis] = layout_.part(k).size[axis] - high.first[axis];
+        run(k, low, f, x...);
+        run(k, high, f, x...);
+      }
+    }
+  }
+  ///@}
+
+ private:
+  static constexpr std::size_t grain = 4096;
+  static constexpr std::size_t width(std::size_t axis) {
+    return std::max({width_of<First>(axis), width_of<Rest>(axis)...});
+  }
+  template <class X> static constexpr std::size_t width_of(std::size_t axis) {
+    return is_exchanging<std::remove_cvref_t<X>> ? field_of_operand_t<X>::halo_type::width(axis) : 0;
+  }
+  /// Leaves out the cells at both ends of an axis that read ghosts.
+  static void cut(box& of, std::size_t axis) {
+    const std::size_t low = std::min(width(axis), of.size[axis]), high = std::min(width(axis), of.size[axis] - low);
+    of.first[axis] += low;
+    of.size[axis] -= low + high;
+  }
+
+  /// Throws if a field is written while its neighbours are read.
+  template <class X> static void check_unread(X& written, const auto&... others) {
+    if constexpr (is_written<X&>)
+      if (((!is_field<std::remove_cvref_t<decltype(others)>> && same_object(written, field_behind(others))) || ...))
+        throw argument_error(
+            "stencil, parallel_for: a field is written while its neighbours are read, so results would depend on the "
+            "order of the cells; write another field, and exchange the two with std::swap.");
+  }
+  static bool same_object(const auto& a, const auto& b) {
+    return static_cast<const void*>(&a) == static_cast<const void*>(&b);
+  }
+  template <class X> static void note_write(X& x) {
+    if constexpr (is_written<X&>) field_access::note_write(x);
+  }
+
+  template <class F, class... X> void run(std::size_t k, const box& of, const F& f, X&... x) const {
+    using backend_type = typename field::backend_type;
+    using loop = cell_loop<F, rank, access_t<X&>...>;
+    loop body{f, {{access<X&>::of(exchange_access::behind(x), k)}...}, {}, {}, {}};
+    std::copy_n(of.size.begin(), rank, body.sizes);
+    std::copy_n(of.first.begin(), rank, body.first);
+    std::copy_n(layout_.part(k).begin.begin(), rank, body.begin);
+    devplace::detail::for_each_index<backend_type>(
+        devplace::detail::mesh_of<typename field::placement_type>::ordinals[k], of.cells(), grain, body);
+  }
+
+  const field_layout<rank>& layout_;
+};
+
+}  // namespace DEVPLACE_CONFIGURATION
+
+}  // namespace devplace::parallel::detail

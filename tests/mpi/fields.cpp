@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Run by mpirun with 1 to 3 processes: steps of a stencil on fields over the processes, whose cells are those of a
+// field on one place.
+
+#include <cstddef>
+#include <utility>
+
+#include <devplace/fields.hpp>
+#include <devplace/process/mpi.hpp>
+#include <devplace/tensor/copy.hpp>
+
+#include "mpi/check.hpp"
+
+namespace dp = devplace;
+namespace edge = devplace::edge;
+using dp::axis;
+
+namespace {
+
+struct set {
+  void operator()(double& x, std::size_t i, std::size_t j) const { x = static_cast<double>((i * 31 + j * 17) % 23); }
+};
+struct mix {
+  double operator()(const auto& u) const {
+    return 0.3 * u(-1, 0) + 0.2 * u(1, 1) - 0.1 * u(0, -1) + 0.45 * u(0, 0) + 0.05 * u(-1, -1);
+  }
+};
+
+template <class Where> auto stepped(std::size_t rows, std::size_t columns) {
+  dp::field<double, dp::dextents<2>, Where, dp::halo<1, 1>> u(dp::extents{rows, columns}), v(u.extents());
+  dp::parallel_for(set{}, u);
+  for (int step = 0; step != 6; ++step) {
+    const edge::rule rows_end = step < 3 ? edge::periodic : edge::fixed(2, -1);
+    if (step % 2 == 0)
+      dp::stencil(v, mix{}, dp::exchange(u, rows_end, edge::mirrored));
+    else
+      dp::stencil(v, mix{}, dp::exchange_async(u, rows_end, edge::periodic));
+    std::swap(u, v);
+  }
+  return u;
+}
+
+template <class Where> void compare(std::size_t rows, std::size_t columns) {
+  const auto expected = stepped<dp::cpu>(rows, columns);
+  const auto found = stepped<Where>(rows, columns);
+  for (std::size_t k = 0; k != found.places; ++k) {
+    const auto part = dp::to<dp::cpu>(found.local(k));
+    const auto [row, column] = found.begin(k);
+    for (std::size_t i = 0; i != part.extent(0); ++i)
+      for (std::size_t j = 0; j != part.extent(1); ++j)
+        EXPECT(part(i, j) == expected.local(dp::cpu{})(row + i, column + j));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  dp::test::run_rank([&] {
+    const dp::mpi_session session{argc, argv, {.op_timeout = 20, .heartbeat = 0.1}};
+    const dp::process_scope scope{session.processes()};
+    for (const std::size_t columns : {5U, 64U}) {
+      compare<dp::across<dp::sharded_on<axis<0>, dp::cpu>>>(13, columns);
+      compare<dp::across<dp::sharded_on<axis<1>, dp::cpu>>>(13, columns);
+      compare<dp::across<dp::sharded<axis<0>, 0, 1>>>(13, columns);
+    }
+    compare<dp::across<dp::sharded_on<axis<0>, dp::cpu>>>(6, 1'500'000);  // layers of 12 MB, in two pieces
+  });
+}
