@@ -373,14 +373,16 @@ TEST_CASE("a graph of several places is ordered with the places' other work", "[
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   dp::trainer single{other, nn::cross_entropy{}, dp::optim::adam{}};
   single.launch_as_graphs(false);
-  auto x = samples<each_layer>(8), of_single = samples<each_layer>(8);
   const auto y = labels<each_layer>(8);
-  for (int i = 0; i != 10; ++i) {  // the host does not wait meanwhile
-    x *= 0.75f;
-    step(x, y);
-    of_single *= 0.75f;
-    single(of_single, y);
-  }
+  const auto train = [&](auto& trainer) {  // the host and other work do not wait meanwhile
+    auto x = samples<each_layer>(8);
+    for (int i = 0; i != 10; ++i) {
+      x *= 0.75f;
+      trainer(x, y);
+    }
+  };
+  train(step);
+  train(single);
   CHECK(step.last_launches().graphs == 1);
   CHECK(step.last_launches().single == 0);
   CHECK(parameters_of(model) == parameters_of(other));
