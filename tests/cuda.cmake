@@ -123,6 +123,8 @@ ${united_calls}  return 1;
     set(prepare "")
     if(name STREQUAL "quickstart")
       set(prepare "sh '${PROJECT_SOURCE_DIR}/examples/few_digits.sh' ${example_data} ${few_digits} &&")
+    elseif(name STREQUAL "heat") # three devices
+      set(prepare "export DEVPLACE_DEVICE_MAP=0:0,1:0,2:0 &&")
     elseif(name MATCHES "^(mnist|cnn)$")
       set(prepare "sh '${PROJECT_SOURCE_DIR}/examples/tiny_mnist.sh' ${tiny_mnist}_${name} &&")
       string(REPLACE "${tiny_mnist}" "${tiny_mnist}_${name}" call "${call}")

@@ -132,7 +132,8 @@ auto parallel_reduce(const F& f, const Field&... fields) {
 
 /// The sum of `f(x, y, ...)` over the cells, as parallel_reduce() computes it, but with the same bits for every number
 /// and arrangement of places and processes. The values are rounded to multiples of 2^-88 of the largest magnitude, and
-/// these are added as integers, which takes a second pass over the fields. Infinities and NaN give NaN or infinity.
+/// these are added as integers, which takes two passes, about four times as long. Infinities and NaN give NaN or
+/// infinity.
 template <class F, class... Field>
   requires(sizeof...(Field) != 0 && (parallel::detail::is_loop_operand<Field> && ...))
 double exact_sum(const F& f, const Field&... fields) {

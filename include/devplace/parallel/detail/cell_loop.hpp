@@ -15,17 +15,14 @@
 namespace devplace::parallel::detail {
 
 /// How a loop accesses a field: `first` is its first cell that is no ghost. `at(k)` is what a functor is given for the
-/// cell at offset k.
+/// cell at offset k: a reference, or the value if T is const.
 ///@{
-template <class T, std::size_t Rank> struct written_cells {
+template <class T, std::size_t Rank> struct plain_cells {
   T* first;
   std::ptrdiff_t strides[Rank];
-  DEVPLACE_HD T& at(std::ptrdiff_t k) const { return first[k]; }
-};
-template <class T, std::size_t Rank> struct read_cells {
-  const T* first;
-  std::ptrdiff_t strides[Rank];
-  DEVPLACE_HD T at(std::ptrdiff_t k) const { return first[k]; }
+  DEVPLACE_HD std::conditional_t<std::is_const_v<T>, std::remove_const_t<T>, T&> at(std::ptrdiff_t k) const {
+    return first[k];
+  }
 };
 template <class T, class Halo, std::size_t Rank, bool Checked> struct exchanged_cells {
   const T* first;
@@ -45,11 +42,14 @@ template <std::size_t I, class X> DEVPLACE_HD constexpr const X& packed_at(const
   return one.value;
 }
 
-template <class F, class Axes, class... Cells> struct takes_indices;
-template <class F, std::size_t... Axis, class... Cells>
-struct takes_indices<F, std::index_sequence<Axis...>, Cells...> {
-  static constexpr bool cells = std::is_invocable_v<const F&, cell_of<Cells>...>;
-  static constexpr bool indices = !cells && std::is_invocable_v<const F&, cell_of<Cells>..., decltype(Axis)...>;
+/// Whether a functor takes cells, or cells and indices, and what it returns.
+template <class F, class Axes, class... Cells> struct functor_call;
+template <class F, std::size_t... Axis, class... Cells> struct functor_call<F, std::index_sequence<Axis...>, Cells...> {
+  static constexpr bool takes_cells = std::is_invocable_v<const F&, cell_of<Cells>...>;
+  static constexpr bool takes_indices =
+      !takes_cells && std::is_invocable_v<const F&, cell_of<Cells>..., decltype(Axis)...>;
+  using result = std::conditional_t<takes_indices, std::invoke_result<const F&, cell_of<Cells>..., decltype(Axis)...>,
+                                    std::invoke_result<const F&, cell_of<Cells>...>>;
 };
 
 /// Calls `f(cell of each field...)`, or `f(cells..., i, j, ...)` with the indices in the whole field, for the cells of
@@ -57,7 +57,7 @@ struct takes_indices<F, std::index_sequence<Axis...>, Cells...> {
 template <class F, std::size_t Rank, class... Cells> struct cell_loop {
   using axes = std::make_index_sequence<Rank>;
   using fields = std::index_sequence_for<Cells...>;
-  static constexpr bool indexed = takes_indices<F, axes, Cells...>::indices;
+  static constexpr bool indexed = functor_call<F, axes, Cells...>::takes_indices;
 
   F f;
   packed_list<fields, Cells...> cells;

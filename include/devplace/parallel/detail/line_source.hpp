@@ -21,7 +21,7 @@ template <class F, std::size_t Rank, class... Cells> struct line_source {
   static constexpr bool has_only_runs = true;
   using axes = std::make_index_sequence<Rank>;
   using fields = std::index_sequence_for<Cells...>;
-  static constexpr bool indexed = takes_indices<F, axes, Cells...>::indices;
+  static constexpr bool indexed = functor_call<F, axes, Cells...>::takes_indices;
 
   F f;
   packed_list<fields, Cells...> cells;

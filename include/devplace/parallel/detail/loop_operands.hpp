@@ -45,7 +45,7 @@ template <class X, class Field = field_of_operand_t<X>> struct access {
   static constexpr std::size_t rank = Field::rank;
   using type = std::conditional_t<!is_field<std::remove_cvref_t<X>>,
                                   exchanged_cells<T, typename Field::halo_type, rank, (DEVPLACE_CHECK_BOUNDS != 0)>,
-                                  std::conditional_t<is_written<X>, written_cells<T, rank>, read_cells<T, rank>>>;
+                                  plain_cells<std::conditional_t<is_written<X>, T, const T>, rank>>;
 
   static type of(const Field& x, std::size_t k) {
     const auto part = field_access::layout(x).part(k);
@@ -55,6 +55,14 @@ template <class X, class Field = field_of_operand_t<X>> struct access {
   }
 };
 template <class X> using access_t = typename access<X>::type;
+
+template <class... X> struct axes_of_operands;
+template <class First, class... Rest> struct axes_of_operands<First, Rest...> {
+  using type = std::make_index_sequence<field_of_operand_t<First>::rank>;
+};
+/// How a loop calls a functor.
+template <class F, class... X>
+using call_with_operands = functor_call<F, typename axes_of_operands<X...>::type, access_t<X>...>;
 
 /// Whether these are operands on the same places, and F can be called with their cells.
 template <class F, class First, class... Rest> constexpr bool check_loop() {
@@ -74,8 +82,8 @@ template <class F, class First, class... Rest> constexpr bool check_loop() {
       "devplace: stencil, parallel_for, parallel_reduce: devices get a bytewise copy of the functor, so it must "
       "be trivially copyable: give it numbers and pointers, not tensors, vectors or strings.");
   if constexpr (same_rank && same_mesh && copied) {
-    using call = takes_indices<F, std::make_index_sequence<field::rank>, access_t<First>, access_t<Rest>...>;
-    constexpr bool callable = call::cells || call::indices;
+    using call = call_with_operands<F, First, Rest...>;
+    constexpr bool callable = call::takes_cells || call::takes_indices;
     static_assert(
         callable,
         "devplace: stencil, parallel_for, parallel_reduce: the functor must be callable with the cell of each "
@@ -86,20 +94,9 @@ template <class F, class First, class... Rest> constexpr bool check_loop() {
   }
 }
 
-/// What F returns for the cells of operands, as check_loop() calls it.
-template <class F, class Axes, class... Cells> struct loop_value;
-template <class F, std::size_t... Axis, class... Cells> struct loop_value<F, std::index_sequence<Axis...>, Cells...> {
-  using call = std::conditional_t<takes_indices<F, std::index_sequence<Axis...>, Cells...>::indices,
-                                  std::invoke_result<const F&, cell_of<Cells>..., decltype(Axis)...>,
-                                  std::invoke_result<const F&, cell_of<Cells>...>>;
-  using type = std::remove_cvref_t<typename call::type>;
-};
-template <class... X> struct axes_of_operands;
-template <class First, class... Rest> struct axes_of_operands<First, Rest...> {
-  using axes = std::make_index_sequence<field_of_operand_t<First>::rank>;
-};
+/// What F returns for the cells of operands.
 template <class F, class... X>
-using value_of_loop = typename loop_value<F, typename axes_of_operands<X...>::axes, access_t<X>...>::type;
+using value_of_loop = std::remove_cvref_t<typename call_with_operands<F, X...>::result::type>;
 
 /// Number of cells of the operands' fields.
 template <class First, class... Rest> std::size_t cells_of(const First& first, const Rest&...) {
