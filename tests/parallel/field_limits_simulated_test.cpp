@@ -258,6 +258,13 @@ TEST_CASE("a field that was moved keeps its exchanges, and the other one can onl
   dp::parallel_for(numbered{}, v);  // another field
   dp::stencil(w, above{}, dp::exchange(u, edge::periodic));
   CHECK(is_above(w, u));
+  {
+    auto pending = dp::exchange_async(u, edge::periodic);
+    v = std::move(u);  // must not, and is found
+    CHECK_THROWS_WITH(dp::stencil(w, above{}, pending), moved_from);
+  }
+  dp::stencil(w, above{}, dp::exchange(v, edge::periodic));
+  CHECK(is_above(w, v));
   // NOLINTEND(bugprone-use-after-move)
   v = plate(dp::extents{9, 2});
   dp::parallel_for(numbered{}, v);
