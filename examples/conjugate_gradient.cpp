@@ -112,7 +112,7 @@ template <dp::placement Where> result run(std::size_t cells, const std::string& 
       std::printf("%4zu x %4zu points: %4d steps, error %.17g\n", n, n, last.steps, last.error);
     // Of second order: half the distance has a quarter of the error.
     const double order = std::log2(before / last.error);
-    if (before != 0 && !(order > 1.9 && order < 2.1)) throw dp::error("the error does not fall as it should");
+    if (before != 0 && !(order > 1.8 && order < 2.2)) throw dp::error("the error does not fall as it should");
   }
   return last;
 }

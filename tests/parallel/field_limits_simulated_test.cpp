@@ -221,8 +221,9 @@ struct above {
 struct difference {
   DEVPLACE_HD double operator()(const auto& u, const auto& v) const { return u(-1, 0) - v(0, 1); }
 };
-struct far_left {
-  DEVPLACE_HD double operator()(const auto& u) const { return u(0, -2); }
+struct left {
+  int by;
+  DEVPLACE_HD double operator()(const auto& u) const { return u(0, -by); }
 };
 
 template <class Field> bool is_above(const Field& v, const Field& u) {
@@ -293,7 +294,7 @@ TEST_CASE("an exception while an exchange is on its way leaves the field usable"
       dp::parallel_for(numbered{}, x);
       bool thrown = DEVPLACE_CHECK_BOUNDS == 0;
       try {
-        if (!thrown) dp::stencil(y, far_left{}, dp::exchange_async(x, edge::periodic));
+        if (!thrown) dp::stencil(y, left{2}, dp::exchange_async(x, edge::periodic));
       } catch (const dp::argument_error&) {
         thrown = true;
       }
