@@ -113,7 +113,8 @@ ${united_calls}  return 1;
   set(example_data "'${PROJECT_SOURCE_DIR}/examples/data'")
   set(tiny_mnist "'${CMAKE_CURRENT_BINARY_DIR}/as_cuda/mnist'")
   set(few_digits "'${CMAKE_CURRENT_BINARY_DIR}/as_cuda/digits'")
-  foreach(call IN ITEMS beside_a_solver custom_layer "data_parallel as_cuda.svg" distributed "heat as_cuda_heat.svg 32" hpc_arrays time_series
+  foreach(call IN ITEMS beside_a_solver "conjugate_gradient as_cuda.npy 16" custom_layer "data_parallel as_cuda.svg"
+                        distributed "heat as_cuda_heat.svg 32" hpc_arrays time_series
                         "readme ${example_data}" "quickstart ${few_digits}"
                         "from_pytorch ${example_data}/from_pytorch as_cuda.safetensors"
                         "transformer 1 100 8" "mnist --data ${tiny_mnist} --device replicated<0,1> --epochs 1"

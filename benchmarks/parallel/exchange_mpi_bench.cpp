@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include <devplace/core.hpp>
 #include <devplace/fields.hpp>
 #include <devplace/process/launch.hpp>
 #include <devplace/process/mpi.hpp>
@@ -34,8 +35,8 @@ template <class Call> double time_of(std::size_t calls, const Call& call) {
   return (now() - begin) / static_cast<double>(calls);
 }
 
-/// The same messages by hand, with ghost rows before and after the own ones.
-void exchange_by_hand(std::vector<double>& rows, std::size_t columns, int rank, int size) {
+/// The same messages by hand, with ghost rows before and after the own ones, in memory of the same kind.
+void exchange_by_hand(dp::tensor<double, dp::dextents<1>, dp::cpu>& rows, std::size_t columns, int rank, int size) {
   const int above = (rank + size - 1) % size, below = (rank + 1) % size, count = static_cast<int>(columns);
   double* const at = rows.data();
   double* const last = at + rows.size() - columns;
@@ -62,7 +63,8 @@ int main(int argc, char** argv) {
       return plate(sizes);
     };
     plate x = make(by_mpi), y = make(by_memory);
-    std::vector<double> by_hand((rows + 2) * columns), seconds[3];
+    dp::tensor<double, dp::dextents<1>, dp::cpu> by_hand(dp::extents{(rows + 2) * columns});
+    std::vector<double> seconds[3];
     for (int round = 0; round != rounds; ++round) {
       seconds[0].push_back(time_of(calls, [&] { static_cast<void>(dp::exchange(x, dp::edge::periodic)); }));
       seconds[1].push_back(time_of(calls, [&] { static_cast<void>(dp::exchange(y, dp::edge::periodic)); }));

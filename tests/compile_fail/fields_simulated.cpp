@@ -112,6 +112,11 @@ void work(plate<rows>& u, plate<rows>& v, const plate<rows>& fixed) {
 #if defined(GATHER_TO_COPIES)  // expect: devplace: gather: the result lies on one place, as in gather<on<cpu>>\(x\)\.
   in_a_template([](auto& from) { static_cast<void>(dp::gather<dp::replicated<0, 1>>(from)); }, u);
 #endif
+#if defined(TWO_ON_THEIR_WAY)  // expect: devplace: stencil: between processes one exchange is on its way at a time
+  using over_processes = plate<dp::across<dp::sharded_on<axis<0>, dp::cpu>>>;
+  over_processes to(dp::extents{4, 4}), one(dp::extents{4, 4}), other(dp::extents{4, 4});
+  dp::stencil(to, of_three{}, dp::exchange_async(one, edge::periodic), dp::exchange_async(other, edge::periodic));
+#endif
 #if defined(VIEW_OF_TEMPORARY)  // expect: devplace: local: the temporary field would be destroyed before the view
   static_cast<void>(plate<rows>(u.extents()).local(std::size_t{0}));
 #endif

@@ -57,7 +57,6 @@ template <class Field> class DEVPLACE_NODISCARD exchanging {
     try {
       static_cast<void>(get());
     } catch (...) {  // the group or device reports the failure at its next use
-      parallel::detail::field_access::ghosts(*field_).abandon();
     }
   }
 

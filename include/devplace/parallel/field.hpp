@@ -196,7 +196,7 @@ template <element T, extents_like Extents, placement Where, class Halo = halo<>>
     return found < places ? found : 0;
   }
   T* memory(std::size_t k) const {
-    if (blocks_[k].data() == nullptr && size() != 0) devplace::detail::throw_moved_from();
+    if (blocks_[k].data() == nullptr && bytes(k) != 0) devplace::detail::throw_moved_from();
     return static_cast<T*>(blocks_[k].data());
   }
   std::size_t bytes(std::size_t k) const { return layout_.part(k).padded_size() * sizeof(T); }

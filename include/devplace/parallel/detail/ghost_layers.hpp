@@ -90,6 +90,10 @@ template <class T, class Backend, std::size_t Rank> class ghost_layers final : p
   }
 
   ~ghost_layers() override {
+    try {
+      devices_.streams().join();  // of an exchange that an exception has interrupted
+    } catch (...) {               // the next use of the failed device reports the failure
+    }
     for (auto& messages : messages_) messages.wait_for_copies();
   }
 
@@ -113,15 +117,6 @@ template <class T, class Backend, std::size_t Rank> class ghost_layers final : p
       if (!std::exchange(begun, false)) begin_divided(axis_);
       end_divided(axis_);
     }
-  }
-  /// Gives up an exchange after an exception.
-  void abandon() noexcept {
-    if (!std::exchange(open_, false)) return;
-    try {
-      devices_.streams().join();
-    } catch (...) {  // the next use of the failed device reports the failure
-    }
-    if (axis_ != Rank) messages_[axis_].abandon();
   }
 
  private:

@@ -90,9 +90,6 @@ template <class Backend> class layer_messages {
         devplace::detail::record_event<Backend>(l->copied);
       }
   }
-  void abandon() noexcept {
-    if (between_ != nullptr) between_->give_up();
-  }
   /// Waits for copies from and to the pinned memory, before it is freed.
   void wait_for_copies() noexcept {
     try {

@@ -103,10 +103,16 @@ template <class First, class... Rest> std::size_t cells_of(const First& first, c
   return exchange_access::behind(first).size();
 }
 
+template <class X, class Field = field_of_operand_t<X>>
+inline constexpr bool is_exchanging_between_processes =
+    is_exchanging<std::remove_cvref_t<X>> && spans_processes<typename Field::placement_type>;
+template <class X> inline constexpr bool is_exchanging_between_processes<X, void> = false;
+
 /// As check_loop, for stencil().
 template <class F, class Out, class... In> constexpr bool check_stencil() {
   constexpr bool out = is_written<Out>, in = (is_loop_operand<In> && ...),
-                 any = !in || (!is_field<std::remove_cvref_t<In>> || ...);
+                 any = !in || (!is_field<std::remove_cvref_t<In>> || ...),
+                 one = !in || (std::size_t{is_exchanging_between_processes<In>} + ... + 0) <= 1;
   static_assert(out,
                 "devplace: stencil: the first argument is the field that is written, in a variable that is not const.");
   static_assert(in,
@@ -116,7 +122,10 @@ template <class F, class Out, class... In> constexpr bool check_stencil() {
       any,
       "devplace: stencil: the ghost rows of the inputs are not filled; exchange the field whose neighbours are "
       "read: stencil(out, f, exchange(u, edge::periodic)).");
-  if constexpr (out && in && any)
+  static_assert(one,
+                "devplace: stencil: between processes one exchange is on its way at a time; exchange the other inputs "
+                "with exchange(u, edge) instead of exchange_async, before the last one.");
+  if constexpr (out && in && any && one)
     return check_loop<assigned_result<F>, Out, const std::remove_reference_t<In>&...>();
   else
     return false;
