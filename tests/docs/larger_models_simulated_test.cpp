@@ -162,8 +162,9 @@ TEST_CASE("docs/larger_models.md: several processes", "[docs]") {
     if (!(right > 0.5)) throw dp::error("the training failed");
   });
   using of_one = dp::model<net, dp::across<dp::on<dp::cuda<0>>, dp::mesh<dp::shares<dp::dyn>>>>;
-  using plan = dp::memory_plan<of_one, dp::batch<64>, dp::optim::adam, collective::gather_units<>, dp::processes<8>>;
-  static_assert(plan::parameters < of_one::parameter_count() * sizeof(float) / 7, "an eighth in each process");
+  using of_eight =
+      dp::memory_plan<of_one, dp::batch<64>, dp::optim::adam, collective::gather_units<>, dp::processes<8>>;
+  static_assert(of_eight::parameters < of_one::parameter_count() * sizeof(float) / 7, "an eighth in each process");
   {
     using where = dp::across<dp::on<dp::cuda<0>>, dp::mesh<dp::replicas<dp::dyn>, dp::shares<8>>>;
     using plan = dp::memory_plan<dp::model<net, where>, dp::batch<1024>, dp::optim::adam, collective::gather_units<>,

@@ -10,6 +10,7 @@
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/ops/linear_gradients.hpp>
+#include <devplace/runtime/round_elements.hpp>
 
 namespace devplace::nn {
 

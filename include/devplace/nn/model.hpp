@@ -102,10 +102,10 @@ class model<Net, Where, P> : public model_types<Net, Where, P>, public model_par
   /// of any layout. On several places it is either split or replicated; every place computes all of a replicated batch.
   /// The outputs have the batch's placement and split.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
-    return runtime::predicted<model, true>(samples, [&](auto& outputs, const auto& batch) {
+    return runtime::predicted<model, true>(samples, [&](auto& outputs, const auto& taken) {
       plan::template compile_layers<backend_type, typename plan::template first_element<P>, P, false>(
           typename plan::indices{});
-      runtime::predict_tiles<model>(*live(), outputs, batch);
+      runtime::predict_tiles<model>(*live(), outputs, taken);
     });
   }
   /// Calls predict: `model(x)`.

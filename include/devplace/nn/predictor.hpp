@@ -80,7 +80,7 @@ template <class Net, placement Where, precision P = float> class predictor {
   /// Returns the outputs for a batch, as `model::predict`; allocates them.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
     return runtime::predicted<predictor, true>(samples,
-                                               [&](auto& outputs, const auto& batch) { predict_into(outputs, batch); });
+                                               [&](auto& outputs, const auto& taken) { predict_into(outputs, taken); });
   }
   /// Calls predict: `predictor(x)`.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {

@@ -130,7 +130,7 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
   /// places. Each place computes its whole part at once, because every pass moves all parameters between the places.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
     return runtime::predicted<model, false>(samples,
-                                            [&](auto& outputs, const auto& batch) { predict_into(outputs, batch); });
+                                            [&](auto& outputs, const auto& taken) { predict_into(outputs, taken); });
   }
   /// Calls predict: `model(x)`.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {
