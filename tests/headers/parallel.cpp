@@ -141,7 +141,7 @@ inline auto parts(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x
 
 #include <devplace/parallel/row_slices.hpp>
 
-static_assert(dp::parallel::detail::row_slices({2000, 0, 0, false, {1000, 2, 0}}, true, 2048, 4).count > 1);
+static_assert(dp::parallel::detail::row_slices({2000, 0, 0, false, true, {1000, 2, 0}}, true, 2048, 4).count > 1);
 
 #include <devplace/parallel/sharded_arenas.hpp>
 

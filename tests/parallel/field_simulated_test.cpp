@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <devplace/all.hpp>  // before fields.hpp, whose names it must not hide
 #include <devplace/fields.hpp>
 
 #include "parallel/field_oracle.hpp"

@@ -89,7 +89,7 @@ template <class C> inline constexpr bool only_enqueues = requires { requires C::
 
 /// Whether an engine (parallel/policy.hpp) has communicators that connect several processes without a process_group:
 /// true if the engine has a member `static constexpr bool spans_processes = true`.
-template <class Engine> inline constexpr bool spans_processes = requires { requires Engine::spans_processes; };
+template <class Engine> inline constexpr bool engine_spans_processes = requires { requires Engine::spans_processes; };
 /// Whether an engine connects the processes of a process_scope: `connect_across<Backend>(ordinals, processes)`.
 template <class Engine, class Backend>
 inline constexpr bool connects_processes = requires { typename Engine::template communicator_across<Backend>; };

@@ -127,7 +127,7 @@ void gather_shares(Communicator& communicator, const runtime::model_state<S>& st
 /// Whether a policy's engine can connect the places of a placement, in one process or in several.
 template <class Policy, placement Where>
 inline constexpr bool can_connect =
-    !devplace::spans_processes<Where> || spans_processes<typename Policy::engine_type> ||
+    !devplace::spans_processes<Where> || engine_spans_processes<typename Policy::engine_type> ||
     connects_processes<typename Policy::engine_type, placement_backend_t<Where>>;
 
 /// Makes a policy's communicator for these devices. If `Across`, it connects the processes of this thread's
@@ -136,7 +136,7 @@ inline constexpr bool can_connect =
 template <class Backend, bool Across, class Policy>
 auto connect(const Policy& policy, std::span<const int> ordinals, const char* caller = "trainer") {
   auto communicator = [&] {
-    if constexpr (Across && !spans_processes<typename Policy::engine_type>)
+    if constexpr (Across && !engine_spans_processes<typename Policy::engine_type>)
       return policy.engine.template connect_across<Backend>(ordinals, current_processes(caller));
     else
       return policy.engine.template connect<Backend>(ordinals);

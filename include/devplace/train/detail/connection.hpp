@@ -85,7 +85,7 @@ template <class Net, class Where, class P, class Policy> class connection {
   /// Whether the processes compare their trainings: processes of a process_scope do, processes of an engine such as MPI
   /// do not.
   static constexpr bool compares =
-      connects && spans_processes<Where> && !parallel::spans_processes<typename Policy::engine_type>;
+      connects && spans_processes<Where> && !parallel::engine_spans_processes<typename Policy::engine_type>;
 
   /// Connects by a policy; does nothing for other types, which the trainer has rejected.
   template <class Given> DEVPLACE_CONFIGURED explicit connection([[maybe_unused]] const Given& policy) {

@@ -39,7 +39,7 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
                 "one process; use collective::direct or collective::ring, or give an engine with spans_processes = "
                 "true whose communicator knows this process's rank: collective::gather_units<my_engine>{...}.");
   static constexpr bool connects_groups =
-      !state_type::axes::in_groups || !parallel::spans_processes<typename Policy::engine_type>;
+      !state_type::axes::in_groups || !parallel::engine_spans_processes<typename Policy::engine_type>;
   static_assert(connects_groups,
                 "devplace: trainer: the mesh divides the processes into groups, and the policy's engine connects all "
                 "of them itself; give an engine that connects the processes of a process_scope, such as "
@@ -57,7 +57,7 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
   }
   /// Whether the processes compare their trainings; see connection.
   static constexpr bool compares =
-      connects && spans_processes<Where> && !parallel::spans_processes<typename Policy::engine_type>;
+      connects && spans_processes<Where> && !parallel::engine_spans_processes<typename Policy::engine_type>;
 
   /// Connects by a policy; does nothing for other types, which the trainer has rejected.
   template <class Given> DEVPLACE_CONFIGURED explicit connection([[maybe_unused]] const Given& policy) {
