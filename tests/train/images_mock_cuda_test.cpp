@@ -59,9 +59,13 @@ names launched_by_each(Step& step, const X& x, const Y& y, std::size_t ordering 
     lt::clear_calls();
     step(x, y);
     INFO("step " << i);
-    REQUIRE(calls_of("cudaEventRecord ") + calls_of("cudaStreamWaitEvent ") == ordering);
-    REQUIRE(calls_of("cudaMemcpyPeerAsync ") == copies);
-    REQUIRE(mock::calls().size() == mock::launching_calls() + ordering + copies);
+    const std::size_t ordered = calls_of("cudaEventRecord ") + calls_of("cudaStreamWaitEvent ");
+    REQUIRE((i != 0 || ordered == ordering));  // later steps are graphs, which are ordered with other work
+    REQUIRE((ordering != 0 || ordered == 0));
+    const std::size_t copied = calls_of("cudaMemcpyPeerAsync ");
+    REQUIRE(copied == (ordering != 0 && i > 1 ? 0 : copies));  // graphs copy by themselves
+    const bool makes_graph = ordering != 0 && i == 1;          // of several streams, which it creates
+    REQUIRE((makes_graph || mock::calls().size() == mock::launching_calls() + ordered + copied));
     REQUIRE(lt::calls() == names(lt::calls().size(), "cublasLtMatmul"));
     REQUIRE(mock::violations().empty());
     names now;

@@ -93,6 +93,7 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   ///@{
   static void forward_rows(const auto& c) {
     const auto some = products_of(c, c.rows());
+    if (some.rows == 0) return;  // the output has no address
     const std::size_t first = c.rows().first;
     const typename std::remove_cvref_t<decltype(c)>::value_type* bias = nullptr;
     if constexpr (has_bias) bias = c.template parameter_behind<1>() + first;
@@ -105,9 +106,10 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
     const std::size_t first = c.rows().first;
     const bool is_last = c.rows().last >= Out;
     const T* const dy = c.output_gradient.data();
+    const T* const own_dy = some.rows == 0 ? dy : dy + first;  // without samples dy may be null
     if constexpr (Call::needs_parameter_gradients) {
-      some.parameter_gradients(c.template parameter_gradient<0>().data() + first * In, nullptr, dy + first,
-                               c.input.data(), factor_of_old(c));
+      some.parameter_gradients(c.template parameter_gradient<0>().data() + first * In, nullptr, own_dy, c.input.data(),
+                               factor_of_old(c));
       if constexpr (has_bias)
         if (is_last)
           detail::sum_columns<typename Call::backend_type>(c.ordinal(), c.template parameter_gradient<1>().data(), dy,
@@ -117,9 +119,9 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
     const T* const weight = c.template parameter<0>().data() + first * In;
     const typename Call::gradient_type factor_of_sums = first == 0 ? 0 : 1;
     if constexpr (std::is_same_v<T, typename Call::accumulator_type>) {
-      some.input_gradient(c.input_gradient.data(), dy + first, weight, factor_of_sums);
+      some.input_gradient(c.input_gradient.data(), own_dy, weight, factor_of_sums);
     } else {
-      some.input_gradient(c.row_sums(), dy + first, weight, factor_of_sums);
+      some.input_gradient(c.row_sums(), own_dy, weight, factor_of_sums);
       if (is_last)
         runtime::round_elements<typename Call::backend_type>(c.ordinal(), c.input_gradient.data(), c.row_sums(),
                                                              c.input_gradient.size());
