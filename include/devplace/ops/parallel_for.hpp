@@ -8,6 +8,7 @@
 
 #include <devplace/base/refusal.hpp>
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/index_rows.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
@@ -61,32 +62,20 @@ struct indexed_functor<F, Rank, std::index_sequence<Axis...>> {
   DEVPLACE_HD_CALLS_ANY
   DEVPLACE_HD auto operator()([[maybe_unused]] std::size_t i) const {
     std::size_t index[Rank == 0 ? 1 : Rank];
-    split(i, index);
+    split_index(i, sizes, index);
     return f(index[Axis]...);
   }
 
-  /// On the CPU, counts the indices instead of dividing for each element, with a plain loop along the last axis.
+  /// On the CPU, with a plain loop along the last axis.
   void range(std::size_t begin, std::size_t end) const {
     if constexpr (Rank == 0) {
       f();
     } else {
-      std::size_t index[Rank];
-      split(begin, index);
-      while (begin != end) {
-        const std::size_t first = index[Rank - 1], left = sizes[Rank - 1] - first;
-        const std::size_t n = end - begin < left ? end - begin : left;
+      for_rows(sizes, begin, end, [this](const std::size_t* index, std::size_t n) {
+        const std::size_t first = index[Rank - 1];
         for (std::size_t k = first; k != first + n; ++k) f((Axis + 1 == Rank ? k : index[Axis])...);
-        begin += n;
-        index[Rank - 1] = 0;
-        for (std::size_t axis = Rank - 1; axis-- > 0 && ++index[axis] == sizes[axis];) index[axis] = 0;
-      }
+      });
     }
-  }
-
- private:
-  DEVPLACE_HD void split(std::size_t i, std::size_t* index) const {
-    for (std::size_t axis = Rank; axis-- > 1; i /= sizes[axis]) index[axis] = i % sizes[axis];
-    index[0] = i;
   }
 };
 

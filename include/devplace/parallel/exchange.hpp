@@ -79,8 +79,6 @@ template <class Field> class DEVPLACE_NODISCARD exchanging {
 
 namespace parallel::detail {
 
-template <class X> inline constexpr bool is_exchanged = false;
-template <class Field> inline constexpr bool is_exchanged<exchanged<Field>> = true;
 template <class X> inline constexpr bool is_exchanging = false;
 template <class Field> inline constexpr bool is_exchanging<exchanging<Field>> = true;
 

@@ -8,6 +8,8 @@
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
+#include <devplace/ops/detail/index_rows.hpp>
+#include <devplace/ops/detail/tree.hpp>
 #include <devplace/parallel/detail/field_layout.hpp>
 #include <devplace/parallel/neighbourhood.hpp>
 
@@ -32,14 +34,40 @@ template <class T, class Halo, std::size_t Rank, bool Checked> struct exchanged_
 ///@}
 template <class Cells> using cell_of = decltype(std::declval<const Cells&>().at(0));
 
-/// A trivially copyable tuple.
-template <std::size_t I, class X> struct packed_one {
-  X value;
-};
-template <class Sequence, class... X> struct packed_list;
-template <std::size_t... I, class... X> struct packed_list<std::index_sequence<I...>, X...> : packed_one<I, X>... {};
-template <std::size_t I, class X> DEVPLACE_HD constexpr const X& packed_at(const packed_one<I, X>& one) {
-  return one.value;
+/// The cells of several fields: a trivially copyable tuple.
+template <class Sequence, class... Cells> struct packed_cells;
+template <std::size_t... I, class... Cells>
+struct packed_cells<std::index_sequence<I...>, Cells...> : devplace::detail::branch<I, Cells>... {};
+template <std::size_t I, class Cells>
+DEVPLACE_HD constexpr const Cells& packed_at(const devplace::detail::branch<I, Cells>& one) {
+  return one.child;
+}
+/// The cells from an index of the part on.
+///@{
+template <class Cells> DEVPLACE_HD Cells moved_to(Cells cells, const std::size_t* index) {
+  cells.first += offset_of(index, cells.strides);
+  return cells;
+}
+template <std::size_t... I, class... Cells>
+DEVPLACE_HD packed_cells<std::index_sequence<I...>, Cells...> all_moved_to(
+    const packed_cells<std::index_sequence<I...>, Cells...>& cells, const std::size_t* index) {
+  return {{moved_to(packed_at<I>(cells), index)}...};
+}
+///@}
+
+/// Calls a functor with the k-th cells along the last axis and, if `Indexed`, with their indices in the whole field;
+/// `index` are those of the cells at k = 0.
+DEVPLACE_HD_CALLS_ANY
+template <bool Indexed, class F, std::size_t... I, class... Cells, std::size_t... Axis>
+[[gnu::always_inline]] DEVPLACE_HD inline auto call_at(const F& f,
+                                                       const packed_cells<std::index_sequence<I...>, Cells...>& cells,
+                                                       std::size_t k, [[maybe_unused]] const std::size_t* index,
+                                                       std::index_sequence<Axis...>) {
+  if constexpr (Indexed)
+    return f(packed_at<I>(cells).at(static_cast<std::ptrdiff_t>(k))...,
+             (index[Axis] + (Axis + 1 == sizeof...(Axis) ? k : 0))...);
+  else
+    return f(packed_at<I>(cells).at(static_cast<std::ptrdiff_t>(k))...);
 }
 
 /// Whether a functor takes cells, or cells and indices, and what it returns.
@@ -60,7 +88,7 @@ template <class F, std::size_t Rank, class... Cells> struct cell_loop {
   static constexpr bool indexed = functor_call<F, axes, Cells...>::takes_indices;
 
   F f;
-  packed_list<fields, Cells...> cells;
+  packed_cells<fields, Cells...> cells;
   std::size_t sizes[Rank];  ///< of the box
   std::size_t first[Rank];  ///< of the box, within the part
   std::size_t begin[Rank];  ///< of the part, within the field
@@ -68,47 +96,30 @@ template <class F, std::size_t Rank, class... Cells> struct cell_loop {
   DEVPLACE_HD_CALLS_ANY
   DEVPLACE_HD auto operator()(std::size_t i) const {
     std::size_t index[Rank];
-    for (std::size_t axis = Rank; axis-- > 1; i /= sizes[axis]) index[axis] = i % sizes[axis];
-    index[0] = i;
-    return at(index, fields{}, axes{});
+    devplace::detail::split_index(i, sizes, index);
+    std::size_t whole[Rank];
+    locate(index, whole);
+    return call_at<indexed>(f, all_moved_to(cells, index), 0, whole, axes{});
   }
-  /// On the CPU, counts the indices instead of dividing, with a plain loop along the last axis.
+  /// On the CPU, with a plain loop along the last axis.
   void range(std::size_t begin_of, std::size_t end_of) const {
     const cell_loop own = *this;  // a local copy, which no store can alias
-    for_rows(sizes, begin_of, end_of,
-             [&own](const std::size_t* index, std::size_t n) { own.row(index, n, fields{}, axes{}); });
+    devplace::detail::for_rows(sizes, begin_of, end_of, [&own](const std::size_t* of_box, std::size_t n) {
+      std::size_t index[Rank], whole[Rank];
+      for (std::size_t axis = 0; axis != Rank; ++axis) index[axis] = of_box[axis];
+      own.locate(index, whole);
+      const auto row = all_moved_to(own.cells, index);
+      devplace::detail::independent_loop(0, n, [&](std::size_t k) { call_at<indexed>(own.f, row, k, whole, axes{}); });
+    });
   }
 
  private:
-  DEVPLACE_HD_CALLS_ANY
-  template <std::size_t... I, std::size_t... Axis>
-  DEVPLACE_HD auto at(std::size_t* index, std::index_sequence<I...>, std::index_sequence<Axis...>) const {
-    for (std::size_t axis = 0; axis != Rank; ++axis) index[axis] += first[axis];
-    if constexpr (indexed)
-      return f(packed_at<I>(cells).at(offset_of(index, packed_at<I>(cells).strides))...,
-               (begin[Axis] + index[Axis])...);
-    else
-      return f(packed_at<I>(cells).at(offset_of(index, packed_at<I>(cells).strides))...);
-  }
-  template <std::size_t... I, std::size_t... Axis>
-  [[gnu::always_inline]] void row(const std::size_t* of_box, std::size_t n, std::index_sequence<I...>,
-                                  std::index_sequence<Axis...>) const {
-    std::size_t index[Rank];
-    for (std::size_t axis = 0; axis != Rank; ++axis) index[axis] = of_box[axis] + first[axis];
-    const packed_list<fields, Cells...> in_row{
-        {at_offset(packed_at<I>(cells), offset_of(index, packed_at<I>(cells).strides))}...};
-    if constexpr (indexed)
-      devplace::detail::independent_loop(0, n, [&](std::size_t k) {
-        f(packed_at<I>(in_row).at(static_cast<std::ptrdiff_t>(k))...,
-          (begin[Axis] + index[Axis] + (Axis + 1 == Rank ? k : 0))...);
-      });
-    else
-      devplace::detail::independent_loop(
-          0, n, [&](std::size_t k) { f(packed_at<I>(in_row).at(static_cast<std::ptrdiff_t>(k))...); });
-  }
-  template <class One> static One at_offset(One one, std::ptrdiff_t offset) {
-    one.first += offset;
-    return one;
+  /// Turns the indices of a cell of the box into those within the part, and sets `whole` to those within the field.
+  DEVPLACE_HD void locate(std::size_t (&index)[Rank], std::size_t (&whole)[Rank]) const {
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
+      index[axis] += first[axis];
+      whole[axis] = begin[axis] + index[axis];
+    }
   }
 };
 

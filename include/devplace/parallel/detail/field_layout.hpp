@@ -33,9 +33,9 @@ template <std::size_t Rank> struct field_part {
   }
   /// Position of the first cell that is no ghost.
   std::ptrdiff_t origin() const {
+    const strides_of<Rank> by = strides();
     std::ptrdiff_t result = 0;
-    for (std::size_t axis = 0; axis != Rank; ++axis)
-      result += static_cast<std::ptrdiff_t>(width[axis]) * strides()[axis];
+    for (std::size_t axis = 0; axis != Rank; ++axis) result += static_cast<std::ptrdiff_t>(width[axis]) * by[axis];
     return result;
   }
 };
@@ -107,22 +107,6 @@ template <std::size_t Rank> struct field_layout {
     return a.size == b.size && a.parts == b.parts && a.members == b.members;
   }
 };
-
-/// Calls `row(index, n)` for the runs along the last axis of the cells [begin, end) of a box, in row-major order.
-template <std::size_t Rank, class Row>
-[[gnu::always_inline]] inline void for_rows(const std::size_t (&sizes)[Rank], std::size_t begin, std::size_t end,
-                                            const Row& row) {
-  std::size_t index[Rank], rest = begin;
-  for (std::size_t axis = Rank; axis-- != 1; rest /= sizes[axis]) index[axis] = rest % sizes[axis];
-  index[0] = rest;
-  while (begin != end) {
-    const std::size_t left = sizes[Rank - 1] - index[Rank - 1], n = end - begin < left ? end - begin : left;
-    row(index, n);
-    begin += n;
-    index[Rank - 1] = 0;
-    for (std::size_t axis = Rank - 1; axis-- > 0 && ++index[axis] == sizes[axis];) index[axis] = 0;
-  }
-}
 
 /// The offset of a cell.
 template <std::size_t Rank>

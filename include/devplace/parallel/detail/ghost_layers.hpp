@@ -11,6 +11,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/ops/detail/index_rows.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/detail/field_layout.hpp>
 #include <devplace/parallel/detail/layer_messages.hpp>
@@ -31,12 +32,11 @@ template <class T, std::size_t Rank> struct box_copy {
 
   DEVPLACE_HD void operator()(std::size_t i) const {
     std::size_t index[Rank];
-    for (std::size_t axis = Rank; axis-- > 1; i /= sizes[axis]) index[axis] = i % sizes[axis];
-    index[0] = i;
+    devplace::detail::split_index(i, sizes, index);
     to[offset_of(index, to_strides)] = from == nullptr ? value : from[offset_of(index, from_strides)];
   }
   void range(std::size_t begin, std::size_t end) const {
-    for_rows(sizes, begin, end, [this](const std::size_t* index, std::size_t n) {
+    devplace::detail::for_rows(sizes, begin, end, [this](const std::size_t* index, std::size_t n) {
       T* const row = to + offset_of(index, to_strides);
       const std::ptrdiff_t step = to_strides[Rank - 1], count = static_cast<std::ptrdiff_t>(n);
       if (from == nullptr) {

@@ -24,50 +24,29 @@ template <class F, std::size_t Rank, class... Cells> struct line_source {
   static constexpr bool indexed = functor_call<F, axes, Cells...>::takes_indices;
 
   F f;
-  packed_list<fields, Cells...> cells;
+  packed_cells<fields, Cells...> cells;
   std::size_t sizes[Rank];  ///< of the part
   std::size_t begin[Rank];  ///< of the part, within the field
 
   struct line {
     F f;
-    packed_list<fields, Cells...> cells;
+    packed_cells<fields, Cells...> cells;
     std::size_t index[Rank];  ///< of the line's first cell, within the field
     std::size_t base;         ///< number of cells before the line
 
     DEVPLACE_HD_CALLS_ANY
-    DEVPLACE_HD auto operator()(std::size_t i) const { return at(i - base, fields{}, axes{}); }
-
-   private:
-    DEVPLACE_HD_CALLS_ANY
-    template <std::size_t... I, std::size_t... Axis>
-    DEVPLACE_HD auto at(std::size_t k, std::index_sequence<I...>, std::index_sequence<Axis...>) const {
-      if constexpr (indexed)
-        return f(packed_at<I>(cells).at(static_cast<std::ptrdiff_t>(k))...,
-                 (index[Axis] + (Axis + 1 == Rank ? k : 0))...);
-      else
-        return f(packed_at<I>(cells).at(static_cast<std::ptrdiff_t>(k))...);
-    }
+    DEVPLACE_HD auto operator()(std::size_t i) const { return call_at<indexed>(f, cells, i - base, index, axes{}); }
   };
 
   DEVPLACE_HD line of_result(std::size_t number) const {
     std::size_t index[Rank] = {};
     std::size_t rest = number;
     for (std::size_t axis = Rank - 1; axis-- > 0; rest /= sizes[axis]) index[axis] = rest % sizes[axis];
-    return at_line(index, number * sizes[Rank - 1], fields{});
-  }
-  DEVPLACE_HD auto operator()(std::size_t i) const { return of_result(i / sizes[Rank - 1])(i); }
-
- private:
-  template <std::size_t... I>
-  DEVPLACE_HD line at_line(const std::size_t* index, std::size_t base, std::index_sequence<I...>) const {
-    line result{f, {{at_offset(packed_at<I>(cells), index)}...}, {}, base};
+    line result{f, all_moved_to(cells, index), {}, number * sizes[Rank - 1]};
     for (std::size_t axis = 0; axis != Rank; ++axis) result.index[axis] = begin[axis] + index[axis];
     return result;
   }
-  template <class One> DEVPLACE_HD static One at_offset(One one, const std::size_t* index) {
-    one.first += offset_of(index, one.strides);
-    return one;
-  }
+  DEVPLACE_HD auto operator()(std::size_t i) const { return of_result(i / sizes[Rank - 1])(i); }
 };
 
 /// A sum of numbers as an integer of 128 bits in two's complement. The unit is 2^-88 of a power of two above all

@@ -13,7 +13,6 @@
 #include <devplace/parallel/detail/cell_loop.hpp>
 #include <devplace/parallel/exchange.hpp>
 #include <devplace/parallel/field.hpp>
-#include <devplace/place/algebra.hpp>
 
 // The fields of a loop, and the loop over the parts of this process.
 namespace devplace::parallel::detail {
