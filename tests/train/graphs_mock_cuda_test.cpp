@@ -40,6 +40,8 @@ namespace dp = devplace;
 namespace nn = devplace::nn;
 namespace mock = devplace::test::mock_cuda;
 using device = dp::on<dp::cuda<0>>;
+/// The parameters of each layer are a unit, so that a step has stops between all layers.
+using each_layer = dp::spread<dp::mesh<dp::shares<2, 1>>, 0, 1>;
 
 namespace {
 
@@ -154,11 +156,11 @@ TEST_CASE("steps that do not repeat leave the graphs of others alone", "[train]"
   CHECK(calls_of("cudaStreamBeginCapture") == 1);
 }
 
-TEST_CASE("a trainer works without graphs where CUDA cannot capture", "[train]") {
+TEMPLATE_TEST_CASE("a trainer works without graphs where CUDA cannot capture", "[train]", device, each_layer) {
   const std::string call = GENERATE("cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphInstantiate");
-  compared<net, device, float, dp::optim::adam> steps;
-  const auto x = samples<device>(8);
-  const auto y = labels<device>(8);
+  compared<net, TestType, float, dp::optim::adam> steps;
+  const auto x = samples<TestType>(8);
+  const auto y = labels<TestType>(8);
   mock::fail(call, cudaErrorNotSupported);
   for (int i = 0; i != 5; ++i) CHECK(steps(x, y).graphs == 0);
   CHECK(cudaGetLastError() == cudaSuccess);
@@ -306,8 +308,6 @@ TEST_CASE("each place of a model has graphs", "[train]") {
 
 namespace {
 
-/// The parameters of each layer are a unit, so that a step has stops between all layers.
-using each_layer = dp::spread<dp::mesh<dp::shares<2, 1>>, 0, 1>;
 using deep = nn::sequential<nn::linear<6, 16>, nn::relu, nn::linear<16, 16>, nn::batch_norm<16>, nn::relu,
                             nn::recomputed<nn::linear<16, 16>, nn::dropout<>>, nn::linear<16, 3>>;
 
@@ -355,17 +355,6 @@ TEST_CASE("the step of a model in shares is one graph, with the exchanges betwee
 TEST_CASE("the step of a model on a mesh of replicas and shares is one graph", "[train]") {
   mock::set_devices(4, std::size_t{1} << 30);
   check_one_graph<dp::spread<dp::mesh<dp::replicas<2>, dp::shares<2, 1>>, 0, 1, 2, 3>>();
-}
-
-TEST_CASE("a model in shares is trained without graphs where CUDA cannot capture", "[train]") {
-  const std::string call = GENERATE("cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphInstantiate");
-  compared<net, each_layer, float, dp::optim::adam> steps;
-  const auto x = samples<each_layer>(8);
-  const auto y = labels<each_layer>(8);
-  mock::fail(call, cudaErrorNotSupported);
-  for (int i = 0; i != 5; ++i) CHECK(steps(x, y).graphs == 0);
-  CHECK(cudaGetLastError() == cudaSuccess);
-  CHECK(mock::violations().empty());
 }
 
 TEST_CASE("a graph of several places is ordered with the places' other work", "[train]") {
