@@ -35,7 +35,8 @@ template <class Call> double time_of(std::size_t calls, const Call& call) {
   return (now() - begin) / static_cast<double>(calls);
 }
 
-/// The same messages by hand, with ghost rows before and after the own ones, in memory of the same kind.
+/// Exchanges the first and last rows with the neighbours by MPI. `rows` has one ghost row before and one after its own
+/// rows, and lies in memory of the kind that fields have.
 void exchange_by_hand(dp::tensor<double, dp::dextents<1>, dp::cpu>& rows, std::size_t columns, int rank, int size) {
   const int above = (rank + size - 1) % size, below = (rank + 1) % size, count = static_cast<int>(columns);
   double* const at = rows.data();

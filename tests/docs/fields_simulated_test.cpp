@@ -74,7 +74,7 @@ TEST_CASE("docs/fields.md: a time loop", "[docs]") {
   dp::parallel_for(add_scaled{-1.0}, u, std::as_const(next));  // u = u - next; the ghost rows of u are stale
   const double inner = dp::parallel_reduce(product{}, u, next);
   const double change = dp::parallel_reduce<dp::reduction::max>(product{}, u, u);
-  const double same = dp::exact_sum(product{}, u, next);  // the same bits for any number of places
+  const double same = dp::exact_sum(product{}, u, next);  // bits independent of the number of places
   CHECK(change > 0);
   CHECK(same == Catch::Approx(inner));
 

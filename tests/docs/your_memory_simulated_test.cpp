@@ -23,7 +23,7 @@ struct cell {
 extern "C" void relax(double* u, const double* v, const int* n, const int* m) {
   const auto rows = static_cast<std::size_t>(*n), columns = static_cast<std::size_t>(*m);
   auto to = dp::wrap(u, dp::extents{rows, columns}, {1, rows});         // to(i, j) is u(i + 1, j + 1)
-  auto from = dp::transposed(dp::wrap(v, dp::extents{columns, rows}));  // the same, and column-major by its type
+  auto from = dp::transposed(dp::wrap(v, dp::extents{columns, rows}));  // from(i, j) is v(i + 1, j + 1)
   to = 0.5 * (to + from);
 }
 
@@ -32,7 +32,7 @@ extern "C" void relax(double* u, const double* v, const int* n, const int* m) {
 TEST_CASE("docs: memory of vectors", "[docs]") {
   std::vector<double> cells(6 * 10);
   auto field = dp::wrap(cells, dp::extents<6, 10>{});                 // a view; nothing is copied
-  auto inside = field.slice(axis<0>{}, 1, 5).slice(axis<1>{}, 1, 9);  // without the border
+  auto inside = field.slice(axis<0>{}, 1, 5).slice(axis<1>{}, 1, 9);  // all but the border
   inside = inside + 1.0;                                              // changes `cells`
   auto on_gpu = dp::to<dp::cuda<0>>(inside);                          // copies
   CHECK((cells[11] == 1 && cells[10] == 0 && field(4, 8) == 1));

@@ -65,7 +65,7 @@ whole_field<T, Rank> expected(const std::array<std::size_t, Rank>& size, const F
   return u;
 }
 
-/// The same by fields, with and without overlap.
+/// Takes the steps of the oracle with fields on `Where`, with and without overlap, and gathers the cells.
 template <class T, class Where, class Halo, std::size_t Rank, class F>
 void step_fields(whole_field<T, Rank>& result, const F& f, const std::array<edge::rule, Rank>& edges, int steps) {
   const auto sizes = std::apply([](auto... n) { return dp::dextents<Rank>(n...); }, result.size);

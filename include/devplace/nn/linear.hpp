@@ -106,7 +106,7 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
     const std::size_t first = c.rows().first;
     const bool is_last = c.rows().last >= Out;
     const T* const dy = c.output_gradient.data();
-    const T* const own_dy = some.rows == 0 ? dy : dy + first;  // without samples dy may be null
+    const T* const own_dy = some.rows == 0 ? dy : dy + first;  // a batch without samples has a null dy
     if constexpr (Call::needs_parameter_gradients) {
       some.parameter_gradients(c.template parameter_gradient<0>().data() + first * In, nullptr, own_dy, c.input.data(),
                                factor_of_old(c));

@@ -4,7 +4,8 @@
 
 #include <cstddef>
 
-// What the type of a field (parallel/field.hpp) says besides its placement, and what an exchange is told.
+// The number of ghost rows of a field (parallel/field.hpp), and the rules by which an exchange fills those at its
+// edges.
 
 namespace devplace {
 
@@ -20,8 +21,8 @@ template <std::size_t... Width> struct halo {
   static constexpr std::size_t rank = sizeof...(Width);
 };
 
-/// What ghost rows beyond the edges of the whole field contain. Rows between two parts always have the neighbour's
-/// cells.
+/// Rules for the ghost rows beyond the edges of the whole field. Ghost rows between two parts always have the
+/// neighbour's cells.
 namespace edge {
 
 /// The kinds of edges.

@@ -31,7 +31,7 @@ concept mdspan_like = requires {
 /// The accessor of an mdspan whose elements are in memory that the host cannot reach. Kernels read and write the
 /// elements; on the host an element does not compile. `P` is the place, so that wrap() need not be told.
 template <class T, place P> struct device_accessor {
-  /// What an mdspan asks of its accessor.
+  /// Member types that std::mdspan requires of an accessor.
   ///@{
   using offset_policy = device_accessor;
   using element_type = T;

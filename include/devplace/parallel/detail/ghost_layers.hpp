@@ -49,7 +49,7 @@ template <class T, std::size_t Rank> struct box_copy {
   }
 };
 
-/// What a field keeps for its exchanges.
+/// Base of ghost_layers, by which a field owns them without naming their type.
 class exchange_state {
  public:
   exchange_state() = default;

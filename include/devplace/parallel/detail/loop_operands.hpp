@@ -93,7 +93,7 @@ template <class F, class First, class... Rest> constexpr bool check_loop() {
   }
 }
 
-/// What F returns for the cells of operands.
+/// The type of the values that F returns for the cells of operands.
 template <class F, class... X>
 using value_of_loop = std::remove_cvref_t<typename call_with_operands<F, X...>::result::type>;
 
