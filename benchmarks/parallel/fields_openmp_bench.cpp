@@ -6,9 +6,7 @@
 // medians. Argument: rounds (default 15).
 
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
-#include <utility>
 #include <vector>
 
 #include <omp.h>
@@ -16,33 +14,12 @@
 #include <devplace/base/thread_team.hpp>
 #include <devplace/fields.hpp>
 
-#include "support/timing.hpp"
+#include "support/stencils.hpp"
 
 namespace dp = devplace;
-using dp::bench::median;
-using dp::bench::once;
+using namespace dp::bench;
 
 namespace {
-
-struct five_points {
-  double r;
-  double operator()(const auto& u) const {
-    return u(0, 0) + r * (u(-1, 0) + u(1, 0) + u(0, -1) + u(0, 1) - 4 * u(0, 0));
-  }
-};
-struct seven_points {
-  double r;
-  double operator()(const auto& u) const {
-    return u(0, 0, 0) +
-           r * (u(-1, 0, 0) + u(1, 0, 0) + u(0, -1, 0) + u(0, 1, 0) + u(0, 0, -1) + u(0, 0, 1) - 6 * u(0, 0, 0));
-  }
-};
-struct product {
-  double operator()(double x, double y) const { return x * y; }
-};
-
-using plate = dp::field<double, dp::dextents<2>, dp::cpu, dp::halo<1, 1>>;
-using cube = dp::field<double, dp::dextents<3>, dp::cpu, dp::halo<1, 1, 1>>;
 
 /// Arrays with ghosts, which OpenMP's threads touch first.
 std::vector<double> filled(std::size_t count) {
@@ -90,20 +67,6 @@ double dot_by_hand(const double* x, const double* y, std::size_t n) {
   return sum;
 }
 
-template <class Field, class Hand>
-void compare(const char* name, int rounds, double bytes, const Field& field, const Hand& hand) {
-  field();
-  hand();
-  std::vector<double> of_field, by_hand;
-  for (int round = 0; round != rounds; ++round) {
-    of_field.push_back(once(field));
-    by_hand.push_back(once(hand));
-  }
-  const double a = median(of_field), b = median(by_hand);
-  std::printf("%-16s %d threads: devplace %8.3f ms %6.1f GB/s, OpenMP %8.3f ms %6.1f GB/s, ratio %.3f\n", name,
-              dp::thread_count(), 1e3 * a, 1e-9 * bytes / a, 1e3 * b, 1e-9 * bytes / b, b / a);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -121,21 +84,21 @@ int main(int argc, char** argv) {
       const double bytes = 16.0 * static_cast<double>(rows * rows);
       const auto exchanged = dp::exchange(u, dp::edge::periodic);
       compare(
-          "5 points", rounds, bytes, [&] { dp::stencil(v, five_points{0.1}, exchanged); },
+          "5 points", rounds, bytes, [&] { dp::stencil(v, five_points{0.1}, exchanged); }, "OpenMP",
           [&] { five_by_hand(y.data(), x.data(), rows, 0.1); });
       compare(
           "with an exchange", rounds, bytes,
-          [&] { dp::stencil(v, five_points{0.1}, dp::exchange(u, dp::edge::periodic)); },
+          [&] { dp::stencil(v, five_points{0.1}, dp::exchange(u, dp::edge::periodic)); }, "OpenMP",
           [&] { five_by_hand(y.data(), x.data(), rows, 0.1); });
       compare(
           "overlapped", rounds, bytes,
-          [&] { dp::stencil(v, five_points{0.1}, dp::exchange_async(u, dp::edge::periodic)); },
+          [&] { dp::stencil(v, five_points{0.1}, dp::exchange_async(u, dp::edge::periodic)); }, "OpenMP",
           [&] { five_by_hand(y.data(), x.data(), rows, 0.1); });
       compare(
-          "dot", rounds, bytes, [&] { sum += dp::parallel_reduce(product{}, u, v); },
+          "dot", rounds, bytes, [&] { sum += dp::parallel_reduce(product{}, u, v); }, "OpenMP",
           [&] { sum += dot_by_hand(x.data(), y.data(), rows); });
       compare(
-          "exact dot", rounds, bytes, [&] { sum += dp::exact_sum(product{}, u, v); },
+          "exact dot", rounds, bytes, [&] { sum += dp::exact_sum(product{}, u, v); }, "OpenMP",
           [&] { sum += dot_by_hand(x.data(), y.data(), rows); });
     }
     {
@@ -144,7 +107,8 @@ int main(int argc, char** argv) {
       const auto exchanged = dp::exchange(u, dp::edge::periodic);
       compare(
           "7 points", rounds, 16.0 * static_cast<double>(edge * edge * edge),
-          [&] { dp::stencil(v, seven_points{0.1}, exchanged); }, [&] { seven_by_hand(y.data(), x.data(), edge, 0.1); });
+          [&] { dp::stencil(v, seven_points{0.1}, exchanged); }, "OpenMP",
+          [&] { seven_by_hand(y.data(), x.data(), edge, 0.1); });
     }
     if (threads == most) break;
   }
