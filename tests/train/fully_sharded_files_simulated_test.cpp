@@ -8,6 +8,7 @@
 #include <ratio>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <devplace/fully_sharded.hpp>
@@ -181,6 +182,29 @@ TEST_CASE("a checkpoint of any placement continues on any other with the same bi
 
 TEST_CASE("a checkpoint in mixed<half> continues on any placement with the same bits", "[train]") {
   check_all_placements<dp::mixed<dp::half>>();
+}
+
+TEST_CASE("a thread writes a state of a model in shares while the training continues", "[train]") {
+  const auto check = []<class Where>(Where, bool writes) {
+    const temporary_folder folder;
+    const std::string at_once = folder.file("at_once"), later = folder.file("later");
+    training<Where, dp::mixed<dp::half>> one(1);
+    one.run(0, 4);
+    dp::save_checkpoint(one.step, {3, 4}, at_once);
+    const auto state = one.step.state();  // all processes take it
+    one.run(4, 5);
+    std::thread writer([&] {
+      if (writes) dp::save_checkpoint(one.step, state, {3, 4}, later);
+    });
+    one.run(5, 8);
+    writer.join();
+    if (writes && contents(later) != contents(at_once)) throw std::logic_error("the thread wrote another state.");
+  };
+  CHECK_NOTHROW(check(shares<0, 1, 2>{}, true));
+  dp::test::in_processes(3, [&](const dp::process_group& group) {
+    const dp::process_scope scope{group};
+    check(in_processes_of_three{}, dp::is_main_process());
+  });
 }
 
 TEST_CASE("the files of a model in shares are those of a replicated model", "[train]") {
