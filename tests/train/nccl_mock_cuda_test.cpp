@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,14 @@
 #include <devplace/parallel/nccl.hpp>
 #include <devplace/parallel/to_batch.hpp>
 #include <devplace/parallel/wire.hpp>
+#include <devplace/process/launch.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/trainer.hpp>
 
+#include "process/control/job.hpp"
+#include "process/torchrun.hpp"
 #include "support/catch.hpp"
+#include "support/forked_ranks.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"
 #include "support/mock_nccl/mock_nccl.hpp"
 #include "support/replicas.hpp"
@@ -199,6 +204,40 @@ TEST_CASE("the work of a model in shares between NCCL's collectives becomes grap
   }
   CHECK(cuda::violations().empty());
   CHECK(nccl::violations().empty());
+}
+
+TEST_CASE("NCCL connects groups of processes with shares, and the replicas of each share", "[train][nccl]") {
+  nccl::meet_in_shared_memory();
+  cuda::set_devices(6);
+  dp::test::forked_ranks processes;
+  dp::test::start_as_torchrun(processes, 6, 6, [] {
+    const dp::process_group group = dp::launched_processes(dp::test::quick());
+    const dp::process_scope scope{group};
+    using where = dp::across<dp::cuda<0>, dp::mesh<dp::replicas<dp::dyn>, dp::shares<2, 1>>>;
+    dp::model<net, where> model{dp::seed{1}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, collective::gather_units<collective::nccl>{}};
+    const auto images = dp::to_batch<where>(dp::ones<float, dp::cpu>(dp::extents<dp::dyn, 96>{12}));
+    const auto labels = dp::to_batch<where>(dp::ones<std::int64_t, dp::cpu>(dp::extents<dp::dyn>{12}));
+    step(images, labels);
+    nccl::clear_calls();
+    step(images, labels);
+    const auto require_calls = [](const std::string& call, int rank, int size, std::ptrdiff_t expected) {
+      const std::string begin = call + " rank " + std::to_string(rank) + " of " + std::to_string(size);
+      const auto found = std::count_if(nccl::calls().begin(), nccl::calls().end(),
+                                       [&](const std::string& made) { return made.starts_with(begin); });
+      if (found != expected) throw std::runtime_error(std::to_string(found) + " calls of " + begin);
+    };
+    const int share = group.rank() % 2, replica = group.rank() / 2;
+    require_calls("ncclAllGather", share, 2, 2);      // of each layer
+    require_calls("ncclReduceScatter", share, 2, 2);  // of each layer's gradients
+    require_calls("ncclAllReduce", replica, 3, 3);    // of each layer's share of the gradients, and of the sums
+    require_calls("ncclAllReduce", share, 2, 1);      // of the sums that follow the gradients
+    if (!cuda::violations().empty() || !nccl::violations().empty()) throw std::runtime_error("a rule was violated");
+  });
+  for (const auto& [end, text] : processes.wait()) {
+    CHECK(end == "exit 0");
+    CHECK(text.empty());
+  }
 }
 
 TEST_CASE("synchronize sums gradients by NCCL", "[train][nccl]") {
