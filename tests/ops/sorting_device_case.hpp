@@ -252,6 +252,9 @@ template <class Where, class T> void check_integer_rows(std::size_t rows, std::s
   CHECK(support::values_of(cumprod(x.reshape(dextents<1>{rows * columns}))) ==
         scanned_rows(values, rows * columns, true));
   if constexpr (std::is_same_v<T, std::int64_t>) {
+    tensor<T, dextents<2>, Where> products(dextents<2>{rows, columns});
+    cumprod_into(products, x, axis<1>{});
+    CHECK(support::values_of(products) == scanned_rows(values, columns, true));
     cumsum_into(x, x, axis<1>{});
     CHECK(support::values_of(x) == scanned_rows(values, columns, false));
   }

@@ -63,18 +63,6 @@ template <class T, class Result = T> struct mean_reducer {
   DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = static_cast<Result>(a / count); }
 };
 
-template <class T> struct square_sum_reducer {
-  using accumulator = double;
-  T* result;
-
-  DEVPLACE_HD static constexpr accumulator identity() { return 0; }
-  DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) {
-    a += static_cast<double>(x) * static_cast<double>(x);
-  }
-  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a += b; }
-  DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = static_cast<T>(a); }
-};
-
 template <class T> struct product_reducer {
   static constexpr unsigned least_blocks = 1;  // see backend/cuda/kernels/reduce.hpp
   using accumulator = sum_accumulator_t<T>;
