@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <new>
@@ -46,10 +47,7 @@ class simulated_guard {
     }
     // Either a device that starts to work concurrently sees in_use_ and opens the region, or this thread sees working_.
     in_use_.store(true);
-    if (open_)
-      static_cast<void>(::mprotect(begin, pages, PROT_READ | PROT_WRITE));
-    else if (working_.load() != 0)
-      open();
+    if (open_ || working_.load() != 0) open();
     return begin + pages - bytes;
   }
 
@@ -59,12 +57,15 @@ class simulated_guard {
     return region_ != nullptr && data >= region_ && data < region_ + top_;
   }
 
-  /// Frees `data`, which allocate() returned for `bytes`. Blocks of equally many pages reuse the address range.
+  /// Frees `data`, which allocate() returned for `bytes`. Blocks of equally many pages reuse the address range. The
+  /// system gets back whole huge pages alone, because it divides a page of which it gets a part.
   void release(void* data, std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     const std::size_t pages = in_pages(bytes);
     std::byte* const begin = static_cast<std::byte*>(data) + bytes - pages;
-    static_cast<void>(::madvise(begin, pages, MADV_DONTNEED));
+    const auto at = static_cast<std::size_t>(begin - region_);
+    const std::size_t first = padded_to(at, huge_page), last = (at + pages) / huge_page * huge_page;
+    if (first < last) static_cast<void>(::madvise(region_ + first, last - first, MADV_DONTNEED));
     try {
       free_.emplace(pages, begin);
     } catch (const std::bad_alloc&) {  // this address range is not reused
@@ -87,11 +88,19 @@ class simulated_guard {
   }
 
  private:
+  static constexpr std::size_t huge_page = std::size_t{2} << 20;
+
   bool reserved() {
     if (!tried_) {
       tried_ = true;
-      void* at = ::mmap(nullptr, region_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (at != MAP_FAILED) region_ = static_cast<std::byte*>(at);
+      void* const at =
+          ::mmap(nullptr, region_bytes + huge_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (at != MAP_FAILED) {
+        region_ = static_cast<std::byte*>(at);
+        region_ += padded_to(reinterpret_cast<std::uintptr_t>(at), huge_page) - reinterpret_cast<std::uintptr_t>(at);
+        // The kernel protects huge pages much faster than as many small ones.
+        static_cast<void>(::madvise(region_, region_bytes, MADV_HUGEPAGE));
+      }
       page_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     }
     return region_ != nullptr;
@@ -99,14 +108,12 @@ class simulated_guard {
 
   std::size_t in_pages(std::size_t bytes) const { return padded_to(bytes, page_); }
 
-  void open() noexcept {
-    if (top_ != 0) static_cast<void>(::mprotect(region_, top_, PROT_READ | PROT_WRITE));
-    open_ = true;
-  }
-
-  void close() noexcept {
-    if (top_ != 0) static_cast<void>(::mprotect(region_, top_, PROT_NONE));
-    open_ = false;
+  void open() noexcept { protect(PROT_READ | PROT_WRITE, true); }
+  void close() noexcept { protect(PROT_NONE, false); }
+  void protect(int access, bool open) noexcept {
+    // Whole huge pages, because the kernel divides a page of which it protects a part.
+    if (top_ != 0) static_cast<void>(::mprotect(region_, padded_to(top_, huge_page), access));
+    open_ = open;
   }
 
   std::atomic<int> working_{0};                  // number of working devices
