@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -83,9 +82,10 @@ template <class X> inline constexpr bool is_exchanging = false;
 template <class Field> inline constexpr bool is_exchanging<exchanging<Field>> = true;
 
 struct exchange_access {
-  template <class Field, class Rules> DEVPLACE_CONFIGURED static exchanging<Field> start(Field& x, const Rules& rules) {
+  template <class Field, class... Edge>
+  DEVPLACE_CONFIGURED static exchanging<Field> start(Field& x, const Edge&... edges) {
     field_access::note_write(x);  // an earlier exchange may have had other edges
-    field_access::ghosts(x).start(rules);
+    field_access::ghosts(x).start(edges...);
     return {x, exchanged<Field>(x)};
   }
   /// The field behind an operand, which has been checked before.
@@ -125,17 +125,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Starts to fill the ghost rows of a field, as exchange() does, without waiting for them. Pass the result to
 /// stencil().
 template <class Field, class... Edge> auto exchange_async(Field&& x, const Edge&... edges) {
-  if constexpr (parallel::detail::check_exchange<Field&&, Edge...>()) {
-    using type = std::remove_cvref_t<Field>;
-    std::array<edge::rule, type::rank> rules{};
-    if constexpr (sizeof...(Edge) == 1)
-      rules.fill(edges...);
-    else
-      rules = {edges...};
-    return parallel::detail::exchange_access::start(x, rules);
-  } else {
+  if constexpr (parallel::detail::check_exchange<Field&&, Edge...>())
+    return parallel::detail::exchange_access::start(x, edges...);
+  else
     return devplace::detail::refusal{};
-  }
 }
 
 /// Fills the ghost rows of a field: between two parts with the neighbour's cells, and at the field's edges by a rule

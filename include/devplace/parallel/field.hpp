@@ -32,10 +32,11 @@ namespace parallel::detail {
 
 struct field_access;
 
-/// A number that no other write of a field has.
-inline std::uint64_t next_write() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
+/// The number of a new field's first write. Later writes count on from there, without atomic operations, which small
+/// exchanges would notice; fields that are swapped take their numbers along.
+inline std::uint64_t first_write() {
+  static std::atomic<std::uint64_t> fields{0};
+  return ++fields << 32;
 }
 
 /// Number of axes that a field needs, because its placement splits them.
@@ -207,14 +208,14 @@ template <element T, extents_like Extents, placement Where, class Halo = halo<>>
     if constexpr (!place<On>) device = devplace::detail::device_of<On>{mesh::ordinals[k]};
     return view<Element, dextents<rank>, On, strided>(memory(k) + of.origin(), sizes, of.strides(), device);
   }
-  void note_write() { write_ = parallel::detail::next_write(); }
+  void note_write() { ++write_; }
 
   std::array<devplace::detail::memory_block, places> blocks_;
   [[no_unique_address]] Extents extents_;
   parallel::detail::field_layout<rank> layout_;
   std::shared_ptr<parallel::transport> between_;
   std::unique_ptr<parallel::detail::exchange_state> exchanges_;
-  std::uint64_t write_ = parallel::detail::next_write();  ///< of the latest write or exchange
+  std::uint64_t write_ = parallel::detail::first_write();  ///< of the latest write or exchange
 };
 
 namespace parallel::detail {

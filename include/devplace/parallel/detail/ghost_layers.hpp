@@ -99,9 +99,12 @@ template <class T, class Backend, std::size_t Rank> class ghost_layers final : p
 
   /// Starts an exchange: fills the layers of the axes before the first divided one, and sends the layers of that one.
   /// Until finish(), the ghost rows must not be read and the owned rows not be written.
-  void start(const std::array<edge::rule, Rank>& edges) {
+  template <class... Edge> void start(const Edge&... edges) {
     finish();
-    edges_ = edges;
+    if constexpr (sizeof...(Edge) == 1)
+      edges_.fill(edges...);
+    else
+      edges_ = {edges...};
     open_ = true;
     for (axis_ = 0; axis_ != Rank && !divided(axis_); ++axis_) fill_edges(axis_);
     if (axis_ != Rank) begin_divided(axis_);
@@ -179,7 +182,7 @@ template <class T, class Backend, std::size_t Rank> class ghost_layers final : p
   /// Fills the layers at the edges of the whole field, and those of axes that are not divided.
   void fill_edges(std::size_t axis) {
     const std::size_t w = layout_.width[axis];
-    if (w == 0) return;
+    if (w == 0 || (divided(axis) && edges_[axis].kind == edge::kind::periodic)) return;
     for (std::size_t k = 0; k != places(); ++k)
       for (const bool high : {false, true}) {
         const auto strides = parts_[k].strides();

@@ -32,6 +32,7 @@ class poll_backoff {
   /// processor. It sleeps if nothing has arrived for 10 ms, or if a yield took long because another program used the
   /// processor: after a sleep the scheduler gives this process the processor sooner.
   bool pause() {
+    if (began_ == 0 && ++polls_ < 20) return false;  // reading the clock takes as long as a poll
     const double now = devplace::detail::monotonic_seconds();
     if (began_ == 0) began_ = now;
     if (now - began_ < spin_time_) return false;
@@ -51,7 +52,7 @@ class poll_backoff {
   }
 
  private:
-  int sleeps_ = 0;
+  int polls_ = 0, sleeps_ = 0;
   double spin_time_, began_ = 0;
 };
 
