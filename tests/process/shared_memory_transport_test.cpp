@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -19,6 +20,10 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <devplace/parallel/across_processes.hpp>
@@ -270,14 +275,99 @@ TEST_CASE("a message of another size than expected, and too many bytes, are refu
   });
   CHECK_THAT(ended[1].text, ContainsSubstring("rank 0 sent 8 bytes to rank 1 where 4 were expected"));
   CHECK(failures(in_connected(2, [](const auto& via, int rank) {
-          std::vector<std::byte> data(3 * via->portion());
-          const message one[] = {{1 - rank, data.data(), data.size()}};
+          std::byte data{};
+          const message one[] = {{1 - rank, &data, 3 * via->message_portion()}};
           try {
             via->start_messages(one, {});
           } catch (const dp::argument_error&) {
             return;
           }
           REQUIRE_HERE(false);
+        })) == "");
+}
+
+TEST_CASE("large messages are copied from the sender's memory", "[process]") {
+  using message = dp::parallel::transport::message;
+  constexpr std::size_t processes = 3;
+  CHECK(failures(in_connected(
+            processes,
+            [](const auto& via, int own) {
+              if (via->message_portion() == via->portion()) return;  // where Linux does not allow it
+              const auto rank = static_cast<std::size_t>(own);
+              // In round n, process (n % 3) sends nothing, and each other one a message to every process, of which some
+              // fit the shared memory. Every process writes to its memory as soon as a call has ended.
+              for (std::size_t round = 0; round != 60; ++round) {
+                const auto count = [&](std::size_t p, std::size_t q) {
+                  return p == q || p == round % 3 ? 0 : (p * 7 + q * 3 + round) % 5 * 2'500 + p + 1;
+                };
+                std::vector<std::vector<std::uint32_t>> sent(processes), received(processes);
+                std::vector<message> sends, receives;
+                const auto list = [](std::vector<message>& in, std::size_t other, std::vector<std::uint32_t>& data) {
+                  in.push_back({static_cast<int>(other), reinterpret_cast<std::byte*>(data.data()),
+                                data.size() * sizeof data[0]});
+                };
+                for (std::size_t q = 0; q != processes; ++q) {
+                  for (std::size_t i = 0; i != count(rank, q); ++i) sent[q].push_back(value(rank, q, i, round));
+                  received[q].resize(count(q, rank));
+                  if (!sent[q].empty()) list(sends, q, sent[q]);
+                  if (!received[q].empty()) list(receives, q, received[q]);
+                }
+                via->start_messages(sends, receives);
+                round % 2 == rank % 2 ? via->wait() : poll_until_ended(*via);
+                for (auto& data : sent) std::fill(data.begin(), data.end(), 0xffff'ffffU);
+                for (std::size_t q = 0; q != processes; ++q)
+                  for (std::size_t i = 0; i != received[q].size(); ++i)
+                    REQUIRE_HERE(received[q][i] == value(q, rank, i, round));
+                auto values = filled(rank, 1, 100, round);
+                all_reduce(*via, values);
+                REQUIRE_HERE(reduced(values, processes, round));
+              }
+            },
+            std::size_t{16'384})) == "");
+}
+
+TEST_CASE("a sender that ends before its messages are copied is reported", "[process]") {
+  using message = dp::parallel::transport::message;
+  support::meeting_point meeting(2);
+  const auto ended = in_forked_processes(2, [&](int rank) {
+    const auto via = connect(meeting, rank, 2, 16'384);
+    std::vector<std::byte> data(1 << 20);
+    const message one[] = {{1 - rank, data.data(), data.size()}};
+    if (via->message_portion() == via->portion()) return std::string("could not copy");
+    if (rank == 0) via->start_messages(one, {});
+    if (rank == 0) ::raise(SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::string told;
+    try {
+      via->start_messages({}, one);
+      via->wait();
+    } catch (const dp::communication_error& failure) {
+      told = failure.what();
+    }
+    REQUIRE_HERE(via->poll());  // the failed call has ended
+    return told;
+  });
+  CHECK_THAT(ended[1].text, ContainsSubstring("could not copy"));
+}
+
+TEST_CASE("where one process may not copy from the others' memory, none does", "[process]") {
+  CHECK(failures(in_forked_processes(2, [meeting = std::make_shared<support::meeting_point>(2)](int rank) {
+          // Linux answers process_vm_readv with EPERM, as where processes may not trace each other.
+          ::sock_filter refuse[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(::seccomp_data, nr)),
+                                    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+                                    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                                    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+          const ::sock_fprog program{4, refuse};
+          if (rank == 1) {
+            REQUIRE_HERE(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+            REQUIRE_HERE(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+          }
+          const auto via = connect(*meeting, rank, 2);
+          REQUIRE_HERE(via->message_portion() == via->portion());
+          auto values = filled(static_cast<std::size_t>(rank), 1, 1000, 0);
+          all_reduce(*via, values);
+          REQUIRE_HERE(reduced(values, 2, 0));
+          return std::string();
         })) == "");
 }
 

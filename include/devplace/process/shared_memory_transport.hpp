@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,12 +11,14 @@
 #include <new>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/base/hash.hpp>
+#include <devplace/process/detail/process_memory.hpp>
 #include <devplace/process/detail/shared_arrival.hpp>
 #include <devplace/process/detail/shared_segment.hpp>
 #include <devplace/process/detail/shared_writer.hpp>
@@ -47,6 +50,7 @@ class shared_memory_transport final : public transport {
       connected = std::make_shared<shared_memory_transport>(ranks, opening.segment, opening.portion,
                                                             opening.oversubscribed, std::move(watch));
     opening.finish(all_gather);
+    connected->lenders_ = std::move(opening.lenders);
     return connected;
   }
 
@@ -101,20 +105,30 @@ class shared_memory_transport final : public transport {
     publish_distribute(detail::shared_call::distribute, part, buffers, begins);
   }
 
-  /// Writes the messages one after the other, behind a table of their receivers and sizes.
+  /// 1 GiB if the processes can copy from each other's memory.
+  std::size_t message_portion() const noexcept override {
+    return lenders_.empty() ? portion_ : std::max(portion_, std::size_t{1} << 30);
+  }
+  /// Writes the messages one after the other, behind a table of their receivers and sizes. If they are large, the
+  /// receivers copy them from this process's memory, once instead of twice, and all processes wait until they have.
   void start_messages(std::span<const message> sends, std::span<const message> receives) override {
     enter(detail::shared_call::messages, 0, {});
     offset_ = offsets_.take(2 * portion_);  // equal in all processes, whose messages differ
     std::byte* const table = memory_of(rank()) + offset_;
-    std::size_t at = offset_ + devplace::detail::padded_to((sends.size() + 1) * sizeof(sent_message), 64), bytes = 0;
+    const std::size_t table_bytes = devplace::detail::padded_to((sends.size() + 1) * sizeof(sent_message), 64);
+    std::size_t at = offset_ + table_bytes, bytes = 0;
     for (const message& m : sends) bytes += devplace::detail::padded_to(m.bytes, 64);
-    if (at - offset_ + bytes > 2 * portion_)
-      throw argument_error(
-          {"shared_memory_transport: ", sends.size(), " messages have more than the ", portion_, " bytes of a call."});
+    const bool lends = table_bytes + bytes > 2 * portion_ || (!lenders_.empty() && bytes > most_copied_twice);
+    if (table_bytes > 2 * portion_ || (lends && (lenders_.empty() || bytes > message_portion())))
+      throw argument_error({"shared_memory_transport: ", sends.size(), " messages have more than the ",
+                            message_portion(), " bytes of a call."});
+    arrival(rank()).calls[number_ % 2].lends = lends;
     std::size_t i = 0;
     for (const message& m : sends) {
-      const sent_message entry{static_cast<std::size_t>(m.process), m.bytes, at};
+      const sent_message entry{static_cast<std::size_t>(m.process), m.bytes,
+                               lends ? reinterpret_cast<std::size_t>(m.data) : at};
       std::memcpy(table + i++ * sizeof entry, &entry, sizeof entry);
+      if (lends) continue;
       writer_.copy(memory_of(rank()) + at, m.data, m.bytes);
       at += devplace::detail::padded_to(m.bytes, 64);
     }
@@ -122,6 +136,7 @@ class shared_memory_transport final : public transport {
     std::memcpy(table + i * sizeof end, &end, sizeof end);
     arrive();
     receives_ = receives;
+    lent_ = lends;
   }
 
   bool poll() override { return receive(false); }
@@ -159,6 +174,10 @@ class shared_memory_transport final : public transport {
   group_monitor* monitor() noexcept override { return monitor_.get(); }
 
  private:
+  /// A process's messages of more bytes are copied once by the system, which is faster from there on if they lie in
+  /// huge pages, as those of large fields do. Measured by exchange_mpi_bench.
+  static constexpr std::size_t most_copied_twice = std::size_t{512} << 10;
+
   /// An entry of the table in front of a process's messages; the last one has the receiver processes().
   struct sent_message {
     std::size_t receiver, bytes, at;
@@ -185,7 +204,7 @@ class shared_memory_transport final : public transport {
       throw error(
           "shared_memory_transport: another call was made before the started call has ended. End the started call "
           "first, by wait() or a poll() that returns true.");
-    call_ = {kind, static_cast<std::uint32_t>(buffers), 0, 0};
+    call_ = {.kind = kind, .buffers = static_cast<std::uint32_t>(buffers)};
     if (kind != detail::shared_call::barrier && kind != detail::shared_call::messages) {
       const bool usable = begins.size() == processes() + 1 && begins[0] == 0 &&
                           std::is_sorted(begins.begin(), begins.end()) &&
@@ -211,7 +230,7 @@ class shared_memory_transport final : public transport {
   /// false if a process has not arrived and `blocking` is false.
   bool receive(bool blocking) {
     try {
-      for (; received_ != processes(); ++received_) {
+      for (; received_ != processes() || finish_lending(); ++received_) {
         const std::size_t q = (rank() + received_) % processes();
         if (!blocking && !arrival(q).reached(number_)) return false;
         await(q);
@@ -223,8 +242,16 @@ class shared_memory_transport final : public transport {
     }
     return true;
   }
+  /// After messages that a process has lent, starts to wait until all processes have copied them.
+  bool finish_lending() {
+    if (!std::exchange(lent_, false)) return false;
+    enter(detail::shared_call::barrier, 0, {});
+    arrive();
+    return true;
+  }
   void fail() noexcept {
     broken_ = true;
+    lent_ = false;
     received_ = processes();
     if (!inherited()) arrival(rank()).leave();  // so that no process waits for this one
   }
@@ -288,6 +315,8 @@ class shared_memory_transport final : public transport {
   /// Copies the messages from process q to this one.
   void receive_messages(std::size_t q) {
     const std::byte* table = memory_of(q) + offset_;
+    const bool lends = arrival(q).calls[number_ % 2].lends != 0;
+    lent_ = lent_ || lends;
     sent_message next{};
     const auto advance = [&] {
       do {
@@ -303,7 +332,14 @@ class shared_memory_transport final : public transport {
                                    rank(), " where ", m.bytes,
                                    " were expected. All processes of a group make the same calls in "
                                    "the same order, with as many elements."});
-      copy(m.data, memory_of(q) + next.at, m.bytes);
+      if (!lends) {
+        copy(m.data, memory_of(q) + next.at, m.bytes);
+      } else if (!detail::copy_from_process(lenders_[q], m.data, next.at, m.bytes)) {
+        const std::string why = std::generic_category().message(errno);
+        if (monitor_ != nullptr) monitor_->explain();
+        throw communication_error({"rank ", rank(), " could not copy ", m.bytes, " bytes from the memory of rank ", q,
+                                   " (", why, "), which has probably ended."});
+      }
     }
   }
 
@@ -334,6 +370,8 @@ class shared_memory_transport final : public transport {
   std::span<const std::size_t> begins_;
   std::vector<std::size_t> whole_window_;
   std::span<const message> receives_;
+  std::vector<std::int64_t> lenders_;  ///< the processes, if each can copy from the memory of all others
+  bool lent_ = false;                  ///< whether a process has lent messages of the latest call
 };
 
 }  // namespace devplace::parallel

@@ -102,12 +102,14 @@ class transport {
   };
   /// Starts to send messages to some processes and to receive some, such as the ghost rows of neighbours. Of the
   /// messages from one process to another, the i-th that is listed there arrives in the i-th that is listed here. All
-  /// processes make the call, also those without messages. A process sends at most portion() bytes.
+  /// processes make the call, also those without messages. A process sends at most message_portion() bytes.
   virtual void start_messages(std::span<const message> /*sends*/, std::span<const message> /*receives*/) {
     throw communication_error(
         "exchange: this group's transport has no messages between single processes; connect the group by shared memory "
         "or MPI.");
   }
+  /// Maximum number of bytes of a process's messages in a call.
+  virtual std::size_t message_portion() const noexcept { return portion(); }
   /// Advances the started call without waiting; returns whether it has ended.
   virtual bool poll() = 0;
   /// Returns when the started call has ended.

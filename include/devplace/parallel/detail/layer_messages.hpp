@@ -25,7 +25,10 @@ template <class Backend> class layer_messages {
   /// `largest`: the number of bytes of the largest layer of all processes. `between` is null if no process is needed.
   layer_messages(std::size_t places, std::shared_ptr<transport> between, std::size_t largest)
       : between_(std::move(between)), largest_(largest) {
-    if (between_ != nullptr) piece_ = std::max(between_->portion() / (2 * places) / 64 * 64, std::size_t{64});
+    if (between_ == nullptr) return;
+    // Pinned memory belongs to a device's driver, and other processes may be unable to copy from it.
+    const std::size_t most = staged ? between_->portion() : between_->message_portion();
+    piece_ = std::max(most / (2 * places) / 64 * 64, std::size_t{64});
   }
 
   /// Adds the layers that place k, the participant `own`, exchanges with participant `other` of another process. `out`

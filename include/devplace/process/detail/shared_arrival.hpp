@@ -20,14 +20,18 @@ namespace devplace::parallel::detail {
 
 /// Describes a call, so that processes can check that they make equal calls.
 struct shared_call {
-  enum call_kind : std::uint32_t { collect, distribute, barrier, split, everywhere, messages };
+  enum call_kind : std::uint16_t { collect, distribute, barrier, split, everywhere, messages };
 
-  std::uint32_t kind = collect;
+  std::uint16_t kind = collect;
+  std::uint16_t lends = 0;  ///< not 0: receivers copy the messages from the sender's memory
   std::uint32_t buffers = 0;
   std::uint64_t bytes = 0;       ///< size of a buffer
   std::uint64_t boundaries = 0;  ///< a hash of the boundaries
 
-  friend bool operator==(const shared_call&, const shared_call&) = default;
+  /// Whether these are parts of one call, in which some processes may lend their memory.
+  friend bool operator==(const shared_call& a, const shared_call& b) {
+    return a.kind == b.kind && a.buffers == b.buffers && a.bytes == b.bytes && a.boundaries == b.boundaries;
+  }
 
   /// The text after a rank in messages: `reduces 1 buffer of 24 bytes`.
   std::string text() const {

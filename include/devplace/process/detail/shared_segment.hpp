@@ -20,6 +20,7 @@
 #include <devplace/base/error.hpp>
 #include <devplace/base/file_descriptor.hpp>
 #include <devplace/base/host.hpp>
+#include <devplace/process/detail/process_memory.hpp>
 #include <devplace/process/shared_layout.hpp>
 #include <devplace/process/transport.hpp>
 
@@ -136,6 +137,7 @@ class shared_opening {
   struct message {
     shared_segment::address segment;
     std::uint64_t portion = 0;
+    memory_identity memory;
     ::cpu_set_t processors = devplace::detail::own_processors();
   };
 
@@ -147,17 +149,20 @@ class shared_opening {
                                  ". Processes of several hosts are connected by MPI: start "
                                  "them by mpirun or srun, and link devplace::mpi."});
     const auto processes = static_cast<std::size_t>(ranks.size);
-    message own;
     if (ranks.rank == 0) {
       if (wanted == 0) wanted = shared_layout::usual_portion(processes);
-      own.portion = std::max(wanted, processes * sizeof(message) + 63) / 64 * 64;  // at least the messages of a split
-      segment->create(shared_layout{processes, own.portion}.bytes());
-      own.segment = segment->where();
+      own_.portion = std::max(wanted, processes * sizeof(message) + 63) / 64 * 64;  // at least the messages of a split
+      segment->create(shared_layout{processes, own_.portion}.bytes());
+      own_.segment = segment->where();
     }
     std::vector<message> messages(processes);
-    all_gather(static_cast<const void*>(&own), sizeof own, static_cast<void*>(messages.data()));
-    for (const message& other : messages) CPU_OR(&own.processors, &own.processors, &other.processors);
-    oversubscribed = ranks.size > CPU_COUNT(&own.processors);
+    all_gather(static_cast<const void*>(&own_), sizeof own_, static_cast<void*>(messages.data()));
+    for (const message& other : messages) {
+      CPU_OR(&own_.processors, &own_.processors, &other.processors);
+      lenders.push_back(other.memory.process);
+      reads_ = reads_ && other.memory.readable();
+    }
+    oversubscribed = ranks.size > CPU_COUNT(&own_.processors);
     portion = messages[0].portion;
     bytes_ = messages[0].segment.bytes;
     if (ranks.rank != 0 && messages[0].segment.descriptor >= 0) segment->open(messages[0].segment);
@@ -172,20 +177,31 @@ class shared_opening {
 
   /// Throws in all processes if the segment is unusable in any process. Otherwise closes the segment to new processes.
   template <class AllGather> void finish(AllGather& all_gather) {
-    std::vector<shared_segment::failure> failed(static_cast<std::size_t>(size_));
-    all_gather(static_cast<const void*>(&segment->failed()), sizeof failed[0], static_cast<void*>(failed.data()));
-    for (int r = 0; r != size_; ++r)
-      if (const auto& failure = failed[static_cast<std::size_t>(r)]; failure.step != 0)
-        shared_segment::report(failure, r, size_, bytes_);
+    struct outcome {
+      shared_segment::failure failed;
+      std::int32_t reads;
+    };
+    const outcome own{segment->failed(), reads_};
+    std::vector<outcome> all(static_cast<std::size_t>(size_));
+    all_gather(static_cast<const void*>(&own), sizeof own, static_cast<void*>(all.data()));
+    for (int r = 0; r != size_; ++r) {
+      const outcome& of = all[static_cast<std::size_t>(r)];
+      if (of.failed.step != 0) shared_segment::report(of.failed, r, size_, bytes_);
+      if (of.reads == 0) lenders.clear();
+    }
     segment->close();
   }
 
   std::shared_ptr<shared_segment> segment = std::make_shared<shared_segment>();
   std::size_t portion = 0;      ///< maximum number of bytes of a call, as the first process has chosen
   bool oversubscribed = false;  ///< whether there are more processes than processors
+  /// The processes, if each can copy from the memory of all others; otherwise empty after finish().
+  std::vector<std::int64_t> lenders;
 
  private:
   int size_;
+  message own_;
+  bool reads_ = true;
   std::uint64_t bytes_ = 0;
 };
 
