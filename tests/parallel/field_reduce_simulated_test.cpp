@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <devplace/fields.hpp>
@@ -116,7 +117,72 @@ template <class T> long double accurate(std::size_t rows, std::size_t columns) {
   return sum + lost;
 }
 
+struct whole_in_three {
+  template <class T> DEVPLACE_HD void operator()(T& x, std::size_t i, std::size_t j, std::size_t k) const {
+    x = static_cast<T>((i * 37 + j * 101 + k * 59) % 211) - 97;
+  }
+};
+struct upwards {
+  template <class Cell> DEVPLACE_HD auto operator()(const Cell& u, auto v) const {
+    return (u(1, 0, 0) - 3 * u(-1, 0, 0)) * v;
+  }
+};
+struct third_index {
+  template <class T> DEVPLACE_HD T operator()(T x, std::size_t i, std::size_t, std::size_t k) const {
+    return x * static_cast<T>(1 + 7 * i + k);
+  }
+};
+
+/// Compares with plain loops over integers. Lines along the last axes are joined where neither halo is between them.
+template <class T, class Halo, class Other, class Where>
+void check_joined_lines(Where, const std::array<std::size_t, 3>& size) {
+  const dp::extents sizes{size[0], size[1], size[2]};
+  dp::field<T, dp::dextents<3>, Where, Halo> u(sizes);
+  dp::field<T, dp::dextents<3>, Where, Other> v(sizes);
+  dp::parallel_for(whole_in_three{}, u);
+  dp::parallel_for(whole_in_three{}, v);
+  std::int64_t squares = 0, largest = 0, up = 0, highest = std::numeric_limits<std::int64_t>::min(), indexed = 0;
+  const auto at = [](std::size_t i, std::size_t j, std::size_t k) {
+    std::int64_t x = 0;
+    whole_in_three{}(x, i, j, k);
+    return x;
+  };
+  for (std::size_t i = 0; i != size[0]; ++i)
+    for (std::size_t j = 0; j != size[1]; ++j)
+      for (std::size_t k = 0; k != size[2]; ++k) {
+        const std::int64_t x = at(i, j, k);
+        const std::int64_t w = (at((i + 1) % size[0], j, k) - 3 * at((i + size[0] - 1) % size[0], j, k)) * x;
+        squares += x * x;
+        largest = std::max(largest, x * x);
+        up += w;
+        highest = std::max(highest, w);
+        indexed += x * static_cast<std::int64_t>(1 + 7 * i + k);
+      }
+  const auto exchanged = dp::exchange(u, edge::periodic);
+  CHECK(dp::parallel_reduce(product{}, std::as_const(u), std::as_const(v)) == static_cast<T>(squares));
+  CHECK(dp::exact_sum(product{}, std::as_const(u), std::as_const(v)) == static_cast<double>(squares));
+  CHECK(dp::parallel_reduce<reduction::max>(product{}, std::as_const(v), std::as_const(u)) == static_cast<T>(largest));
+  CHECK(dp::parallel_reduce(upwards{}, exchanged, std::as_const(v)) == static_cast<T>(up));
+  CHECK(dp::exact_sum(upwards{}, exchanged, std::as_const(v)) == static_cast<double>(up));
+  CHECK(dp::parallel_reduce<reduction::max>(upwards{}, exchanged, std::as_const(v)) == static_cast<T>(highest));
+  CHECK(dp::parallel_reduce(third_index{}, std::as_const(u)) == static_cast<T>(indexed));
+  CHECK(dp::exact_sum(third_index{}, std::as_const(u)) == static_cast<double>(indexed));
+}
+
 }  // namespace
+
+TEST_CASE("lines that follow each other in memory are reduced as one", "[field]") {
+  on_places([](auto where) {
+    for (const std::array<std::size_t, 3>& size :
+         {std::array<std::size_t, 3>{6, 4, 3}, {67, 4, 8}, {7, 5, 1}, {6, 30, 1200}}) {
+      check_joined_lines<double, dp::halo<1>, dp::halo<>>(where, size);
+      check_joined_lines<std::int64_t, dp::halo<1>, dp::halo<1>>(where, size);
+      check_joined_lines<double, dp::halo<2, 1>, dp::halo<>>(where, size);
+      check_joined_lines<double, dp::halo<1>, dp::halo<0, 0, 1>>(where, size);
+      check_joined_lines<std::int64_t, dp::halo<1>, dp::halo<0, 1>>(where, size);
+    }
+  });
+}
 
 TEST_CASE("reductions of whole numbers are exact on any places", "[field]") {
   on_places([](auto where) {

@@ -40,6 +40,14 @@ template <reduction By, class T>
   requires(!is_digits<T> && (By == reduction::sum || By == reduction::mean))
 struct field_accumulator<By, T> : std::type_identity<devplace::detail::sum_accumulator_t<T>> {};
 
+/// Joins lines without ghosts between them to one line, as short ones take longer: their number becomes 1 along the
+/// axes that are joined with the last one.
+template <class... Field, std::size_t Rank> per_axis<Rank> merged_lines(per_axis<Rank> sizes) {
+  for (std::size_t axis = Rank - 1; axis != 0 && ((Field::halo_type::width(axis) == 0) && ...); --axis)
+    sizes[Rank - 1] *= std::exchange(sizes[axis - 1], 1);
+  return sizes;
+}
+
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// Reduces the cells of every place of this process, and then over all participants in the order of their ranks.
@@ -51,14 +59,18 @@ auto reduce_fields(const F& f, const First& first, const Rest&... rest) {
   using source = line_source<F, field::rank, access_t<const First&>, access_t<const Rest&>...>;
   using value = std::remove_cvref_t<decltype(std::declval<const source&>()(0))>;
   using accumulator = typename field_accumulator<By, value>::type;
+  // The order of sums of floating-point numbers is that of separate lines.
+  constexpr bool merges =
+      !source::indexed && (By == reduction::max || By == reduction::min || !std::is_same_v<accumulator, double>);
   const loop_operands<const First&, const Rest&...> checked(first, rest...);
   const auto& layout = field_access::layout(exchange_access::behind(first));
 
   std::array<devplace::detail::memory_block, field::places> results;
   for (std::size_t k = 0; k != field::places; ++k) {
     const auto part = layout.part(k);
+    const auto sizes = merges ? merged_lines<field, field_of_operand_t<Rest>...>(part.size) : part.size;
     std::size_t lines = 1;
-    for (std::size_t axis = 0; axis + 1 != field::rank; ++axis) lines *= part.size[axis];
+    for (std::size_t axis = 0; axis + 1 != field::rank; ++axis) lines *= sizes[axis];
     results[k] = devplace::detail::allocate<backend_type>(mesh::ordinals[k], (1 + lines) * sizeof(accumulator),
                                                           memory_purpose::workspace);
     auto* const total = static_cast<accumulator*>(results[k].data());
@@ -67,10 +79,10 @@ auto reduce_fields(const F& f, const First& first, const Rest&... rest) {
                   {access<const Rest&>::of(exchange_access::behind(rest), k)}...},
                  {},
                  {}};
-    std::copy_n(part.size.begin(), field::rank, cells.sizes);
+    std::copy_n(sizes.begin(), field::rank, cells.sizes);
     std::copy_n(part.begin.begin(), field::rank, cells.begin);
     devplace::detail::reduce<backend_type>(
-        mesh::ordinals[k], devplace::detail::reduction_plan{lines, part.size[field::rank - 1], std::size_t{1}, cells,
+        mesh::ordinals[k], devplace::detail::reduction_plan{lines, sizes[field::rank - 1], std::size_t{1}, cells,
                                                             field_reducer<By, value>(total + 1)});
     devplace::detail::reduce<backend_type>(
         mesh::ordinals[k], devplace::detail::reduction_plan{std::size_t{1}, lines, std::size_t{1},
