@@ -112,6 +112,17 @@ template <class Source, class Reducer> struct reduced_block {
  private:
   /// Reduces groups of one result each, a tile at a time.
   void short_rows(const Source& source, std::size_t first, std::size_t last) const {
+    if constexpr (requires {
+                    requires Source::has_only_runs;
+                  }) {  // finding a row takes longer than adding its elements
+      for (; first != last; ++first) {
+        const auto row = elements_of_result(source, first);
+        accumulator sum = Reducer::identity();
+        for (std::size_t k = 0; k != plan.count; ++k) Reducer::add(sum, row(first * plan.count + k), k);
+        plan.reducer.store(first, sum);
+      }
+      return;
+    }
     for (std::size_t n; first != last; first += n) {
       accumulator sums[tile];
       n = last - first < tile ? last - first : tile;
