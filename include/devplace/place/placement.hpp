@@ -176,6 +176,10 @@ template <class Local, class Axes> struct kind_lookup_in_process<across<Local, A
 /// kind_of for functions that work between the places of one process; `across<...>` does not compile.
 template <class X> using kind_in_process = typename kind_lookup_in_process<X>::type;
 
+/// The kind of the batches of a model on several places; `Kind` is the kind of the model's placement.
+template <class Kind> struct batch_kind : std::type_identity<split_along<0>> {};
+template <class Where> using batch_kind_t = typename batch_kind<typename placement_traits<Where>::kind>::type;
+
 template <class P, class... Places> constexpr bool is_among(devices<Places...>) {
   return (std::same_as<P, Places> || ...);
 }
@@ -252,12 +256,12 @@ template <place P> inline constexpr bool host_accessible<P> = place_traits<P>::h
 ///@}
 
 /// The placement of a batch for a model on `Where`, and of a `loader<Where>`'s batches: `Where` itself if it is one
-/// place, otherwise split along axis 0 over its places. `on<cpu>` for a model in shared memory, where only parameters
-/// are shared.
+/// place, otherwise split along axis 0 over its places, or along the axis of a model in parts. `on<cpu>` for a model in
+/// shared memory, where only parameters are shared.
 template <placement Where>
-using batch_placement_t =
-    std::conditional_t<std::is_same_v<Where, shared_memory>, cpu,
-                       std::conditional_t<single_place<Where>, Where, detail::with_kind_t<Where, split_along<0>>>>;
+using batch_placement_t = std::conditional_t<
+    std::is_same_v<Where, shared_memory>, cpu,
+    std::conditional_t<single_place<Where>, Where, detail::with_kind_t<Where, detail::batch_kind_t<Where>>>>;
 
 /// The placement of the gradients that a model on `Where` computes from a batch.
 template <placement Where>

@@ -72,6 +72,8 @@ struct link {
   layer_rows rows;                 ///< see layer_rows
 };
 
+struct row_exchange;
+
 /// The numbers that the passes of all places reduce at a synchronisation point. Each place has `count` numbers at its
 /// address `numbers`; their reduction `op` over the places replaces them. The numbers are integers, so that the results
 /// do not depend on the order of the places. `count` 0: nothing to reduce.
@@ -79,6 +81,7 @@ struct reduction_request {
   std::int64_t* numbers = nullptr;
   std::size_t count = 0;
   reduction op = reduction::sum;
+  row_exchange* rows = nullptr;  ///< of a model in parts: receives what a layer exchanges (runtime/row_exchange.hpp)
 };
 
 /// The data of a pass through a layer: pointers to one replica's arenas and workspace, as run-time values, so that

@@ -185,6 +185,8 @@ template <class Net, class Where, class P, class Policy> class connection {
   static void finish(const state_type&, std::size_t, std::size_t, bool) {}
   static void abandon() {}
   ///@}
+  /// What place k exchanges with its neighbours; only models in parts do.
+  static runtime::row_exchange* rows(std::size_t) { return nullptr; }
 
   /// Whether layers of the network compute over the samples of all places, so that the places' passes synchronise.
   static constexpr bool joins_passes = communicates && runtime::network_plan<Net>::reductions_per_pass != 0;

@@ -118,6 +118,7 @@ template <class Net, class P, class Backend, class State, class Connection, std:
       reduced_ = {};
       runtime::for_each_replica<Backend>(state_, Places, [&](std::size_t k) {
         passes_[k].phase = first + phase;
+        reduced_[k].rows = connection_.rows(k);
         if (phase == 0) connection_.enter(state_, passes_[k], k, u);
         f(k, phase);
       });

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+#include <devplace/nn/avg_pool2d.hpp>
+#include <devplace/nn/batch_norm.hpp>
+#include <devplace/nn/concat_of.hpp>
+#include <devplace/nn/conv2d.hpp>
+#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/detail/layer_plan.hpp>
+#include <devplace/nn/detail/strip_window.hpp>
+#include <devplace/nn/detail/wrapper.hpp>
+#include <devplace/nn/frozen.hpp>
+#include <devplace/nn/identity.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/learning_rate_times.hpp>
+#include <devplace/nn/max_pool2d.hpp>
+#include <devplace/nn/named.hpp>
+#include <devplace/nn/recomputed.hpp>
+#include <devplace/nn/residual.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/sum_of.hpp>
+#include <devplace/nn/upsample.hpp>
+#include <devplace/place/axis.hpp>
+
+namespace devplace::nn {
+
+namespace detail {
+
+/// Whether a layer computes each row of an image from that row alone: it applies a function to each element, or
+/// declares `works_on_rows`.
+template <class Layer>
+concept works_on_rows = std::derived_from<Layer, elementwise_passes<Layer>> || std::same_as<Layer, identity> ||
+                        requires { requires Layer::works_on_rows; };
+
+/// The form of a layer for one of `Parts` places, each of which has a strip of the rows of every image.
+template <class Layer, std::size_t Parts> struct strip_form {
+  static constexpr bool has_form = works_on_rows<Layer>;
+  static_assert(has_form,
+                "devplace: in_parts: this layer has no form for images whose rows lie on several places; these "
+                "networks consist of conv2d, poolings, batch_norm, upsample, elementwise layers, residual, sum_of and "
+                "concat_of; a layer of your own that computes each row of an image on its own declares static "
+                "constexpr bool works_on_rows = true.");
+  using type = std::conditional_t<has_form, Layer, identity>;
+};
+template <class Layer, std::size_t Parts> using strip_t = typename strip_form<Layer, Parts>::type;
+
+template <std::size_t... E, std::size_t Parts> struct strip_form<input<E...>, Parts> {
+  static constexpr bool of_images = sizeof...(E) == 3;
+  static_assert(of_images, "devplace: in_parts: the network's input is an image, nn::input<channels, rows, columns>.");
+  using type = input<E...>;
+};
+template <std::size_t C, std::size_t H, std::size_t W, std::size_t Parts> struct strip_form<input<C, H, W>, Parts> {
+  static constexpr bool divides = H % Parts == 0 && H != 0;
+  static_assert(divides,
+                "devplace: in_parts: the places have equally many rows of each image, so the number of places divides "
+                "the rows in nn::input<channels, rows, columns>.");
+  using type = input<C, divides ? H / Parts : H, W>;
+};
+
+template <class Layer, class Options, class OverEdges>
+using window_form = std::type_identity<
+    std::conditional_t<strip_windows<Options>::reaches_over, OverEdges, local_windows<Layer, Options>>>;
+template <std::size_t In, std::size_t Out, class... Options, std::size_t Parts>
+struct strip_form<conv2d<In, Out, Options...>, Parts>
+    : window_form<conv2d<In, Out, Options...>, window_options<false, Options...>, strip_conv2d<In, Out, Options...>> {};
+template <class... Options, std::size_t Parts>
+struct strip_form<max_pool2d<Options...>, Parts>
+    : window_form<max_pool2d<Options...>, window_options<true, Options...>, strip_pool2d<true, Options...>> {};
+template <class... Options, std::size_t Parts>
+struct strip_form<avg_pool2d<Options...>, Parts>
+    : window_form<avg_pool2d<Options...>, window_options<true, Options...>, strip_pool2d<false, Options...>> {};
+
+/// The statistics are those of whole images.
+template <std::size_t Channels, class Samples, class... More, std::size_t Parts>
+struct strip_form<batch_norm<Channels, Samples, More...>, Parts>
+    : std::type_identity<batch_norm<Channels, over_all_places, More...>> {};
+template <std::size_t Factor, std::size_t Parts>
+struct strip_form<upsample<Factor>, Parts> : std::type_identity<upsample<Factor>> {};
+
+template <has_name Layer, std::size_t Parts>
+struct strip_form<Layer, Parts>
+    : std::type_identity<named_layer<typename Layer::layer_name, strip_t<typename Layer::wrapped_layer, Parts>>> {};
+template <class... Layer, std::size_t Parts>
+struct strip_form<frozen<Layer...>, Parts>
+    : std::type_identity<frozen<strip_t<typename frozen<Layer...>::wrapped_layer, Parts>>> {};
+template <class Factor, class... Layer, std::size_t Parts>
+struct strip_form<learning_rate_times<Factor, Layer...>, Parts>
+    : std::type_identity<
+          learning_rate_times<Factor, strip_t<typename learning_rate_times<Factor, Layer...>::wrapped_layer, Parts>>> {
+};
+template <template <class...> class List, class... Layers, std::size_t Parts>
+  requires(std::same_as<List<>, sequential<>> || std::same_as<List<>, residual<>> ||
+           std::same_as<List<>, projected_by<>> || std::same_as<List<>, sum_of<>> ||
+           std::same_as<List<>, concat_of<>> || std::same_as<List<>, recomputed<>>)
+struct strip_form<List<Layers...>, Parts> : std::type_identity<List<strip_t<Layers, Parts>...>> {};
+template <std::size_t Axis, std::size_t Parts> struct strip_form<axis<Axis>, Parts> : std::type_identity<axis<Axis>> {
+  static constexpr bool not_rows = Axis != 2;
+  static_assert(not_rows, "devplace: in_parts: concat_of<axis<2>, ...> joins images along the rows that are split.");
+};
+
+}  // namespace detail
+
+/// The network of one of `Parts` places that split the rows of images: `Net` on a strip of the rows. Its parameters are
+/// those of `Net`. Its passes stop where the places exchange rows and sums.
+template <class Net, std::size_t Parts> struct strips {
+  /// The network without this name.
+  using wrapped_layer = detail::strip_t<Net, Parts>;
+};
+
+namespace detail {
+
+template <class Net, std::size_t Parts, class In>
+struct layer_plan<strips<Net, Parts>, In> : layer_plan<typename strips<Net, Parts>::wrapped_layer, In> {};
+
+}  // namespace detail
+}  // namespace devplace::nn

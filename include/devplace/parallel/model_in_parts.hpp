@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/base/refusal.hpp>
+#include <devplace/base/seed.hpp>
+#include <devplace/config.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/model_parameters.hpp>
+#include <devplace/nn/model_types.hpp>
+#include <devplace/nn/strips.hpp>
+#include <devplace/nn/to.hpp>
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/parallel/direct.hpp>
+#include <devplace/parallel/row_halos.hpp>
+#include <devplace/place/in_parts.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/runtime/batch.hpp>
+#include <devplace/runtime/engine.hpp>
+#include <devplace/runtime/kept_workspaces.hpp>
+#include <devplace/runtime/predict.hpp>
+#include <devplace/runtime/working_copy.hpp>
+#include <devplace/tensor/distributed.hpp>
+
+namespace devplace {
+
+/// A model whose images are split along their rows over the places, for activations that do not fit one device:
+/// `model<net, in_parts<axis<2>, 0, 1>>`. Each place has all parameters, and a strip of the rows of every activation.
+/// Before a convolution or pooling neighbouring places exchange the rows that its windows reach, and after its backward
+/// pass the gradients of these rows. The rows of the input, and those of each activation, are a multiple of the number
+/// of places. batch_norm has the statistics of whole images. The model is trained by a trainer alone.
+///
+/// Initial values, names, files and checkpoints are those of the network on one place. Move-only.
+template <class Net, std::size_t Parts, std::size_t Axis, class... Places, precision P>
+  requires nn::network<Net>
+class model<Net, spread_on<mesh<parts<Parts, axis<Axis>>>, Places...>, P>
+    : public model_types<Net, in_parts_on<axis<Axis>, Places...>, P>,
+      public model_parameters<Net, in_parts_on<axis<Axis>, Places...>, P> {
+  using where = in_parts_on<axis<Axis>, Places...>;
+  using types = model_types<Net, where, P>;
+  using base = model_parameters<Net, where, P>;
+  using typename base::backend_type;
+  using run = runtime::engine<nn::strips<Net, Parts>, P, backend_type>;
+
+ public:
+  /// The types of batches and outputs (model_types).
+  ///@{
+  using typename types::batch_placement_type;
+  using typename types::input_extents;
+  using typename types::input_type;
+  using typename types::output_extents;
+  using typename types::output_type;
+  ///@}
+  /// The model that each place computes: copies of the parameters, and samples that are strips.
+  using strips_type = model<nn::strips<Net, Parts>, replicated_on<Places...>, P>;
+
+  /// Initialises the parameters from the seed `start`. Waits for the places and throws their earlier failures.
+  DEVPLACE_CONFIGURED explicit model(seed start) : base(strips_type(start).shared_state()) {}
+  /// Of a state that to<Where>(model) made.
+  explicit model(std::shared_ptr<typename base::state_type> state) : base(std::move(state)) {}
+  /// Transfers the arenas; a trainer of the moved-from model continues to train them.
+  ///@{
+  model(model&&) noexcept = default;
+  model& operator=(model&&) noexcept = default;
+  ///@}
+  model(const model&) = delete;             // to<Where>(model) makes a copy
+  model& operator=(const model&) = delete;  // assign(model) copies the parameters
+
+  /// Returns the outputs for a batch [n, channels, rows, columns], which is split along the rows, as the outputs are:
+  /// `model.predict(to_batch<Where>(images))`. Each place computes its rows of all samples at once. One thread at a
+  /// time predicts.
+  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
+    if constexpr (detail::is_expression_type<Batch>) {
+      return predict(evaluated(samples));
+    } else if constexpr (runtime::accepts_batch<model, Batch, false>()) {
+      runtime::typical_outputs<model> outputs(runtime::batch_extents<output_extents>(samples.extent(0)));
+      predict_strips(outputs, samples);
+      return outputs;
+    } else {
+      return runtime::rejected<runtime::typical_outputs<model>>();
+    }
+  }
+  /// Calls predict: `model(x)`.
+  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {
+    return predict(samples);
+  }
+
+  /// Refuses steps by hand.
+  template <class Batch> auto forward(const Batch&) const {
+    constexpr bool by_hand = sizeof(Batch) == 0;
+    static_assert(by_hand, "devplace: a model in parts is trained by a trainer, in which the places exchange rows.");
+    return detail::refusal{};
+  }
+
+ private:
+  DEVPLACE_CONFIGURED void predict_strips(auto& outputs, const auto& samples) const {
+    auto& state = *this->live();
+    const runtime::sole_use use(state);
+    runtime::prepare_products<backend_type>();
+    runtime::renew_working_copies<backend_type>(state);
+    const auto ordinals = std::span<const int>(detail::mesh_of<where>::ordinals);
+    parallel::row_halos<backend_type> halos(ordinals);
+    parallel::direct<backend_type> sums(ordinals);
+    using lease = runtime::kept_workspaces::lease<backend_type>;
+    std::array<std::optional<lease>, Parts> leases;
+    std::array<runtime::pass<P>, Parts> passes;
+    std::array<runtime::reduction_request, Parts> requests;
+    runtime::for_each_replica<backend_type>(state, Parts, [&](std::size_t k) {
+      const std::size_t rows = runtime::checked_rows<typename run::input_extents>(detail::local_part(samples, k));
+      void* const workspace = leases[k]
+                                  .emplace(state.workspaces, state.replicas[k].ordinal)
+                                  .at_least(run::workspace_bytes(rows, runtime::mode::predict));
+      passes[k] = run::make_pass(state.replicas[k], workspace, rows, runtime::mode::predict, {});
+      passes[k].reduced = &requests[k];
+    });
+    for (std::size_t phase = 0; phase <= run::plan::reductions_per_pass; ++phase) {
+      runtime::for_each_replica<backend_type>(state, Parts, [&](std::size_t k) {
+        requests[k] = {};
+        requests[k].rows = halos.of(k);
+        passes[k].phase = phase;
+        run::forward_phase(passes[k], detail::local_part(samples, k).data(), detail::local_part(outputs, k).data());
+      });
+      halos.exchange();
+      if (requests[0].numbers == nullptr) continue;
+      std::array<std::int64_t*, Parts> numbers;
+      for (std::size_t k = 0; k != Parts; ++k) numbers[k] = requests[k].numbers;
+      sums.all_reduce(std::span<std::int64_t* const>(numbers), requests[0].count, requests[0].op);
+    }
+  }
+};
+
+}  // namespace devplace

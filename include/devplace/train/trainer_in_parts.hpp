@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <devplace/config.hpp>
+#include <devplace/nn/loss.hpp>
+#include <devplace/nn/to.hpp>
+#include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/parallel/model_in_parts.hpp>
+#include <devplace/place/in_parts.hpp>
+#include <devplace/runtime/batch.hpp>
+#include <devplace/tensor/detail/as_view.hpp>
+#include <devplace/tensor/detail/distributed_access.hpp>
+#include <devplace/train/accumulate.hpp>
+#include <devplace/train/detail/strip_connection.hpp>
+#include <devplace/train/trainer.hpp>
+
+namespace devplace {
+
+namespace train::detail {
+
+/// A batch split along the rows of its images, seen as a batch of strips: each place has as many samples as the batch
+/// has, which are the strips of its rows.
+template <class Tensor, class Extents, class Where> class batch_of_strips {
+ public:
+  using value_type = typename Tensor::value_type;
+  using extents_type = Extents;
+  using placement_type = batch_placement_t<Where>;
+
+  explicit batch_of_strips(const Tensor& batch) : batch_(batch) {}
+  std::size_t extent(std::size_t) const { return local_place_count<Where> * batch_.extent(0); }
+  auto only_on(std::size_t k) const { return batch_.only_on(k); }
+
+ private:
+  const Tensor& batch_;
+};
+
+/// Holds the model of a trainer's base.
+template <class Model> struct model_of_strips {
+  Model strips;
+};
+
+}  // namespace train::detail
+
+namespace detail {
+
+template <class Tensor, class Extents, class Where>
+inline constexpr bool is_tensor<train::detail::batch_of_strips<Tensor, Extents, Where>> = true;
+
+}  // namespace detail
+
+/// A planned training step of a model in parts, as the trainer of other models. Samples and targets are split along
+/// axis 2, and the loss is one of pixels: a sum or mean over elements, such as mse.
+template <class Net, std::size_t Parts, class Axis, class... Places, class P, nn::loss Loss, optim::optimizer_rule Rule,
+          class Policy, std::size_t Batches>
+class trainer<model<Net, spread_on<mesh<parts<Parts, Axis>>, Places...>, P>, Loss, Rule, Policy, accumulate<Batches>>
+    : train::detail::model_of_strips<typename model<Net, in_parts_on<Axis, Places...>, P>::strips_type>,
+      public trainer<typename model<Net, in_parts_on<Axis, Places...>, P>::strips_type, Loss, Rule, Policy,
+                     accumulate<Batches>> {
+ public:
+  /// The type of the model.
+  using model_type = model<Net, in_parts_on<Axis, Places...>, P>;
+
+ private:
+  using strips_type = typename model_type::strips_type;
+  using holder = train::detail::model_of_strips<strips_type>;
+  using base = trainer<strips_type, Loss, Rule, Policy, accumulate<Batches>>;
+  using where = replicated_on<Places...>;
+
+ public:
+  using typename base::loss_type;
+
+  /// Throws argument_error for invalid options of the loss or the rule.
+  ///@{
+  DEVPLACE_CONFIGURED trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule,
+                              const Policy& policy = {}, accumulate<Batches> batches = {})
+      : holder{detail::model_of<strips_type>(m.shared_state())}, base(holder::strips, loss, rule, policy, batches) {}
+  DEVPLACE_CONFIGURED trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule,
+                              accumulate<Batches> batches)
+      : trainer(m, loss, rule, Policy{}, batches) {}
+  ///@}
+
+  /// Allocates the memory for batches of up to `samples` samples, and makes the libraries' plans.
+  DEVPLACE_CONFIGURED void prepare(std::size_t samples) { base::prepare(Parts * samples); }
+
+  /// Makes one step with a batch: `samples` is [n, channels, rows, columns] and `targets` are the loss's targets, both
+  /// split along the rows (`to_batch<Where>(x)`).
+  template <class Samples, class Targets>
+  DEVPLACE_CONFIGURED auto operator()(const Samples& samples, const Targets& targets) {
+    if constexpr (train::detail::accepts_step<model_type, Loss, Samples, Targets>()) {
+      if (samples.extent(0) != targets.extent(0))
+        train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
+      using of_strips = decltype(runtime::batch_extents<typename strips_type::input_extents>(0));
+      return base::operator()(train::detail::batch_of_strips<Samples, of_strips, where>(samples),
+                              train::detail::batch_of_strips<Targets, typename Targets::extents_type, where>(targets));
+    } else {
+      return runtime::rejected<loss_type>();
+    }
+  }
+};
+
+}  // namespace devplace
