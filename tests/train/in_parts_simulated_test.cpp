@@ -108,3 +108,75 @@ TEST_CASE("poolings, upsample and branches of split rows have the bits of one pl
       nn::sequential<nn::input<2, 16, 8>, nn::max_pool2d<nn::kernel<3>, nn::stride<1>, nn::padding<1>>,
                      nn::conv2d<2, 2, nn::kernel<3>, nn::padding<1>>, nn::avg_pool2d<nn::kernel<2>>>>();
 }
+
+namespace {
+
+/// Down and up again, with normalisations: batch_norm of batches and group_norm of samples.
+template <class Samples>
+using with_norms =
+    nn::sequential<nn::input<2, 16, 8>, nn::conv2d<2, 6, nn::kernel<3>, nn::padding<1>>, nn::batch_norm<6, Samples>,
+                   nn::relu, nn::max_pool2d<nn::kernel<2>>, nn::conv2d<6, 6, nn::kernel<3>, nn::padding<1>>,
+                   nn::group_norm<3, 6>, nn::silu,
+                   nn::recomputed<nn::conv2d<6, 6, nn::kernel<3>, nn::padding<1>>, nn::group_norm<2, 6>, nn::tanh>,
+                   nn::upsample<2>, nn::conv2d<6, 2, nn::kernel<3>, nn::padding<1>>>;
+
+template <class Model> std::vector<typename Model::value_type> all_numbers(const Model& model, std::size_t k = 0) {
+  auto numbers = parameters_of(model, k);
+  model.for_each_buffer(dp::test::append_values<typename Model::value_type>{numbers}, k);
+  return numbers;
+}
+
+template <class A, class B> double largest_difference(const A& a, const B& b) {
+  REQUIRE(a.size() == b.size());
+  double largest = 0;
+  for (std::size_t i = 0; i != a.size(); ++i)
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  return largest;
+}
+
+/// Trains for some steps from the model's initial values.
+template <class Where, class Net, class T> struct result_of {
+  training<Where, Net, T> run;
+  std::vector<T> start = all_numbers(run.model);
+  std::vector<T> outputs;
+  double loss = 0;
+
+  explicit result_of(int steps) {
+    for (int i = 0; i != steps; ++i) run(4, static_cast<std::size_t>(i));
+    loss = run.step.mean_loss();
+    using input = typename decltype(run.model)::input_extents;
+    const auto y = dp::to_host(run.model.predict(distribute<Where>(integer_images<T, input>(3, 5))));
+    outputs.assign(y.data(), y.data() + y.size());
+  }
+  std::vector<T> numbers(std::size_t k = 0) const { return all_numbers(run.model, k); }
+};
+
+template <class Where, class Net, class T> void check_near(double tolerance) {
+  INFO(dp::placement_name<Where>());
+  const result_of<dp::cpu, Net, T> one(6);
+  const result_of<Where, Net, T> in_parts(6);
+  CHECK(in_parts.start == one.start);
+  CHECK(largest_difference(one.numbers(), one.start) > 0.01);
+  for (std::size_t k = 0; k != dp::local_place_count<Where>; ++k)
+    CHECK(largest_difference(parameters_of(in_parts.run.model, k), parameters_of(one.run.model)) < tolerance);
+  CHECK(largest_difference(in_parts.numbers(), one.numbers()) < tolerance);
+  CHECK(largest_difference(in_parts.outputs, one.outputs) < 10 * tolerance);
+  CHECK(std::abs(in_parts.loss - one.loss) < tolerance);
+}
+
+}  // namespace
+
+TEST_CASE("networks with normalisations of split rows train as on one place, within rounding") {
+  check_near<in_rows<0, 1>, with_norms<nn::over_all_places>, double>(1e-12);
+  check_near<in_rows<3, 0, 2, 1>, with_norms<nn::of_each_place>, double>(1e-12);
+  check_near<in_rows<0, 1>, with_norms<nn::of_each_place>, float>(1e-4);
+}
+
+TEST_CASE("normalisations of split rows have the same bits for every number of places") {
+  using net = nn::sequential<nn::input<4, 8, 4>, nn::batch_norm<4>, nn::group_norm<2, 4>>;
+  const result_of<in_rows<0, 1>, net, float> two(6);
+  const result_of<in_rows<0, 1, 2, 3>, net, float> four(6);
+  CHECK(two.numbers() != two.start);
+  CHECK(two.numbers() == four.numbers());
+  CHECK(two.outputs == four.outputs);
+}

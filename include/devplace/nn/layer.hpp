@@ -178,6 +178,12 @@ template <class Layer> inline constexpr std::size_t reduction_integers_of = 0;
 template <class Layer>
   requires requires { Layer::reduction_integers; }
 inline constexpr std::size_t reduction_integers_of<Layer> = Layer::reduction_integers;
+/// The number of integers in all reductions of a pass; 0 if it depends on the number of samples.
+template <class Layer>
+inline constexpr std::size_t reduced_numbers_of = reductions_per_pass_of<Layer> * reduction_integers_of<Layer>;
+template <class Layer>
+  requires requires { requires Layer::reduces_for_each_sample; }
+inline constexpr std::size_t reduced_numbers_of<Layer> = 0;
 
 /// The rows of a layer's first parameter if passes can run for some of them.
 template <class Layer, class In> constexpr runtime::layer_rows rows_of() {

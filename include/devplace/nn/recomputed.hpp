@@ -66,6 +66,9 @@ struct layer_plan<recomputed<Layers...>, In> : layer_plan<typename recomputed<La
   /// Backward's reductions come after those of the second forward. Forward has as many phases and is idle in the last.
   static constexpr std::size_t reductions_per_pass = 2 * plan::reductions_per_pass;
   static constexpr std::size_t reduced_in_backward = plan::reduced_numbers + plan::reduced_in_backward;
+  static constexpr strip_traffic exchanged(bool backward, bool dx) {
+    return backward ? plan::exchanged(false, true) + plan::exchanged(true, dx) : plan::exchanged(false, true);
+  }
   static constexpr recomputed_cost cost{plan::cost.forward, plan::cost.again, plan::cost.again + plan::cost.repeated};
 
   static constexpr std::size_t saved_bytes(std::size_t batch, mode m, const element_sizes& e) {

@@ -12,9 +12,11 @@
 #include <devplace/nn/conv2d.hpp>
 #include <devplace/nn/detail/in_place_layer.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
+#include <devplace/nn/detail/strip_group_norm.hpp>
 #include <devplace/nn/detail/strip_window.hpp>
 #include <devplace/nn/detail/wrapper.hpp>
 #include <devplace/nn/frozen.hpp>
+#include <devplace/nn/group_norm.hpp>
 #include <devplace/nn/identity.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/learning_rate_times.hpp>
@@ -42,7 +44,8 @@ template <class Layer, std::size_t Parts> struct strip_form {
   static constexpr bool has_form = works_on_rows<Layer>;
   static_assert(has_form,
                 "devplace: in_parts: this layer has no form for images whose rows lie on several places; these "
-                "networks consist of conv2d, poolings, batch_norm, upsample, elementwise layers, residual, sum_of and "
+                "networks consist of conv2d, poolings, batch_norm, group_norm, upsample, elementwise layers, residual, "
+                "sum_of and "
                 "concat_of; a layer of your own that computes each row of an image on its own declares static "
                 "constexpr bool works_on_rows = true.");
   using type = std::conditional_t<has_form, Layer, identity>;
@@ -79,6 +82,9 @@ struct strip_form<avg_pool2d<Options...>, Parts>
 template <std::size_t Channels, class Samples, class... More, std::size_t Parts>
 struct strip_form<batch_norm<Channels, Samples, More...>, Parts>
     : std::type_identity<batch_norm<Channels, over_all_places, More...>> {};
+template <std::size_t Groups, std::size_t Channels, class Epsilon, std::size_t Parts>
+struct strip_form<group_norm<Groups, Channels, Epsilon>, Parts>
+    : std::type_identity<strip_group_norm<Parts, Groups, Channels, Epsilon>> {};
 template <std::size_t Factor, std::size_t Parts>
 struct strip_form<upsample<Factor>, Parts> : std::type_identity<upsample<Factor>> {};
 

@@ -118,6 +118,7 @@ class model<Net, spread_on<mesh<parts<Parts, axis<Axis>>>, Places...>, P>
                                   .emplace(state.workspaces, state.replicas[k].ordinal)
                                   .at_least(run::workspace_bytes(rows, runtime::mode::predict));
       passes[k] = run::make_pass(state.replicas[k], workspace, rows, runtime::mode::predict, {});
+      passes[k].samples = Parts * rows;
       passes[k].reduced = &requests[k];
     });
     for (std::size_t phase = 0; phase <= run::plan::reductions_per_pass; ++phase) {
@@ -127,7 +128,7 @@ class model<Net, spread_on<mesh<parts<Parts, axis<Axis>>>, Places...>, P>
         passes[k].phase = phase;
         run::forward_phase(passes[k], detail::local_part(samples, k).data(), detail::local_part(outputs, k).data());
       });
-      halos.exchange();
+      if (const auto rows = halos.requested(); !rows.empty()) halos.exchange(rows);
       if (requests[0].numbers == nullptr) continue;
       std::array<std::int64_t*, Parts> numbers;
       for (std::size_t k = 0; k != Parts; ++k) numbers[k] = requests[k].numbers;

@@ -24,15 +24,16 @@ template <class Backend> class row_halos {
     rows_[k] = {k, rows_.size()};
     return &rows_[k];
   }
-  /// The parts of all places in the next exchange.
-  std::span<runtime::row_exchange> rows() { return rows_; }
+  /// The parts of all places in the next exchange, if the layers requested one.
+  std::span<const runtime::row_exchange> requested() const {
+    return std::span(rows_).first(rows_[0].to_next == nullptr ? 0 : rows_.size());
+  }
 
-  /// Makes the exchange that the layers requested. On devices the host does not wait.
-  void exchange() {
-    if (rows_[0].to_next == nullptr) return;
+  /// Makes an exchange. On devices the host does not wait.
+  void exchange(std::span<const runtime::row_exchange> rows) {
     devices_.fence();
-    for (std::size_t k = 0; k + 1 != rows_.size(); ++k) {
-      const runtime::row_exchange &own = rows_[k], &next = rows_[k + 1];
+    for (std::size_t k = 0; k + 1 != rows.size(); ++k) {
+      const runtime::row_exchange &own = rows[k], &next = rows[k + 1];
       copy(k + 1, next.from_previous, k, own.to_next, own.forward);
       copy(k, own.from_next, k + 1, next.to_previous, next.backward);
     }

@@ -3,10 +3,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
+#include <devplace/nn/strips.hpp>
 #include <devplace/parallel/model_in_parts.hpp>
+#include <devplace/parallel/step_traffic.hpp>
 #include <devplace/place/in_parts.hpp>
 #include <devplace/runtime/batch.hpp>
+#include <devplace/runtime/network.hpp>
+#include <devplace/tensor/precision.hpp>
 #include <devplace/train/memory_plan.hpp>
 
 namespace devplace {
@@ -24,5 +29,27 @@ struct memory_plan<model<Net, spread_on<mesh<parts<Parts, Axis>>, Places...>, P>
                    Processes> : memory_plan<typename model<Net, in_parts_on<Axis, Places...>, P>::strips_type,
                                             batch<Samples * Parts>, void, Policy, Processes> {};
 ///@}
+
+/// The traffic of a step of a model in parts: gradients, parameters and statistics as between replicas, and rows.
+template <class Net, std::size_t Parts, class Axis, class... Places, class P, class Policy>
+struct step_traffic<model<Net, spread_on<mesh<parts<Parts, Axis>>, Places...>, P>, Policy>
+    : step_traffic<typename model<Net, in_parts_on<Axis, Places...>, P>::strips_type, Policy> {
+ private:
+  using plan = runtime::network_plan<nn::strips<Net, Parts>>;
+  static constexpr auto exchanged = plan::exchanged(false, false) + plan::exchanged(true, false);
+
+ public:
+  /// Bytes for each sample of the batch, besides `bytes`: rows of activations and of their gradients that neighbouring
+  /// places exchange, and sums of layers that normalise each sample, such as group_norm.
+  ///@{
+  static constexpr std::size_t rows_of_sample =
+      (Parts - 1) * exchanged.elements * sizeof(typename precision_traits<P>::activation);
+  static constexpr std::size_t statistics_of_sample = 2 * (Parts - 1) * exchanged.integers * sizeof(std::int64_t);
+  ///@}
+  /// All bytes of a step with a batch of `samples` samples.
+  constexpr std::size_t bytes_for(std::size_t samples) const {
+    return this->bytes + samples * (rows_of_sample + statistics_of_sample);
+  }
+};
 
 }  // namespace devplace

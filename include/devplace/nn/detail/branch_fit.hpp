@@ -34,6 +34,7 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
   static constexpr keep keeps = (includes(Plans::keeps, keep::input) || ...) ? keep::input : keep::nothing;
   static constexpr bool own_input_elements = (Plans::own_input_elements || ...);
   static constexpr bool keeps_elements = false;
+  static constexpr strip_traffic exchanged(bool backward, bool dx) { return (Plans::exchanged(backward, dx) + ...); }
   static constexpr recomputed_cost cost{
       (Plans::cost.forward + ...),
       ((includes(Plans::keeps, keep::output) ? Plans::cost.forward : Plans::cost.again) + ...),

@@ -83,6 +83,15 @@ struct recomputed_cost {
   std::size_t forward, again, repeated;
 };
 
+/// What two neighbouring places of a model in parts (nn/strips.hpp) exchange for one sample: elements of activations,
+/// and integers that are reduced over the places.
+struct strip_traffic {
+  std::size_t elements = 0, integers = 0;
+  constexpr strip_traffic operator+(const strip_traffic& other) const {
+    return {elements + other.elements, integers + other.integers};
+  }
+};
+
 /// Sizes and passes of a network of one layer, for samples of extents `In`; `sequential`, `residual` and others
 /// specialise the template. Sizes of arenas are in elements, since arenas of all element types have the same layout.
 /// Sizes of a pass's memory are in bytes. Everything but the passes is constexpr.
@@ -104,7 +113,7 @@ template <class Layer, class In> struct layer_plan {
   static constexpr runtime::layer_rows sliced_rows = rows_of<Layer, In>();
   static constexpr std::size_t reductions_per_pass = reductions_per_pass_of<Layer>;
   static constexpr std::size_t reduction_integers = reduction_integers_of<Layer>;  ///< of the largest reduction
-  static constexpr std::size_t reduced_numbers = reductions_per_pass * reduction_integers;  ///< in forward
+  static constexpr std::size_t reduced_numbers = reduced_numbers_of<Layer>;        ///< in forward
   static constexpr std::size_t reduced_in_backward = reduced_numbers;
   static constexpr bool frozen = is_frozen<Layer>;
   static constexpr std::size_t parameters = frozen ? 0 : scalar_count(table_of<Layer, false>());
@@ -116,6 +125,13 @@ template <class Layer, class In> struct layer_plan {
   /// Whether forward leaves backward something besides its output.
   static constexpr bool leaves_data =
       saved_per_sample<Layer, In>() + statistics_per_pass<Layer, In> + buffer_elements + reductions_per_pass != 0;
+
+  /// What a forward or backward pass exchanges in a model in parts; `dx`: whether it computes the input's gradient.
+  static constexpr strip_traffic exchanged([[maybe_unused]] bool backward, [[maybe_unused]] bool dx) {
+    if constexpr (requires { Layer::template exchanged<In>(backward, dx); })
+      if (!backward || dx || parameters != 0) return Layer::template exchanged<In>(backward, dx);
+    return {};
+  }
 
   static constexpr std::size_t saved_bytes(std::size_t batch, mode, const element_sizes& e) {
     return padded_bytes(saved_per_sample<Layer, In>() * batch * e.accumulator) +

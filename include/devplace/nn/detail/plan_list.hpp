@@ -134,6 +134,12 @@ template <class... Plans> struct plan_list {
   static constexpr std::size_t reduction_integers = std::max({Plans::reduction_integers...});
   static constexpr std::size_t reduced_numbers = (Plans::reduced_numbers + ...);
   static constexpr std::size_t reduced_in_backward = (Plans::reduced_in_backward + ...);
+  /// See layer_plan. A layer of a chain computes its input's gradient if layers before it have parameters.
+  static constexpr strip_traffic exchanged(bool backward, bool dx) {
+    strip_traffic sum;
+    ((sum = sum + Plans::exchanged(backward, dx), dx = dx || Plans::parameter_elements != 0), ...);
+    return sum;
+  }
   static constexpr bool leaves_data = true;
   static constexpr std::size_t parameters = (Plans::parameters + ...);
   static constexpr std::size_t parameter_elements = sum_before(plan_parameters, n);

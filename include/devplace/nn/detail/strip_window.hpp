@@ -7,6 +7,7 @@
 
 #include <devplace/nn/conv2d.hpp>
 #include <devplace/nn/detail/convolution_layer.hpp>
+#include <devplace/nn/detail/layer_plan.hpp>
 #include <devplace/nn/detail/pooling_layer.hpp>
 #include <devplace/nn/detail/strip_rows.hpp>
 #include <devplace/nn/detail/window_options.hpp>
@@ -73,10 +74,12 @@ template <class Options> struct strip_layer {
   template <class X> static constexpr std::size_t saved = fit<X>::edges;
   static constexpr std::size_t reductions_per_pass = 1;
   static constexpr bool gives_channels_first = true;
-  /// Elements that two neighbours exchange for each sample, in forward and in backward.
-  template <class X>
-  static constexpr std::size_t exchanged =
-      (strip_windows<Options>::before + strip_windows<Options>::behind) * X::static_extent(0) * X::static_extent(2);
+  /// What two neighbours exchange for each sample.
+  template <class X> static constexpr strip_traffic exchanged(bool backward, bool dx) {
+    using windows = strip_windows<Options>;
+    if (backward && !dx) return {};
+    return {(windows::before + windows::behind) * X::static_extent(0) * X::static_extent(2), 0};
+  }
 
  protected:
   template <class Call> using of = fit<typename Call::sample>;

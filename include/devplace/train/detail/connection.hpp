@@ -257,11 +257,14 @@ template <class Net, class Where, class P, class Policy> class connection {
     }
   }
 
- private:
+ protected:
   template <class P1 = Policy>
   using communicator_type = decltype(parallel::connect<backend_type, spans_processes<Where>>(std::declval<const P1&>(),
                                                                                              std::span<const int>()));
 
+  auto& communicator() const { return *static_cast<communicator_type<>*>(communicator_.get()); }
+
+ private:
   static constexpr bool reduces_integers() {
     if constexpr (communicates)
       return parallel::communicator<communicator_type<>, std::int64_t>;
@@ -275,8 +278,6 @@ template <class Net, class Where, class P, class Policy> class connection {
     else
       return false;
   }
-
-  auto& communicator() const { return *static_cast<communicator_type<>*>(communicator_.get()); }
 
   std::shared_ptr<parallel::transport> processes_;
   std::shared_ptr<void> communicator_;  // its type depends on the configuration

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -30,13 +31,27 @@ class connection<nn::strips<Net, Parts>, Where, P, Policy>
       : base(policy), halos_(std::make_shared<halos_type>(devplace::detail::mesh_of<Where>::ordinals)) {}
 
   runtime::row_exchange* rows(std::size_t k) { return halos_->of(k); }
-  /// Exchanges the rows or reduces the numbers that the layers of a stop requested.
+  /// Exchanges the rows or reduces the numbers that the layers of a stop requested. A communicator of the program's own
+  /// may have a member `exchange_rows(std::span<const runtime::row_exchange>)`, which then exchanges the rows.
   DEVPLACE_CONFIGURED void reduce(const std::array<runtime::reduction_request, Parts>& requests) {
-    halos_->exchange();
-    base::reduce(requests);
+    if (const auto rows = halos_->requested(); !rows.empty()) {
+      if constexpr (requires { this->communicator().exchange_rows(rows); })
+        this->communicator().exchange_rows(rows);
+      else
+        halos_->exchange(rows);
+    }
+    std::array<runtime::reduction_request, Parts> portion = requests;
+    for (std::size_t first = 0; first < requests[0].count; first += largest)
+      for (std::size_t k = 0; k != Parts; ++k) {
+        portion[k].numbers = requests[k].numbers + first;
+        portion[k].count = std::min(largest, requests[k].count - first);
+        if (k + 1 == Parts) base::reduce(portion);
+      }
   }
 
  private:
+  /// Number of integers in one reduction, for which the communicator prepared memory.
+  static constexpr std::size_t largest = runtime::network_plan<nn::strips<Net, Parts>>::reduction_integers;
   std::shared_ptr<halos_type> halos_;
 };
 
