@@ -6,16 +6,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <type_traits>
 #include <vector>
 
 #include <devplace/in_parts.hpp>
+#include <devplace/io/parameters.hpp>
 #include <devplace/nn.hpp>
 #include <devplace/parallel.hpp>
+#include <devplace/train/checkpoint.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
 #include "support/replicas.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
@@ -109,6 +113,19 @@ TEST_CASE("poolings, upsample and branches of split rows have the bits of one pl
                      nn::conv2d<2, 2, nn::kernel<3>, nn::padding<1>>, nn::avg_pool2d<nn::kernel<2>>>>();
 }
 
+TEST_CASE("dropout of split rows drops the elements that it drops on one place") {
+  check_bits_on_meshes<
+      nn::sequential<nn::input<2, 16, 8>, nn::dropout<>, nn::conv2d<2, 4, nn::kernel<3>, nn::padding<1>>, nn::dropout<>,
+                     nn::relu, nn::conv_transpose2d<4, 2, nn::kernel<2>, nn::stride<2>>,
+                     nn::recomputed<nn::dropout<>, nn::conv2d<2, 2, nn::kernel<1>>>>>();
+  check_bits_on_meshes<nn::sequential<nn::input<2, 4, 8>, nn::dropout<>, nn::conv2d<2, 2, nn::kernel<1>>>>();
+  // Without stops, gradients of buckets are reduced during backward.
+  check_bits<
+      in_rows<0, 1>,
+      nn::sequential<nn::input<2, 4, 8>, nn::conv2d<2, 4, nn::kernel<1>>, nn::relu, nn::conv2d<4, 2, nn::kernel<1>>>,
+      collective::all_reduce<collective::direct, collective::buckets<1, 1>>>();
+}
+
 namespace {
 
 /// Down and up again, with normalisations: batch_norm of batches and group_norm of samples.
@@ -170,6 +187,110 @@ TEST_CASE("networks with normalisations of split rows train as on one place, wit
   check_near<in_rows<0, 1>, with_norms<nn::over_all_places>, double>(1e-12);
   check_near<in_rows<3, 0, 2, 1>, with_norms<nn::of_each_place>, double>(1e-12);
   check_near<in_rows<0, 1>, with_norms<nn::of_each_place>, float>(1e-4);
+}
+
+namespace {
+
+/// Halves elements, and declares that rows do not depend on each other.
+struct halve {
+  template <class In> using output = In;
+  static constexpr bool works_on_rows = true;
+  static constexpr nn::keep keeps = nn::keep::nothing;
+  static void forward(const auto& c) { c.output = c.input * 0.5; }
+  static void backward(const auto& c) { c.input_gradient = c.output_gradient * 0.5; }
+};
+
+/// The state of a training after some steps.
+template <class Where, class Net> struct training_with_momentum {
+  dp::model<Net, Where> model{dp::seed{7}};
+  dp::trainer<dp::model<Net, Where>, nn::mse, dp::optim::sgd> step{
+      model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.05, .momentum = 0.9}};
+
+  void operator()(int first, int last) {
+    for (int i = first; i != last; ++i)
+      step(distribute<Where>(integer_images<float, dp::extents<2, 16, 8>>(4, static_cast<std::size_t>(i))),
+           distribute<Where>(integer_images<float, dp::extents<2, 16, 8>>(4, static_cast<std::size_t>(i + 1))));
+  }
+  auto state() {
+    const auto whole = step.state();
+    std::vector<float> all = whole.parameters;
+    all.insert(all.end(), whole.buffers.begin(), whole.buffers.end());
+    for (const auto& moments : whole.optimizer.arenas) all.insert(all.end(), moments.begin(), moments.end());
+    return all;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("checkpoints of models in parts continue on every placement") {
+  const support::temporary_folder folder;
+  const std::string file = folder.file("training"), parameters = folder.file("parameters"), same = folder.file("same");
+  using net = with_norms<nn::of_each_place>;
+  training_with_momentum<in_rows<0, 1>, net> first;
+  first(0, 3);
+  dp::save_checkpoint(first.step, {0, 3}, file);
+  const auto at_three = first.state();
+  first(3, 6);
+
+  training_with_momentum<in_rows<0, 1>, net> again;
+  CHECK(dp::load_checkpoint(again.step, file) == dp::training_position{0, 3});
+  CHECK(again.state() == at_three);
+  again(3, 6);
+  CHECK(again.state() == first.state());
+
+  training_with_momentum<dp::cpu, net> one;
+  dp::load_checkpoint(one.step, file);
+  CHECK(one.state() == at_three);
+  one(3, 6);
+  CHECK(largest_difference(one.state(), first.state()) < 1e-4);
+  training_with_momentum<in_rows<3, 1, 0, 2>, net> four;
+  dp::save_checkpoint(one.step, {0, 6}, file);
+  dp::load_checkpoint(four.step, file);
+  CHECK(four.state() == one.state());
+
+  dp::save_parameters(four.model, parameters);
+  dp::save_parameters(one.model, same);
+  CHECK(support::contents(parameters) == support::contents(same));
+  dp::model<net, in_rows<0, 1>> loaded{dp::seed{1}};
+  dp::load_parameters(loaded, parameters);
+  CHECK(all_numbers(loaded) == all_numbers(one.model));
+  CHECK(all_numbers(dp::to<dp::cpu>(loaded)) == all_numbers(one.model));
+  CHECK(all_numbers(dp::to<in_rows<2, 3>>(one.model), 1) == all_numbers(one.model));
+}
+
+TEST_CASE("batches of models in parts") {
+  using net = nn::sequential<nn::input<2, 8, 4>, nn::conv2d<2, 2, nn::kernel<3>, nn::padding<1>>, halve>;
+  check_bits<in_rows<0, 1>, net>();
+  using where = in_rows<0, 1>;
+  training<where, net, double> run;
+  const auto x = integer_images<double, dp::extents<2, 8, 4>>(4, 1);
+  const auto uneven = dp::scatter<dp::batch_placement_t<where>>(x, dp::split::sizes{6, 2});
+  const auto even = distribute<where>(x);
+  CHECK_THROWS_AS(run.step(uneven, uneven), dp::shape_error);
+  CHECK_THROWS_AS(run.model.predict(uneven), dp::shape_error);
+  CHECK_THROWS_AS(run.step(even, distribute<where>(integer_images<double, dp::extents<2, 8, 4>>(3, 1))),
+                  dp::shape_error);
+  run.step(even, even);
+  const auto before = parameters_of(run.model);
+  const auto none = distribute<where>(integer_images<double, dp::extents<2, 8, 4>>(0, 1));
+  run.step(none, none);
+  CHECK(parameters_of(run.model) == before);
+  CHECK(run.model.predict(none).extent(0) == 0);
+  // Accumulated gradients are sums over batches and places; clipping sees whole gradients.
+  dp::model<net, where, double> parts{dp::seed{1}};
+  dp::model<net, dp::cpu, double> whole{dp::seed{1}};
+  dp::trainer of_parts{parts, nn::mse{}, dp::optim::sgd{}, dp::accumulate<2>{}};
+  dp::trainer of_whole{whole, nn::mse{}, dp::optim::sgd{}, dp::accumulate<2>{}};
+  of_parts.clip({.max_norm = 0.5});
+  of_whole.clip({.max_norm = 0.5});
+  of_parts.prepare(4);
+  for (int i = 0; i != 4; ++i) {
+    of_parts(even, even);
+    of_whole(x, x);
+  }
+  CHECK(largest_difference(parameters_of(parts), parameters_of(whole)) < 1e-12);
+  CHECK(largest_difference(parameters_of(parts), before) > 1e-3);
+  CHECK(dp::placement_name<where>() == "in_parts<axis<2>, cuda:0, cuda:1>");
 }
 
 TEST_CASE("normalisations of split rows have the same bits for every number of places") {

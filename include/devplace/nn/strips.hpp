@@ -10,11 +10,14 @@
 #include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/concat_of.hpp>
 #include <devplace/nn/conv2d.hpp>
+#include <devplace/nn/conv_transpose2d.hpp>
 #include <devplace/nn/detail/in_place_layer.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
+#include <devplace/nn/detail/strip_dropout.hpp>
 #include <devplace/nn/detail/strip_group_norm.hpp>
 #include <devplace/nn/detail/strip_window.hpp>
 #include <devplace/nn/detail/wrapper.hpp>
+#include <devplace/nn/dropout.hpp>
 #include <devplace/nn/frozen.hpp>
 #include <devplace/nn/group_norm.hpp>
 #include <devplace/nn/identity.hpp>
@@ -43,11 +46,10 @@ concept works_on_rows = std::derived_from<Layer, elementwise_passes<Layer>> || s
 template <class Layer, std::size_t Parts> struct strip_form {
   static constexpr bool has_form = works_on_rows<Layer>;
   static_assert(has_form,
-                "devplace: in_parts: this layer has no form for images whose rows lie on several places; these "
-                "networks consist of conv2d, poolings, batch_norm, group_norm, upsample, elementwise layers, residual, "
-                "sum_of and "
-                "concat_of; a layer of your own that computes each row of an image on its own declares static "
-                "constexpr bool works_on_rows = true.");
+                "devplace: in_parts: this layer has no form for images whose rows lie on several places; such networks "
+                "consist of conv2d, conv_transpose2d, max_pool2d, avg_pool2d, batch_norm, group_norm, dropout, "
+                "upsample, elementwise layers, residual, sum_of and concat_of; a layer of your own that computes each "
+                "row of an image on its own declares static constexpr bool works_on_rows = true.");
   using type = std::conditional_t<has_form, Layer, identity>;
 };
 template <class Layer, std::size_t Parts> using strip_t = typename strip_form<Layer, Parts>::type;
@@ -78,6 +80,17 @@ template <class... Options, std::size_t Parts>
 struct strip_form<avg_pool2d<Options...>, Parts>
     : window_form<avg_pool2d<Options...>, window_options<true, Options...>, strip_pool2d<false, Options...>> {};
 
+/// A transposed convolution whose kernel is its stride gives each row of the input rows of its own.
+template <std::size_t In, std::size_t Out, class... Options, std::size_t Parts>
+struct strip_form<conv_transpose2d<In, Out, Options...>, Parts>
+    : std::type_identity<conv_transpose2d<In, Out, Options...>> {
+  using options = window_options<false, Options...>;
+  static constexpr bool of_own_rows = options::reach_rows == options::step.rows && options::pad.rows == 0;
+  static_assert(of_own_rows,
+                "devplace: in_parts: a conv_transpose2d has no form for rows on several places unless its kernel is "
+                "its stride and it has no padding, as in conv_transpose2d<16, 8, kernel<2>, stride<2>>.");
+};
+
 /// The statistics are those of whole images.
 template <std::size_t Channels, class Samples, class... More, std::size_t Parts>
 struct strip_form<batch_norm<Channels, Samples, More...>, Parts>
@@ -85,6 +98,8 @@ struct strip_form<batch_norm<Channels, Samples, More...>, Parts>
 template <std::size_t Groups, std::size_t Channels, class Epsilon, std::size_t Parts>
 struct strip_form<group_norm<Groups, Channels, Epsilon>, Parts>
     : std::type_identity<strip_group_norm<Parts, Groups, Channels, Epsilon>> {};
+template <class Probability, std::size_t Parts>
+struct strip_form<dropout<Probability>, Parts> : std::type_identity<strip_dropout<Parts, Probability>> {};
 template <std::size_t Factor, std::size_t Parts>
 struct strip_form<upsample<Factor>, Parts> : std::type_identity<upsample<Factor>> {};
 

@@ -28,7 +28,9 @@ class connection<nn::strips<Net, Parts>, Where, P, Policy>
 
   template <class Given>
   DEVPLACE_CONFIGURED explicit connection(const Given& policy)
-      : base(policy), halos_(std::make_shared<halos_type>(devplace::detail::mesh_of<Where>::ordinals)) {}
+      : base(policy), halos_(std::make_shared<halos_type>(devplace::detail::mesh_of<Where>::ordinals)) {
+    base::prepare();  // the memory for `largest` integers, of which small batches need less
+  }
 
   runtime::row_exchange* rows(std::size_t k) { return halos_->of(k); }
   /// Exchanges the rows or reduces the numbers that the layers of a stop requested. A communicator of the program's own
