@@ -99,6 +99,10 @@ inline auto gather(const dp::tensor<float, dp::extents<2, 3>, dp::sharded_on<dp:
 
 static_assert(dp::parallel::communicator<dp::parallel::hierarchical<dp::backend::cpu>>);
 
+#include <devplace/parallel/model_in_parts.hpp>
+
+template <class Net> using in_parts = dp::model<Net, dp::in_parts<dp::axis<2>, 0, 1>>;
+
 #include <devplace/parallel/neighbourhood.hpp>
 
 inline float above(const dp::neighbourhood<float, dp::halo<1>, 2>& x) { return x(-1, 0); }
@@ -132,6 +136,10 @@ template <class Model> auto copies(const Model& model) { return dp::replicate<dp
 #include <devplace/parallel/ring.hpp>
 
 static_assert(dp::parallel::communicator<dp::parallel::ring<dp::backend::cpu>>);
+
+#include <devplace/parallel/row_halos.hpp>
+
+template <class Backend> void exchange(dp::parallel::row_halos<Backend>& halos) { halos.exchange(halos.requested()); }
 
 #include <devplace/parallel/scatter.hpp>
 

@@ -56,6 +56,11 @@ static_assert(dp::placement_traits<dp::sharded<dp::grid<2, 2>, 0, 1, 2, 3>>::kin
 static_assert(dp::halo<2, 1>::width(1) == 1);
 static_assert(dp::edge::fixed(1).high == 1);
 
+#include <devplace/place/in_parts.hpp>
+
+using batch = dp::batch_placement_t<dp::in_parts<dp::axis<2>, 0, 1>>;
+static_assert(batch{} == dp::sharded<dp::axis<2>, 0, 1>{});
+
 #include <devplace/place/kind.hpp>
 
 static_assert(dp::split_along<1>::is_split && dp::summands<dp::reduction::mean>::is_linear);

@@ -43,6 +43,10 @@ inline auto periodic(dp::field<float, dp::dextents<2>, dp::cpu, dp::halo<1, 1>>&
 
 template <class Net> using in_shares = dp::model<Net, dp::fully_sharded_on<dp::cpu>>;
 
+#include <devplace/in_parts.hpp>
+
+template <class Net> using in_parts = dp::model<Net, dp::in_parts<dp::axis<2>, 0, 1>>;
+
 #include <devplace/nn.hpp>
 
 using net = dp::nn::sequential<dp::nn::linear<2, 4>, dp::nn::relu, dp::nn::linear<4, 1>>;

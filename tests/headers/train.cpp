@@ -68,6 +68,10 @@ inline float predict(const dp::model<net, dp::on<dp::cpu>>& model,
   return average.model().predict(x)(0, 0);
 }
 
+#include <devplace/train/plan_in_parts.hpp>
+
+template <class Net> using plan = dp::memory_plan<dp::model<Net, dp::in_parts<dp::axis<2>, 0, 1>>, dp::batch<8>>;
+
 #include <devplace/train/progress.hpp>
 
 inline void report() {
@@ -106,6 +110,11 @@ inline double train(const dp::tensor<float, dp::extents<4, 2>, dp::on<dp::cpu>>&
   dp::trainer step{model, dp::nn::mse{}, dp::optim::sgd{}};
   return step(x, y).item();
 }
+
+#include <devplace/train/trainer_in_parts.hpp>
+
+template <class Net, class Rule>
+using training = dp::trainer<dp::model<Net, dp::in_parts<dp::axis<2>, 0, 1>>, dp::nn::mse, Rule>;
 
 #include <devplace/train/training_log.hpp>
 

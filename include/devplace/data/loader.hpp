@@ -99,11 +99,15 @@ template <placement Where, floating_element T, class Source> class loader<Where,
   using source = detail::batch_source<Source>;
   using sample_element = detail::batch_feature_t<T, typename source::features>;
   using target = detail::batch_target_t<T, typename source::targets>;
-  using batch_placement_type = batch_placement_t<Where>;
+  static constexpr bool divides_samples = detail::batch_kind_t<Where>::axis == 0;
+  using batch_placement_type = std::conditional_t<divides_samples, batch_placement_t<Where>, on<cpu>>;
   using backend_type = placement_backend_t<Where>;
   static_assert(detail::computes<backend_type>,
                 "devplace: a loader's placement is the model's, and no model lies in pinned memory; a loader for a "
                 "cuda place has pinned memory of its own.");
+  static_assert(divides_samples,
+                "devplace: loader: batches of a model in parts are split along their rows; make batches on the host, "
+                "with loader<on<cpu>>, and copy samples and targets of each by to_batch<Where>(x).");
   static constexpr bool in_host_memory = std::is_same_v<batch_placement_type, on<cpu>>;
   using memory = std::conditional_t<std::is_same_v<backend_type, backend::cpu>, on<cpu>, on<pinned>>;
   using maker = detail::batch_maker<T, typename source::features, typename source::targets, memory, !in_host_memory>;

@@ -46,9 +46,13 @@ template <class Net, placement Where, precision P = float> class predictor {
   using backend_type = placement_backend_t<Where>;
   using access = nn::detail::model_access;
   static constexpr bool has_whole_parameters = !stores_shares<Where>;
+  static constexpr bool computes_alone = detail::batch_kind_t<Where>::axis == 0;
   static_assert(has_whole_parameters,
                 "devplace: predictor: the model is in shares, and a predictor has all parameters on each place; name a "
                 "placement that has them: predictor<net, on<cuda<0>>> p{model, batch<256>{}}.");
+  static_assert(computes_alone,
+                "devplace: predictor: the model is in parts, whose places exchange rows in a prediction; call "
+                "model.predict(batch), or name one place: predictor<net, on<cuda<0>>> p{model, batch<256>{}}.");
 
  public:
   /// The type of `as_model()`.

@@ -42,29 +42,57 @@ template <class Layer>
 concept works_on_rows = std::derived_from<Layer, elementwise_passes<Layer>> || std::same_as<Layer, identity> ||
                         requires { requires Layer::works_on_rows; };
 
-/// The form of a layer for one of `Parts` places, each of which has a strip of the rows of every image.
-template <class Layer, std::size_t Parts> struct strip_form {
-  static constexpr bool has_form = works_on_rows<Layer>;
+/// Reject what has no form. Functions, so that clang prints no further error. Return true.
+///@{
+template <class Layer> consteval bool check_form() {
+  constexpr bool has_form = works_on_rows<Layer>;
   static_assert(has_form,
                 "devplace: in_parts: this layer has no form for images whose rows lie on several places; such networks "
                 "consist of conv2d, conv_transpose2d, max_pool2d, avg_pool2d, batch_norm, group_norm, dropout, "
                 "upsample, elementwise layers, residual, sum_of and concat_of; a layer of your own that computes each "
                 "row of an image on its own declares static constexpr bool works_on_rows = true.");
-  using type = std::conditional_t<has_form, Layer, identity>;
+  return true;
+}
+template <std::size_t Rank> consteval bool check_input_of_strips() {
+  constexpr bool of_images = Rank == 3;
+  static_assert(of_images, "devplace: in_parts: the network's input is an image, nn::input<channels, rows, columns>.");
+  return true;
+}
+template <std::size_t Rows, std::size_t Parts> consteval bool check_rows_of_strips() {
+  constexpr bool divides = Rows % Parts == 0 && Rows != 0;
+  static_assert(divides,
+                "devplace: in_parts: the places have equally many rows of each image, so the number of places divides "
+                "the rows in nn::input<channels, rows, columns>.");
+  return true;
+}
+template <class Options> consteval bool check_transposed_strips() {
+  constexpr bool of_own_rows = Options::reach_rows == Options::step.rows && Options::pad.rows == 0;
+  static_assert(of_own_rows,
+                "devplace: in_parts: a conv_transpose2d has no form for rows on several places unless its kernel is "
+                "its stride and it has no padding, as in conv_transpose2d<16, 8, kernel<2>, stride<2>>.");
+  return true;
+}
+template <std::size_t Axis> consteval bool check_joined_strips() {
+  constexpr bool not_rows = Axis != 2;
+  static_assert(not_rows, "devplace: in_parts: concat_of<axis<2>, ...> joins images along the rows that are split.");
+  return true;
+}
+///@}
+
+/// The form of a layer for one of `Parts` places, each of which has a strip of the rows of every image.
+template <class Layer, std::size_t Parts> struct strip_form {
+  static_assert(check_form<Layer>());
+  using type = std::conditional_t<works_on_rows<Layer>, Layer, identity>;
 };
 template <class Layer, std::size_t Parts> using strip_t = typename strip_form<Layer, Parts>::type;
 
 template <std::size_t... E, std::size_t Parts> struct strip_form<input<E...>, Parts> {
-  static constexpr bool of_images = sizeof...(E) == 3;
-  static_assert(of_images, "devplace: in_parts: the network's input is an image, nn::input<channels, rows, columns>.");
+  static_assert(check_input_of_strips<sizeof...(E)>());
   using type = input<E...>;
 };
 template <std::size_t C, std::size_t H, std::size_t W, std::size_t Parts> struct strip_form<input<C, H, W>, Parts> {
-  static constexpr bool divides = H % Parts == 0 && H != 0;
-  static_assert(divides,
-                "devplace: in_parts: the places have equally many rows of each image, so the number of places divides "
-                "the rows in nn::input<channels, rows, columns>.");
-  using type = input<C, divides ? H / Parts : H, W>;
+  static_assert(check_rows_of_strips<H, Parts>());
+  using type = input<C, H % Parts == 0 ? H / Parts : H, W>;
 };
 
 template <class Layer, class Options, class OverEdges>
@@ -84,11 +112,7 @@ struct strip_form<avg_pool2d<Options...>, Parts>
 template <std::size_t In, std::size_t Out, class... Options, std::size_t Parts>
 struct strip_form<conv_transpose2d<In, Out, Options...>, Parts>
     : std::type_identity<conv_transpose2d<In, Out, Options...>> {
-  using options = window_options<false, Options...>;
-  static constexpr bool of_own_rows = options::reach_rows == options::step.rows && options::pad.rows == 0;
-  static_assert(of_own_rows,
-                "devplace: in_parts: a conv_transpose2d has no form for rows on several places unless its kernel is "
-                "its stride and it has no padding, as in conv_transpose2d<16, 8, kernel<2>, stride<2>>.");
+  static_assert(check_transposed_strips<window_options<false, Options...>>());
 };
 
 /// The statistics are those of whole images.
@@ -120,8 +144,7 @@ template <template <class...> class List, class... Layers, std::size_t Parts>
            std::same_as<List<>, concat_of<>> || std::same_as<List<>, recomputed<>>)
 struct strip_form<List<Layers...>, Parts> : std::type_identity<List<strip_t<Layers, Parts>...>> {};
 template <std::size_t Axis, std::size_t Parts> struct strip_form<axis<Axis>, Parts> : std::type_identity<axis<Axis>> {
-  static constexpr bool not_rows = Axis != 2;
-  static_assert(not_rows, "devplace: in_parts: concat_of<axis<2>, ...> joins images along the rows that are split.");
+  static_assert(check_joined_strips<Axis>());
 };
 
 }  // namespace detail

@@ -37,6 +37,18 @@ template <std::size_t Count, std::size_t Axis> struct activations_along : detail
 
 namespace detail {
 
+/// Rejects other axes and a single place. A function, so that clang prints no further error. Returns true.
+template <std::size_t Count, std::size_t Axis> consteval bool check_parts() {
+  constexpr bool of_rows = Axis == 2, of_several = Count > 1;
+  static_assert(of_rows,
+                "devplace: in_parts: activations are split along the rows of images, axis 2 of a batch [n, channels, "
+                "rows, columns]: in_parts<axis<2>, 0, 1>.");
+  static_assert(of_several,
+                "devplace: in_parts: at least two places share the rows of images; a model on one place is model<net, "
+                "cuda<0>>.");
+  return true;
+}
+
 template <std::size_t Count, std::size_t Axis> std::string kind_name(activations_along<Count, Axis>) {
   return joined({"in_parts<axis<", Axis, ">, "});
 }
@@ -49,13 +61,14 @@ template <std::size_t Count, std::size_t Axis, class... P>
   requires(Count == sizeof...(P))
 struct placement_traits<spread_on<mesh<parts<Count, axis<Axis>>>, P...>>
     : detail::kind_on_mesh<activations_along<Count, Axis>, devices<P...>> {
-  static constexpr bool of_rows = Axis == 2, of_several = Count > 1;
-  static_assert(of_rows,
-                "devplace: in_parts: activations are split along the rows of images, axis 2 of a batch [n, channels, "
-                "rows, columns]: in_parts<axis<2>, 0, 1>.");
-  static_assert(of_several,
-                "devplace: in_parts: at least two places share the rows of images; a model on one place is model<net, "
-                "cuda<0>>.");
+  static_assert(detail::check_parts<Count, Axis>());
+};
+
+template <std::size_t Count, class Axis, class... P>
+struct placement_traits<across<spread_on<mesh<parts<Count, Axis>>, P...>>> {
+  static_assert(sizeof(Axis) == 0,
+                "devplace: in_parts: so far the places that split images are those of one process; name in_parts<...> "
+                "without across.");
 };
 
 }  // namespace devplace

@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 
 #include <devplace/config.hpp>
+#include <devplace/nn/bce_with_logits.hpp>
+#include <devplace/nn/l1.hpp>
 #include <devplace/nn/loss.hpp>
+#include <devplace/nn/mse.hpp>
+#include <devplace/nn/smooth_l1.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/parallel/model_in_parts.hpp>
@@ -38,6 +43,12 @@ template <class Tensor, class Extents, class Where> class batch_of_strips {
   const Tensor& batch_;
 };
 
+/// Whether a loss of strips adds up to the loss of images: each element has the same weight in the sums.
+template <class Loss>
+concept loss_of_elements =
+    std::same_as<Loss, nn::mse> || std::same_as<Loss, nn::l1> || std::same_as<Loss, nn::smooth_l1> ||
+    std::same_as<Loss, nn::bce_with_logits> || requires { requires Loss::is_of_elements; };
+
 /// Holds the model of a trainer's base.
 template <class Model> struct model_of_strips {
   Model strips;
@@ -53,7 +64,8 @@ inline constexpr bool is_tensor<train::detail::batch_of_strips<Tensor, Extents, 
 }  // namespace detail
 
 /// A planned training step of a model in parts, as the trainer of other models. Samples and targets are split along
-/// axis 2, and the loss is one of pixels: a sum or mean over elements, such as mse.
+/// axis 2, and the loss is a sum or mean over elements: mse, l1, smooth_l1, bce_with_logits, or a loss that declares
+/// `static constexpr bool is_of_elements = true`.
 template <class Net, std::size_t Parts, class Axis, class... Places, class P, nn::loss Loss, optim::optimizer_rule Rule,
           class Policy, std::size_t Batches>
 class trainer<model<Net, spread_on<mesh<parts<Parts, Axis>>, Places...>, P>, Loss, Rule, Policy, accumulate<Batches>>
@@ -69,6 +81,11 @@ class trainer<model<Net, spread_on<mesh<parts<Parts, Axis>>, Places...>, P>, Los
   using holder = train::detail::model_of_strips<strips_type>;
   using base = trainer<strips_type, Loss, Rule, Policy, accumulate<Batches>>;
   using where = replicated_on<Places...>;
+  static constexpr bool adds_up = train::detail::loss_of_elements<Loss>;
+  static_assert(adds_up,
+                "devplace: trainer: the loss of a model in parts is a sum or mean over the elements of the outputs: "
+                "nn::mse, nn::l1, nn::smooth_l1, nn::bce_with_logits, or a loss of your own that declares static "
+                "constexpr bool is_of_elements = true because the weight of a sample is its number of elements.");
 
  public:
   using typename base::loss_type;

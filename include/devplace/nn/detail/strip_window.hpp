@@ -26,19 +26,25 @@ template <class Options> struct strip_windows {
   static constexpr bool divides = reach <= step + 2 * before && 2 * before < reach;
 };
 
-/// Samples of extents X, a strip, under windows with these options.
-template <class Options, class X> struct strip_fit;
-template <class Options, std::size_t C, std::size_t H, std::size_t W> struct strip_fit<Options, extents<C, H, W>> {
-  using windows = strip_windows<Options>;
-  static constexpr bool divides = windows::divides && H % windows::step == 0;
+/// Rejects strips of `Rows` rows that windows do not divide. A function, so that clang prints no further error.
+template <class Windows, std::size_t Rows> consteval bool check_windows_of_strips() {
+  constexpr bool divides = Windows::divides && Rows % Windows::step == 0;
   static_assert(divides,
                 "devplace: in_parts: the stride or padding of a convolution or pooling does not divide the rows that "
                 "each place has; the stride must divide them, and the output must have the rows of the input divided "
                 "by the stride, as with padding<1> for kernel<3>.");
-  static constexpr bool reaches_neighbours = H >= windows::before && H >= windows::behind;
+  constexpr bool reaches_neighbours = Rows >= Windows::before && Rows >= Windows::behind;
   static_assert(reaches_neighbours,
                 "devplace: in_parts: the windows of a convolution or pooling reach over all rows of the neighbouring "
                 "place; split the images over fewer places.");
+  return true;
+}
+
+/// Samples of extents X, a strip, under windows with these options.
+template <class Options, class X> struct strip_fit;
+template <class Options, std::size_t C, std::size_t H, std::size_t W> struct strip_fit<Options, extents<C, H, W>> {
+  using windows = strip_windows<Options>;
+  static_assert(check_windows_of_strips<windows, H>());
 
   static constexpr std::size_t channels = C, rows = H, columns = W, out_rows = H / windows::step;
   static constexpr auto across = window_fit<Options, 2, C, extents<C, larger(H, Options::least_rows), W>>::columns;
@@ -60,8 +66,15 @@ template <class Options, std::size_t C, std::size_t H, std::size_t W> struct str
   }
 };
 
+/// The extents of samples that a layer takes: any.
+template <class X> struct any_strip {
+  using type = X;
+  using expected = X;
+};
+
 /// A layer whose windows reach over no edge of a strip.
 template <class Layer, class Options> struct local_windows : Layer {
+  template <class X> using takes = any_strip<X>;  // strip_fit explains what does not fit
   template <class X>
   using output = extents<Layer::template output<X>::static_extent(0), strip_fit<Options, X>::out_rows,
                          Layer::template output<X>::static_extent(2)>;
