@@ -3,13 +3,17 @@
 
 // The code and the numbers of docs/larger_models.md; those of its table are printed by examples/large_model.
 
+#include <cmath>
 #include <cstddef>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include <devplace/all.hpp>
+#include <devplace/convolution.hpp>
 #include <devplace/fully_sharded.hpp>
+#include <devplace/in_parts.hpp>
 #include <devplace/io/parameters.hpp>
 #include <devplace/train/checkpoint.hpp>
 
@@ -196,4 +200,56 @@ TEST_CASE("docs/larger_models.md: several processes", "[docs]") {
   for (const auto& [images, labels] : batches.epoch(0)) step(images, labels);
   dp::save_parameters(model, of_replicas);
   CHECK(support::contents(file) == support::contents(of_replicas));
+}
+
+namespace {
+
+template <std::size_t In, std::size_t Out>
+using block = nn::sequential<nn::conv2d<In, Out, nn::kernel<3>, nn::padding<1>>, nn::group_norm<4, Out>, nn::silu>;
+using below = nn::sequential<nn::max_pool2d<nn::kernel<2>>, block<16, 32>, nn::upsample<2>>;
+using field_net = nn::sequential<nn::input<2, 64, 32>, block<2, 16>, nn::concat_of<nn::identity, below>,
+                                 nn::conv2d<48, 1, nn::kernel<1>>>;
+
+/// Fields with waves, and the sums of their two channels.
+auto fields(std::size_t n) {
+  dp::tensor<float, dp::extents<dp::dyn, 2, 64, 32>, dp::cpu> x(dp::extents<dp::dyn, 2, 64, 32>{n});
+  dp::tensor<float, dp::extents<dp::dyn, 1, 64, 32>, dp::cpu> y(dp::extents<dp::dyn, 1, 64, 32>{n});
+  for (std::size_t i = 0; i != n; ++i)
+    for (std::size_t r = 0; r != 64; ++r)
+      for (std::size_t c = 0; c != 32; ++c) {
+        x(i, 0, r, c) = std::sin(static_cast<float>(r + i) / 5);
+        x(i, 1, r, c) = std::cos(static_cast<float>(c * (i + 1)) / 7);
+        y(i, 0, r, c) = x(i, 0, r, c) + x(i, 1, r, c);
+      }
+  return std::pair(std::move(x), std::move(y));
+}
+
+template <class Where> double train_on_fields(int steps) {
+  const auto [samples, targets] = fields(4);
+  dp::model<field_net, Where> model{dp::seed{1}};
+  dp::trainer step{model, nn::mse{}, dp::optim::adam{.learning_rate = 2e-3}};
+  const auto x = dp::to_batch<Where>(samples), y = dp::to_batch<Where>(targets);
+  for (int i = 0; i != steps; ++i) step(x, y);
+  return step(x, y).item();
+}
+
+}  // namespace
+
+TEST_CASE("docs/larger_models.md: images split along their rows", "[docs]") {
+  const double whole = train_on_fields<dp::cuda<0>>(10);
+  const double same = train_on_fields<dp::in_parts<dp::axis<2>, 0, 1, 2, 3>>(10);  // rows on four devices
+
+  CHECK(same > whole - 1e-3);
+  CHECK(same < whole + 1e-3);
+  CHECK(same < train_on_fields<dp::cuda<0>>(0) / 2);
+
+  using model_t = dp::model<field_net, dp::in_parts<dp::axis<2>, 0, 1, 2, 3>>;
+  using plan = dp::memory_plan<model_t, dp::batch<4>, dp::optim::adam>;
+  static_assert(plan::activations < 2400_KiB, "on each of four devices; on one device 9377 KiB");
+  constexpr dp::step_traffic<model_t, collective::all_reduce<>> moved;
+  constexpr std::size_t bytes = moved.bytes_for(4);  // of a step with 4 samples
+
+  using of_one = dp::memory_plan<dp::model<field_net, dp::cuda<0>>, dp::batch<4>, dp::optim::adam>;
+  static_assert(of_one::activations == 9377_KiB);
+  static_assert(bytes > moved.bytes && bytes == moved.bytes + 4 * (moved.rows_of_sample + moved.statistics_of_sample));
 }

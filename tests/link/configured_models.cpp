@@ -8,8 +8,11 @@
 
 #include <devplace/all.hpp>
 #include <devplace/fully_sharded.hpp>
+#include <devplace/in_parts.hpp>
 #include <devplace/io/parameters.hpp>
 #include <devplace/nn/batch_norm.hpp>
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/group_norm.hpp>
 #include <devplace/optim/on_host.hpp>
 #include <devplace/train/checkpoint.hpp>
 
@@ -54,6 +57,23 @@ void use_model(const std::string& file) {
   }
 }
 
+using image_net = nn::sequential<nn::input<2, 8, 4>, nn::conv2d<2, 4, nn::kernel<3>, nn::padding<1>>, nn::batch_norm<4>,
+                                 nn::max_pool2d<nn::kernel<3>, nn::stride<2>, nn::padding<1>>, nn::group_norm<2, 4>,
+                                 nn::dropout<>, nn::avg_pool2d<nn::kernel<2>>, nn::upsample<4>>;
+
+template <class P> void use_images(const std::string& file) {
+  using where = dp::in_parts<dp::axis<2>, 0, 1>;
+  dp::model<image_net, where, P> model{dp::seed{3}};
+  const auto x = dp::to_batch<where>(dp::zeros<float, dp::cpu>(dp::extents<dp::dyn, 2, 8, 4>{4}));
+  const auto y = dp::to_batch<where>(dp::zeros<float, dp::cpu>(dp::extents<dp::dyn, 4, 8, 4>{4}));
+  dp::trainer step{model, nn::mse{}, dp::optim::adam{}};
+  static_cast<void>(step(x, y).item());
+  step.prepare(4);
+  dp::save_checkpoint(step, {1, 2}, file);
+  static_cast<void>(model.predict(x + x));
+  model.assign(dp::to<dp::cpu>(model));
+}
+
 }  // namespace
 
 void use_models(const std::string& file) {
@@ -70,4 +90,6 @@ void use_models(const std::string& file) {
             collective::gather_units<>, large>(file);
   use_model<dp::across<dp::cuda<0>, dp::mesh<dp::shares<dp::dyn>>>>(file);
   use_model<dp::across<dp::cuda<0>, dp::mesh<dp::replicas<dp::dyn>, dp::shares<2>>>>(file);
+  use_images<float>(file);
+  use_images<dp::mixed<dp::bf16>>(file);
 }

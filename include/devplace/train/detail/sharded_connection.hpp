@@ -154,6 +154,8 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
   DEVPLACE_CONFIGURED void abandon() noexcept {
     if constexpr (overlaps()) communicator().abandon();
   }
+  /// The places of a model in shares exchange no rows of images.
+  static runtime::row_exchange* rows(std::size_t) { return nullptr; }
   ///@}
   DEVPLACE_CONFIGURED void reduce(const std::array<runtime::reduction_request, places>& requests) {
     if constexpr (runtime::network_plan<Net>::reductions_per_pass != 0)

@@ -32,15 +32,15 @@ class connection<nn::strips<Net, Parts>, Where, P, Policy>
     base::prepare();  // the memory for `largest` integers, of which small batches need less
   }
 
-  runtime::row_exchange* rows(std::size_t k) { return halos_->of(k); }
+  DEVPLACE_CONFIGURED runtime::row_exchange* rows(std::size_t k) { return halos().of(k); }
   /// Exchanges the rows or reduces the numbers that the layers of a stop requested. A communicator of the program's own
   /// may have a member `exchange_rows(std::span<const runtime::row_exchange>)`, which then exchanges the rows.
   DEVPLACE_CONFIGURED void reduce(const std::array<runtime::reduction_request, Parts>& requests) {
-    if (const auto rows = halos_->requested(); !rows.empty()) {
+    if (const auto rows = halos().requested(); !rows.empty()) {
       if constexpr (requires { this->communicator().exchange_rows(rows); })
         this->communicator().exchange_rows(rows);
       else
-        halos_->exchange(rows);
+        halos().exchange(rows);
     }
     std::array<runtime::reduction_request, Parts> portion = requests;
     for (std::size_t first = 0; first < requests[0].count; first += largest)
@@ -54,7 +54,9 @@ class connection<nn::strips<Net, Parts>, Where, P, Policy>
  private:
   /// Number of integers in one reduction, for which the communicator prepared memory.
   static constexpr std::size_t largest = runtime::network_plan<nn::strips<Net, Parts>>::reduction_integers;
-  std::shared_ptr<halos_type> halos_;
+  DEVPLACE_CONFIGURED halos_type& halos() const { return *static_cast<halos_type*>(halos_.get()); }
+
+  std::shared_ptr<void> halos_;  // its type depends on the configuration
 };
 
 }  // namespace devplace::train::detail
