@@ -47,8 +47,9 @@ template <class Where, class Net, class T, class Policy = collective::all_reduce
                                                                 dp::optim::sgd{.learning_rate = 0.125}};
 
   void operator()(std::size_t samples, std::size_t seed) {
-    step(distribute<Where>(integer_images<T, typename model_type::input_extents>(samples, seed)),
-         distribute<Where>(integer_images<T, typename model_type::output_extents>(samples, seed + 1)));
+    using number = typename model_type::value_type;
+    step(distribute<Where>(integer_images<number, typename model_type::input_extents>(samples, seed)),
+         distribute<Where>(integer_images<number, typename model_type::output_extents>(samples, seed + 1)));
   }
 };
 
@@ -153,19 +154,20 @@ template <class A, class B> double largest_difference(const A& a, const B& b) {
 
 /// Trains for some steps from the model's initial values.
 template <class Where, class Net, class T> struct result_of {
+  using number = typename dp::precision_traits<T>::parameter;
   training<Where, Net, T> run;
-  std::vector<T> start = all_numbers(run.model);
-  std::vector<T> outputs;
+  std::vector<number> start = all_numbers(run.model);
+  std::vector<double> outputs;
   double loss = 0;
 
   explicit result_of(int steps) {
     for (int i = 0; i != steps; ++i) run(4, static_cast<std::size_t>(i));
     loss = run.step.mean_loss();
     using input = typename decltype(run.model)::input_extents;
-    const auto y = dp::to_host(run.model.predict(distribute<Where>(integer_images<T, input>(3, 5))));
-    outputs.assign(y.data(), y.data() + y.size());
+    const auto y = dp::to_host(run.model.predict(distribute<Where>(integer_images<number, input>(3, 5))));
+    for (std::size_t i = 0; i != y.size(); ++i) outputs.push_back(static_cast<double>(y.data()[i]));
   }
-  std::vector<T> numbers(std::size_t k = 0) const { return all_numbers(run.model, k); }
+  std::vector<number> numbers(std::size_t k = 0) const { return all_numbers(run.model, k); }
 };
 
 template <class Where, class Net, class T> void check_near(double tolerance) {
@@ -187,6 +189,7 @@ TEST_CASE("networks with normalisations of split rows train as on one place, wit
   check_near<in_rows<0, 1>, with_norms<nn::over_all_places>, double>(1e-12);
   check_near<in_rows<3, 0, 2, 1>, with_norms<nn::of_each_place>, double>(1e-12);
   check_near<in_rows<0, 1>, with_norms<nn::of_each_place>, float>(1e-4);
+  check_near<in_rows<1, 0>, with_norms<nn::of_each_place>, dp::mixed<dp::bf16>>(2e-2);
 }
 
 namespace {

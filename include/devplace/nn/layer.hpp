@@ -65,6 +65,8 @@ using runtime::random_key;
 ///   last rows, backward also gives the gradients of the parameters behind them. `template <class In> static constexpr
 ///   std::size_t row_sums`: elements per sample in `c.row_sums()`, which last from slice to slice of backward if
 ///   activations have 16 bits, and are null otherwise;
+/// - `static constexpr bool works_on_rows`: true if each row of an image [C, H, W] depends on the same row of the input
+///   alone, so that models in parts (in_parts.hpp) run the layer on some of the rows;
 /// - `template <class In> static constexpr std::size_t multiply_adds`: number of multiplications in products for one
 ///   sample; summary (train/summary.hpp) counts two operations for each;
 /// - `static constexpr bool gives_channels_first`: whether the first axis of an output sample is the channels, as in

@@ -37,7 +37,7 @@ template <class Tensor, class Extents, class Where> class batch_of_strips {
 
   explicit batch_of_strips(const Tensor& batch) : batch_(batch) {}
   std::size_t extent(std::size_t) const { return local_place_count<Where> * batch_.extent(0); }
-  auto only_on(std::size_t k) const { return batch_.only_on(k); }
+  DEVPLACE_CONFIGURED auto only_on(std::size_t k) const { return batch_.only_on(k); }
 
  private:
   const Tensor& batch_;
