@@ -86,6 +86,9 @@ void work(dp::model<net, where>& model, const samples<rows>& x, const targets<ro
   in_a_template([](const auto& data) { static_cast<void>(dp::loader<where>{data, {.batch = 8}}); },
                 dp::labelled_images{}.train);
 #endif
+#if defined(TENSOR_IN_PARTS)  // expect: devplace: tensor: only models lie in parts.*sharded<axis<2>, 0, 1>
+  dp::tensor<float, dp::extents<4, 2, 8, 4>, where>{};
+#endif
 #if defined(UNITS_IN_PARTS)  // expect: devplace: trainer: collective::gather_units is the policy of models in shares
   dp::trainer{model, nn::mse{}, dp::optim::sgd{}, collective::gather_units<>{}};
 #endif

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <ratio>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -259,6 +260,74 @@ TEST_CASE("checkpoints of models in parts continue on every placement") {
   CHECK(all_numbers(loaded) == all_numbers(one.model));
   CHECK(all_numbers(dp::to<dp::cpu>(loaded)) == all_numbers(one.model));
   CHECK(all_numbers(dp::to<in_rows<2, 3>>(one.model), 1) == all_numbers(one.model));
+}
+
+namespace {
+
+/// Sets all weights of one model; others get them by assign().
+template <class Model, class F> void set_parameters(Model& model, const F& value) {
+  std::size_t i = 0;
+  model.for_each_parameter([&](const std::string&, auto view) {
+    std::vector<typename Model::value_type> values(view.size());
+    for (auto& number : values) number = value(i++);
+    support::set_values(view, values);
+  });
+}
+
+/// Images of -1 and 1 in an irregular order. Each row has as many of both, so that the mean of a channel, a group or a
+/// strip is 0 and its variance 1.
+template <class Sample> images<double, Sample> balanced_images(std::size_t n) {
+  auto x = integer_images<double, Sample>(n, 1);
+  for (std::size_t i = 0; i != x.size(); i += 4) {
+    const double first = x.data()[i] < 0 ? -1 : 1;
+    for (std::size_t k = 0; k != 4; ++k) x.data()[i + k] = k < 2 ? first : -first;
+  }
+  return x;
+}
+
+/// Compares one step of a network with a normalisation, whose sums are exact, on one place and in parts. The first
+/// convolution passes the images on, and receives the gradient of the normalisation's input.
+template <class Norm, class... Layers> void check_bits_of_norm() {
+  using in = dp::extents<4, 8, 4>;
+  using net = nn::sequential<nn::input<4, 8, 4>, nn::conv2d<4, 4, nn::kernel<1>, nn::no_bias>, Norm, Layers...>;
+  const auto step_of = []<class Where>(Where) {
+    dp::model<net, dp::cpu, double> start{dp::seed{1}};
+    set_parameters(
+        start, [](std::size_t i) { return i < 16 ? (i % 5 == 0 ? 1.0 : 0.0) : static_cast<double>(i * 5 % 7) - 3; });
+    dp::model<net, Where, double> model{dp::seed{1}};
+    model.assign(start);
+    const auto before = parameters_of(model);
+    const auto y = dp::to_host(model.predict(distribute<Where>(balanced_images<in>(2))));
+    dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.125}};
+    step(distribute<Where>(balanced_images<in>(4)), distribute<Where>(integer_images<double, in>(4, 3)));
+    CHECK(parameters_of(model) != before);
+    auto numbers = all_numbers(model);
+    numbers.push_back(step.mean_loss());
+    numbers.insert(numbers.end(), y.data(), y.data() + y.size());
+    return numbers;
+  };
+  const auto one = step_of(dp::cpu{});
+  CHECK(step_of(in_rows<0, 1>{}) == one);
+  CHECK(step_of(in_rows<3, 1, 0, 2>{}) == one);
+}
+
+}  // namespace
+
+TEST_CASE("normalisations of split rows have the bits of one place where their sums are exact") {
+  // The variance is 1, and with epsilon 3 elements are divided by 2.
+  using three = std::ratio<3>;
+  check_bits_of_norm<nn::group_norm<2, 4, three>>();
+  check_bits_of_norm<nn::group_norm<4, 4, three>, nn::conv2d<4, 4, nn::kernel<3>, nn::padding<1>>>();
+  check_bits_of_norm<nn::batch_norm<4, nn::over_all_places, std::ratio<1, 2>, three>>();
+  check_bits_of_norm<nn::batch_norm<4, nn::of_each_place, std::ratio<1, 2>, three>,
+                     nn::conv2d<4, 4, nn::kernel<3>, nn::padding<1>>>();
+  // Sums of integers have the bits of one place for any data.
+  using joint = nn::sequential<nn::input<2, 8, 4>, nn::batch_norm<2, nn::over_all_places>>;
+  const result_of<dp::cpu, joint, float> whole(6);
+  const result_of<in_rows<0, 1, 2, 3>, joint, float> parts(6);
+  CHECK(whole.numbers() != whole.start);
+  CHECK(parts.numbers() == whole.numbers());
+  CHECK(parts.outputs == whole.outputs);
 }
 
 TEST_CASE("batches of models in parts") {

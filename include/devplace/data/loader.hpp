@@ -99,7 +99,7 @@ template <placement Where, floating_element T, class Source> class loader<Where,
   using source = detail::batch_source<Source>;
   using sample_element = detail::batch_feature_t<T, typename source::features>;
   using target = detail::batch_target_t<T, typename source::targets>;
-  static constexpr bool divides_samples = detail::batch_kind_t<Where>::axis == 0;
+  static constexpr bool divides_samples = !detail::kind_of<Where>::is_parts;
   using batch_placement_type = std::conditional_t<divides_samples, batch_placement_t<Where>, on<cpu>>;
   using backend_type = placement_backend_t<Where>;
   static_assert(detail::computes<backend_type>,

@@ -46,7 +46,7 @@ template <class Net, placement Where, precision P = float> class predictor {
   using backend_type = placement_backend_t<Where>;
   using access = nn::detail::model_access;
   static constexpr bool has_whole_parameters = !stores_shares<Where>;
-  static constexpr bool computes_alone = detail::batch_kind_t<Where>::axis == 0;
+  static constexpr bool computes_alone = !detail::kind_of<Where>::is_parts;
   static_assert(has_whole_parameters,
                 "devplace: predictor: the model is in shares, and a predictor has all parameters on each place; name a "
                 "placement that has them: predictor<net, on<cuda<0>>> p{model, batch<256>{}}.");

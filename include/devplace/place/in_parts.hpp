@@ -33,6 +33,7 @@ template <class Axis, int... I> using in_parts = in_parts_on<Axis, cuda<I>...>;
 template <std::size_t Count, std::size_t Axis> struct activations_along : detail::kind_properties {
   static constexpr bool is_whole = true;   ///< each place has all parameters
   static constexpr bool is_copies = true;  ///< the parameters of several places are copies
+  static constexpr bool is_parts = true;   ///< distinguishes this kind
 };
 
 namespace detail {

@@ -26,6 +26,7 @@ struct kind_properties {
   static constexpr bool is_split = false;       ///< each place has a part along `axis`
   static constexpr bool is_grid = false;        ///< a grid of places has parts along several axes
   static constexpr bool is_shares = false;      ///< each place stores a share of a model's parameters
+  static constexpr bool is_parts = false;       ///< each place has a part of the activations of a model's samples
   static constexpr bool is_summands = false;    ///< the value is the reduction `op` of one summand per place
   static constexpr bool is_linear = false;      ///< a linear function of the summands is a summand of the result
   static constexpr std::size_t axis = static_cast<std::size_t>(-1);

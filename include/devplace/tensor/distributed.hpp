@@ -42,6 +42,10 @@ class DEVPLACE_NODISCARD
   static_assert(!kind::is_shares,
                 "devplace: tensor: only models lie in shares, as on fully_sharded<0, 1>; tensors are split along an "
                 "axis: sharded<axis<0>, 0, 1>, and batches for such a model lie on batch_placement_t<Where>.");
+  static_assert(
+      !kind::is_parts,
+      "devplace: tensor: only models lie in parts, as on in_parts<axis<2>, 0, 1>; batches of such a model are "
+      "split along the axis, as on sharded<axis<2>, 0, 1>.");
   static_assert(!kind::is_grid,
                 "devplace: tensor: a tensor is split along one axis, as on sharded<axis<0>, 0, 1>; a field "
                 "(devplace/fields.hpp) may be split along several.");
