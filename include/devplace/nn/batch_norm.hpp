@@ -150,7 +150,7 @@ template <class P, class Backend, bool Joint> struct passes_of_batch_norm {
         sum_channels(devplace::detail::exact_gradient_terms<T, F>{{sums()}, x, dy, scales(), keys(), unit}, sums());
       else
         for_each_channel(
-            devplace::detail::exact_gradients_functor<G, F>{keys(), sums(), unit, p.first ? 1.0 : 0.0, result});
+            devplace::detail::exact_gradients_functor<G, F>{{keys(), sums(), unit}, p.first ? 1.0 : 0.0, result});
     } else {
       sum_channels(devplace::detail::batch_norm_gradient_terms<T, G, F>{x, dy, scales(), result});
     }

@@ -54,7 +54,7 @@ template <class Net, class Where, class P> class model {
 /// distributions of PyTorch's layers. Move-only. Several threads may call predict and read parameters of a const model
 /// concurrently. Trainers, forward, backward, optimizers and assign need exclusive use: concurrent calls throw.
 template <class Net, placement Where, precision P>
-  requires(nn::network<Net> && !stores_shares<Where>)
+  requires(nn::network<Net> && stores_all<Where>)
 class model<Net, Where, P> : public model_types<Net, Where, P>, public model_parameters<Net, Where, P> {
   using base = model_parameters<Net, Where, P>;
   using base::live;

@@ -95,18 +95,19 @@ template <std::size_t C, std::size_t H, std::size_t W, std::size_t Parts> struct
   using type = input<C, H % Parts == 0 ? H / Parts : H, W>;
 };
 
-template <class Layer, class Options, class OverEdges>
-using window_form = std::type_identity<
-    std::conditional_t<strip_windows<Options>::reaches_over, OverEdges, local_windows<Layer, Options>>>;
+template <class Layer, class Options>
+using window_form =
+    std::type_identity<std::conditional_t<strip_windows<Options>::reaches_over, windows_over_edges<Layer, Options>,
+                                          local_windows<Layer, Options>>>;
 template <std::size_t In, std::size_t Out, class... Options, std::size_t Parts>
 struct strip_form<conv2d<In, Out, Options...>, Parts>
-    : window_form<conv2d<In, Out, Options...>, window_options<false, Options...>, strip_conv2d<In, Out, Options...>> {};
+    : window_form<conv2d<In, Out, Options...>, window_options<false, Options...>> {};
 template <class... Options, std::size_t Parts>
 struct strip_form<max_pool2d<Options...>, Parts>
-    : window_form<max_pool2d<Options...>, window_options<true, Options...>, strip_pool2d<true, Options...>> {};
+    : window_form<max_pool2d<Options...>, window_options<true, Options...>> {};
 template <class... Options, std::size_t Parts>
 struct strip_form<avg_pool2d<Options...>, Parts>
-    : window_form<avg_pool2d<Options...>, window_options<true, Options...>, strip_pool2d<false, Options...>> {};
+    : window_form<avg_pool2d<Options...>, window_options<true, Options...>> {};
 
 /// A transposed convolution whose kernel is its stride gives each row of the input rows of its own.
 template <std::size_t In, std::size_t Out, class... Options, std::size_t Parts>

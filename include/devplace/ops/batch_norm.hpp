@@ -28,8 +28,8 @@ template <class F> struct channel_scales {
   }
 };
 
-/// Stores a channel's statistics and updates the running statistics: (1 - momentum) running + momentum new. The running
-/// variance is unbiased.
+/// Stores a channel's statistics and updates the running statistics, if any: (1 - momentum) running + momentum new. The
+/// running variance is unbiased.
 template <class F> struct statistics_of_batch {
   channel_scales<F> scales;
   F* running_mean;
@@ -42,6 +42,7 @@ template <class F> struct statistics_of_batch {
     scales.shift[c] = shift;
     scales.rest[c] = static_cast<F>(rest);
     scales.scale[c] = static_cast<F>(1 / std::sqrt(variance + epsilon));
+    if (running_mean == nullptr) return;
     update(running_mean[c], static_cast<double>(shift) + rest);
     update(running_variance[c], variance * (count / (count - 1)));
   }

@@ -151,17 +151,19 @@ template <class X, class F> struct exact_moment_terms : integer_sums {
   }
 };
 
-/// Stores the statistics, from the reduced keys and sums.
+/// Stores the statistics, from the reduced keys and sums of groups of neighbouring channels.
 template <class F> struct exact_statistics_functor {
   const std::int64_t* keys;
   const std::int64_t* sums;
   double unit, count;
   statistics_of_batch<F> result;
+  std::size_t channels_of_group = 1;
 
   DEVPLACE_HD void operator()(std::size_t c) const {
-    const auto range = channel_range<F>::from_keys(keys, c);
-    const double mean = static_cast<double>(sums[2 * c]) / unit / count;
-    const double square = static_cast<double>(sums[2 * c + 1]) / unit / count;
+    const std::size_t group = c / channels_of_group;
+    const auto range = channel_range<F>::from_keys(keys, group);
+    const double mean = static_cast<double>(sums[2 * group]) / unit / count;
+    const double square = static_cast<double>(sums[2 * group + 1]) / unit / count;
     result.store(c, range.shift, range.scale.scaled(mean), range.scale.scaled(range.scale.scaled(square)), count);
   }
 };
@@ -211,19 +213,24 @@ template <class X, class F> struct exact_gradient_terms : integer_sums {
   }
 };
 
-/// Stores the gradients, from the reduced keys and sums.
-template <class G, class F> struct exact_gradients_functor {
+/// The sums of exact_gradient_terms, two for each channel, from the reduced keys and integers.
+struct exact_gradient_sums {
   const std::int64_t* keys;
   const std::int64_t* sums;
-  double unit, share;
+  double unit;
+
+  DEVPLACE_HD double operator()(std::size_t i) const {
+    return exact_scale(number_of_key(keys[i])).scaled(static_cast<double>(sums[i]) / unit);
+  }
+};
+
+/// Stores the gradients.
+template <class G, class F> struct exact_gradients_functor {
+  exact_gradient_sums sum;
+  double share;
   gradients_of_batch<G, F> result;
 
   DEVPLACE_HD void operator()(std::size_t c) const { result.store(c, {sum(2 * c), sum(2 * c + 1)}, share); }
-
- private:
-  DEVPLACE_HD double sum(std::size_t i) const {
-    return exact_scale(number_of_key(keys[i])).scaled(static_cast<double>(sums[i]) / unit);
-  }
 };
 
 }  // namespace devplace::detail

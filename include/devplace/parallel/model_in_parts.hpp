@@ -38,16 +38,16 @@ namespace devplace {
 /// of places. batch_norm has the statistics of whole images. The model is trained by a trainer alone.
 ///
 /// Initial values, names, files and checkpoints are those of the network on one place. Move-only.
-template <class Net, std::size_t Parts, std::size_t Axis, class... Places, precision P>
-  requires nn::network<Net>
-class model<Net, spread_on<mesh<parts<Parts, axis<Axis>>>, Places...>, P>
-    : public model_types<Net, in_parts_on<axis<Axis>, Places...>, P>,
-      public model_parameters<Net, in_parts_on<axis<Axis>, Places...>, P> {
-  using where = in_parts_on<axis<Axis>, Places...>;
-  using types = model_types<Net, where, P>;
-  using base = model_parameters<Net, where, P>;
+template <nn::network Net, splits_rows InRows, precision P>
+class model<Net, InRows, P>
+    // Aliases, because Doxygen reports members of other instances of documented bases as not documented.
+    : public std::type_identity_t<model_types<Net, InRows, P>>,
+      public std::type_identity_t<model_parameters<Net, InRows, P>> {
+  using types = model_types<Net, InRows, P>;
+  using base = model_parameters<Net, InRows, P>;
   using typename base::backend_type;
-  using run = runtime::engine<nn::strips<Net, Parts>, P, backend_type>;
+  static constexpr std::size_t places = local_place_count<InRows>;
+  using run = runtime::engine<nn::strips<Net, places>, P, backend_type>;
 
  public:
   /// The types of batches and outputs (model_types).
@@ -59,7 +59,7 @@ class model<Net, spread_on<mesh<parts<Parts, axis<Axis>>>, Places...>, P>
   using typename types::output_type;
   ///@}
   /// The model that each place computes: copies of the parameters, and samples that are strips.
-  using strips_type = model<nn::strips<Net, Parts>, replicated_on<Places...>, P>;
+  using strips_type = model<nn::strips<Net, places>, detail::with_kind_t<InRows, copies>, P>;
 
   /// Initialises the parameters from the seed `start`. Waits for the places and throws their earlier failures.
   DEVPLACE_CONFIGURED explicit model(seed start) : base(strips_type(start).shared_state()) {}
@@ -105,24 +105,24 @@ class model<Net, spread_on<mesh<parts<Parts, axis<Axis>>>, Places...>, P>
     const runtime::sole_use use(state);
     runtime::prepare_products<backend_type>();
     runtime::renew_working_copies<backend_type>(state);
-    const auto ordinals = std::span<const int>(detail::mesh_of<where>::ordinals);
+    const auto ordinals = std::span<const int>(detail::mesh_of<InRows>::ordinals);
     parallel::row_halos<backend_type> halos(ordinals);
     parallel::direct<backend_type> sums(ordinals);
     using lease = runtime::kept_workspaces::lease<backend_type>;
-    std::array<std::optional<lease>, Parts> leases;
-    std::array<runtime::pass<P>, Parts> passes;
-    std::array<runtime::reduction_request, Parts> requests;
-    runtime::for_each_replica<backend_type>(state, Parts, [&](std::size_t k) {
+    std::array<std::optional<lease>, places> leases;
+    std::array<runtime::pass<P>, places> passes;
+    std::array<runtime::reduction_request, places> requests;
+    runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
       const std::size_t rows = runtime::checked_rows<typename run::input_extents>(detail::local_part(samples, k));
       void* const workspace = leases[k]
                                   .emplace(state.workspaces, state.replicas[k].ordinal)
                                   .at_least(run::workspace_bytes(rows, runtime::mode::predict));
       passes[k] = run::make_pass(state.replicas[k], workspace, rows, runtime::mode::predict, {});
-      passes[k].samples = Parts * rows;
+      passes[k].samples = places * rows;
       passes[k].reduced = &requests[k];
     });
     for (std::size_t phase = 0; phase <= run::plan::reductions_per_pass; ++phase) {
-      runtime::for_each_replica<backend_type>(state, Parts, [&](std::size_t k) {
+      runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
         requests[k] = {};
         requests[k].rows = halos.of(k);
         passes[k].phase = phase;
@@ -130,8 +130,8 @@ class model<Net, spread_on<mesh<parts<Parts, axis<Axis>>>, Places...>, P>
       });
       if (const auto rows = halos.requested(); !rows.empty()) halos.exchange(rows);
       if (requests[0].numbers == nullptr) continue;
-      std::array<std::int64_t*, Parts> numbers;
-      for (std::size_t k = 0; k != Parts; ++k) numbers[k] = requests[k].numbers;
+      std::array<std::int64_t*, places> numbers;
+      for (std::size_t k = 0; k != places; ++k) numbers[k] = requests[k].numbers;
       sums.all_reduce(std::span<std::int64_t* const>(numbers), requests[0].count, requests[0].op);
     }
   }

@@ -73,7 +73,7 @@ template <> struct step_traffic<void, void> {
 
 /// The traffic of a `model<Net, Where, P>`.
 template <class Net, class Where, class P, class Policy>
-  requires(!stores_shares<Where>)
+  requires stores_all<Where>
 struct step_traffic<model<Net, Where, P>, Policy> : step_traffic<void, void> {
   /// For the placement's participants.
   constexpr step_traffic()

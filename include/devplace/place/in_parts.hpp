@@ -58,6 +58,10 @@ struct batch_kind<activations_along<Count, Axis>> : std::type_identity<split_alo
 
 }  // namespace detail
 
+/// Whether the places of a model's placement have rows of its images.
+template <class Where>
+concept splits_rows = stores_all<Where> && placement_traits<Where>::kind::is_parts;
+
 template <std::size_t Count, std::size_t Axis, class... P>
   requires(Count == sizeof...(P))
 struct placement_traits<spread_on<mesh<parts<Count, axis<Axis>>>, P...>>

@@ -118,6 +118,10 @@ concept placement = requires {
 template <class Where>
 concept stores_shares = placement<Where> && placement_traits<Where>::kind::is_shares;
 
+/// Whether each place of a model's placement has all parameters.
+template <class Where>
+concept stores_all = placement<Where> && !placement_traits<Where>::kind::is_shares;
+
 /// A placement on one place.
 template <class Where>
 concept single_place = placement<Where> && place<Where>;

@@ -18,37 +18,38 @@ namespace devplace {
 
 /// The plan of a model in parts: each place has its rows of all samples.
 ///@{
-template <class Net, std::size_t Parts, class Axis, class... Places, class P, std::size_t Samples, class Rule,
-          class Policy, class Processes>
-struct memory_plan<model<Net, spread_on<mesh<parts<Parts, Axis>>, Places...>, P>, batch<Samples>, Rule, Policy,
-                   Processes> : memory_plan<typename model<Net, in_parts_on<Axis, Places...>, P>::strips_type,
-                                            batch<Samples * Parts>, Rule, Policy, Processes> {};
-template <class Net, std::size_t Parts, class Axis, class... Places, class P, std::size_t Samples, class Policy,
-          class Processes>
-struct memory_plan<model<Net, spread_on<mesh<parts<Parts, Axis>>, Places...>, P>, batch<Samples>, void, Policy,
-                   Processes> : memory_plan<typename model<Net, in_parts_on<Axis, Places...>, P>::strips_type,
-                                            batch<Samples * Parts>, void, Policy, Processes> {};
+template <class Net, splits_rows InRows, class P, std::size_t Samples, class Rule, class Policy, class Processes>
+struct memory_plan<model<Net, InRows, P>, batch<Samples>, Rule, Policy, Processes>
+    : memory_plan<typename model<Net, InRows, P>::strips_type, batch<Samples * local_place_count<InRows>>, Rule, Policy,
+                  Processes> {};
+template <class Net, splits_rows InRows, class P, std::size_t Samples, class Policy, class Processes>
+struct memory_plan<model<Net, InRows, P>, batch<Samples>, void, Policy, Processes>
+    : memory_plan<typename model<Net, InRows, P>::strips_type, batch<Samples * local_place_count<InRows>>, void, Policy,
+                  Processes> {};
 ///@}
 
 /// The traffic of a step of a model in parts: gradients, parameters and statistics as between replicas, and rows.
-template <class Net, std::size_t Parts, class Axis, class... Places, class P, class Policy>
-struct step_traffic<model<Net, spread_on<mesh<parts<Parts, Axis>>, Places...>, P>, Policy>
-    : step_traffic<typename model<Net, in_parts_on<Axis, Places...>, P>::strips_type, Policy> {
+template <class Net, splits_rows InRows, class P, class Policy>
+struct step_traffic<model<Net, InRows, P>, Policy> : step_traffic<void, void> {
  private:
-  using plan = runtime::network_plan<nn::strips<Net, Parts>>;
+  static constexpr std::size_t places = local_place_count<InRows>;
+  using plan = runtime::network_plan<nn::strips<Net, places>>;
   static constexpr auto exchanged = plan::exchanged(false, false) + plan::exchanged(true, false);
 
  public:
+  /// For the placement's places.
+  constexpr step_traffic()
+      : step_traffic<void, void>(step_traffic<typename model<Net, InRows, P>::strips_type, Policy>{}) {}
   /// Bytes for each sample of the batch, besides `bytes`: rows of activations and of their gradients that neighbouring
   /// places exchange, and sums of layers that normalise each sample, such as group_norm.
   ///@{
   static constexpr std::size_t rows_of_sample =
-      (Parts - 1) * exchanged.elements * sizeof(typename precision_traits<P>::activation);
-  static constexpr std::size_t statistics_of_sample = 2 * (Parts - 1) * exchanged.integers * sizeof(std::int64_t);
+      (places - 1) * exchanged.elements * sizeof(typename precision_traits<P>::activation);
+  static constexpr std::size_t statistics_of_sample = 2 * (places - 1) * exchanged.integers * sizeof(std::int64_t);
   ///@}
   /// All bytes of a step with a batch of `samples` samples.
   constexpr std::size_t bytes_for(std::size_t samples) const {
-    return this->bytes + samples * (rows_of_sample + statistics_of_sample);
+    return bytes + samples * (rows_of_sample + statistics_of_sample);
   }
 };
 

@@ -27,22 +27,6 @@ namespace devplace {
 
 namespace train::detail {
 
-/// A batch split along the rows of its images, seen as a batch of strips: each place has as many samples as the batch
-/// has, which are the strips of its rows.
-template <class Tensor, class Extents, class Where> class batch_of_strips {
- public:
-  using value_type = typename Tensor::value_type;
-  using extents_type = Extents;
-  using placement_type = batch_placement_t<Where>;
-
-  explicit batch_of_strips(const Tensor& batch) : batch_(batch) {}
-  std::size_t extent(std::size_t) const { return local_place_count<Where> * batch_.extent(0); }
-  DEVPLACE_CONFIGURED auto only_on(std::size_t k) const { return batch_.only_on(k); }
-
- private:
-  const Tensor& batch_;
-};
-
 /// Whether a loss of strips adds up to the loss of images: each element has the same weight in the sums.
 template <class Loss>
 concept loss_of_elements =
@@ -55,13 +39,6 @@ template <class Model> struct model_of_strips {
 };
 
 }  // namespace train::detail
-
-namespace detail {
-
-template <class Tensor, class Extents, class Where>
-inline constexpr bool is_tensor<train::detail::batch_of_strips<Tensor, Extents, Where>> = true;
-
-}  // namespace detail
 
 /// A planned training step of a model in parts, as the trainer of other models. Samples and targets are split along
 /// axis 2, and the loss is a sum or mean over elements: mse, l1, smooth_l1, bce_with_logits, or a loss that declares
@@ -80,7 +57,7 @@ class trainer<model<Net, spread_on<mesh<parts<Parts, Axis>>, Places...>, P>, Los
   using strips_type = typename model_type::strips_type;
   using holder = train::detail::model_of_strips<strips_type>;
   using base = trainer<strips_type, Loss, Rule, Policy, accumulate<Batches>>;
-  using where = replicated_on<Places...>;
+  using where = typename model_type::placement_type;
   static constexpr bool adds_up = train::detail::loss_of_elements<Loss>;
   static_assert(adds_up,
                 "devplace: trainer: the loss of a model in parts is a sum or mean over the elements of the outputs: "

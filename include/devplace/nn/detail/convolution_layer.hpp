@@ -124,8 +124,14 @@ template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> s
  private:
   template <class X>
   static constexpr devplace::detail::convolution_shape shape_of_one = takes<X>::shape(1, groups, Out);
+  template <class Call> static const devplace::detail::convolution_shape& shape_of(const Call& c) {
+    if constexpr (is_of_image<Call>)
+      return c.image_shape;
+    else
+      return shape_of_one<typename Call::sample>;
+  }
   template <class Call> static convolution_passes<Call> passes_of(const Call& c) {
-    return {c.ordinal(), c.batch(), shape_of_one<typename Call::sample>, {c.float_parameters(), c.float_sums()}};
+    return {c.ordinal(), c.batch(), shape_of(c), {c.float_parameters(), c.float_sums()}};
   }
 
   template <class Call> static void convolve(const Call& c, devplace::detail::epilogue epilogue) {

@@ -35,9 +35,12 @@ template <std::size_t Axes, class... Options> struct pooling_layer {
   static constexpr bool gives_channels_first = true;
 
  protected:
-  template <class Call>
-  static constexpr devplace::detail::pooling_shape shape{takes<typename Call::sample>::rows,
-                                                         takes<typename Call::sample>::columns};
+  template <class Call> static constexpr devplace::detail::pooling_shape shape_of([[maybe_unused]] const Call& c) {
+    if constexpr (is_of_image<Call>)
+      return {c.image_shape.rows, c.image_shape.columns};
+    else
+      return {takes<typename Call::sample>::rows, takes<typename Call::sample>::columns};
+  }
 
   /// Runs a functor for each element of a batch of images.
   template <class Call, class F> static void run(const Call& c, std::size_t plane, const F& f) {
@@ -52,12 +55,12 @@ template <std::size_t Axes, class... Options> struct average_pooling : pooling_l
   static constexpr keep keeps = keep::nothing;
 
   template <class Call> static void forward(const Call& c) {
-    constexpr auto s = average_pooling::template shape<Call>;
+    const auto s = average_pooling::shape_of(c);
     using functor = devplace::detail::average_pool_functor<typename Call::value_type>;
     average_pooling::run(c, s.windows(), functor{s, c.input.data(), c.output.data()});
   }
   template <class Call> static void backward(const Call& c) {
-    constexpr auto s = average_pooling::template shape<Call>;
+    const auto s = average_pooling::shape_of(c);
     using functor = devplace::detail::average_pool_gradient_functor<typename Call::value_type>;
     average_pooling::run(c, s.plane(), functor{s, c.output_gradient.data(), c.input_gradient.data()});
   }
@@ -67,12 +70,12 @@ template <std::size_t Axes, class... Options> struct max_pooling : pooling_layer
   static constexpr keep keeps = keep::input;
 
   template <class Call> static void forward(const Call& c) {
-    constexpr auto s = max_pooling::template shape<Call>;
+    const auto s = max_pooling::shape_of(c);
     using functor = devplace::detail::max_pool_functor<typename Call::value_type>;
     max_pooling::run(c, s.windows(), functor{s, c.input.data(), c.output.data()});
   }
   template <class Call> static void backward(const Call& c) {
-    constexpr auto s = max_pooling::template shape<Call>;
+    const auto s = max_pooling::shape_of(c);
     using functor = devplace::detail::max_pool_gradient_functor<typename Call::value_type>;
     max_pooling::run(c, s.plane(), functor{s, c.input.data(), c.output_gradient.data(), c.input_gradient.data()});
   }

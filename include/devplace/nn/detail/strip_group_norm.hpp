@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,51 +11,19 @@
 #include <devplace/nn/group_norm.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/batch_norm_over_places.hpp>
+#include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/for_each.hpp>
 
 namespace devplace::nn::detail {
 
-/// Computes the scales of a group from its keys and sums, for each channel of the group.
-template <class F> struct group_scales_functor {
-  const std::int64_t* keys;
-  const std::int64_t* sums;
-  double unit, count, epsilon;
-  std::size_t members;
-  devplace::detail::channel_scales<F> scales;
-
-  DEVPLACE_HD void operator()(std::size_t group) const {
-    const auto range = devplace::detail::channel_range<F>::from_keys(keys, group);
-    const double rest = range.scale.scaled(static_cast<double>(sums[2 * group]) / unit / count);
-    const double mean_of_squares = static_cast<double>(sums[2 * group + 1]) / unit / count;
-    const double square = range.scale.scaled(range.scale.scaled(mean_of_squares));
-    const double difference = square - rest * rest, variance = difference < 0 ? 0 : difference;
-    for (std::size_t i = group * members; i != (group + 1) * members; ++i) {
-      scales.shift[i] = range.shift;
-      scales.rest[i] = static_cast<F>(rest);
-      scales.scale[i] = static_cast<F>(1 / std::sqrt(variance + epsilon));
-    }
-  }
-};
-
-/// Sums of dy and of dy h over the places, where h is the normalised x, for each channel of each sample.
-struct sums_of_samples {
-  const std::int64_t* keys;
-  const std::int64_t* sums;
-  double unit;
-
-  DEVPLACE_HD double operator()(std::size_t i) const {
-    return devplace::detail::exact_scale(devplace::detail::number_of_key(keys[i]))
-        .scaled(static_cast<double>(sums[i]) / unit);
-  }
-};
-
 /// Computes the means of w dy and of w dy h of a group, for each channel of the group.
 template <class F> struct group_means_functor {
-  sums_of_samples sum;
+  devplace::detail::exact_gradient_sums sum;
   const F* weight;
   double count;
   std::size_t groups, members;
-  F* means;  ///< two for each channel of each sample
+  F* means;         ///< for each channel of each sample, of w dy; and then of w dy h
+  std::size_t all;  ///< number of channels of all samples
 
   DEVPLACE_HD void operator()(std::size_t group) const {
     double mean = 0, slope = 0;
@@ -66,15 +33,15 @@ template <class F> struct group_means_functor {
       slope += w * sum(2 * (group * members + c) + 1);
     }
     for (std::size_t i = group * members; i != (group + 1) * members; ++i) {
-      means[2 * i] = static_cast<F>(mean / count);
-      means[2 * i + 1] = static_cast<F>(slope / count);
+      means[i] = static_cast<F>(mean / count);
+      means[all + i] = static_cast<F>(slope / count);
     }
   }
 };
 
 /// Stores the gradients of weight and bias; `share` is the factor of this place's contribution.
 template <class G> struct group_gradients_functor {
-  sums_of_samples sum;
+  devplace::detail::exact_gradient_sums sum;
   std::size_t samples, channels;
   double share;
   G* weight_gradient;
@@ -89,41 +56,6 @@ template <class G> struct group_gradients_functor {
     }
     devplace::detail::store_sum(weight_gradient[c], share * of_weight, accumulate);
     devplace::detail::store_sum(bias_gradient[c], share * of_bias, accumulate);
-  }
-};
-
-/// y = w h + b.
-template <class X, class F> struct scale_groups_functor {
-  std::size_t extent, channels;
-  X* y;
-  const X* x;
-  devplace::detail::channel_scales<F> scales;
-  const F* weight;
-  const F* bias;
-
-  DEVPLACE_HD void operator()(std::size_t i) const {
-    const std::size_t plane = i / extent;
-    const F h = ((static_cast<F>(x[i]) - scales.shift[plane]) - scales.rest[plane]) * scales.scale[plane];
-    y[i] = static_cast<X>(h * weight[plane % channels] + bias[plane % channels]);
-  }
-};
-
-/// dx = scale (w dy - mean(w dy) - h mean(w dy h)).
-template <class X, class F> struct group_gradient_functor {
-  std::size_t extent, channels;
-  X* dx;
-  const X* x;
-  const X* dy;
-  devplace::detail::channel_scales<F> scales;
-  const F* weight;
-  const F* means;
-
-  DEVPLACE_HD void operator()(std::size_t i) const {
-    const std::size_t plane = i / extent;
-    const F scale = scales.scale[plane];
-    const F h = ((static_cast<F>(x[i]) - scales.shift[plane]) - scales.rest[plane]) * scale;
-    const F g = weight[plane % channels] * static_cast<F>(dy[i]);
-    dx[i] = static_cast<X>(scale * ((g - means[2 * plane]) - h * means[2 * plane + 1]));
   }
 };
 
@@ -166,12 +98,15 @@ template <std::size_t Parts, std::size_t Groups, std::size_t Channels, class Eps
       sum(c, shape, devplace::detail::exact_moment_terms<T, F>{{sums}, c.input.data(), keys, unit});
       c.reduce(sums, 2 * groups, reduction::sum);
     } else {
-      run(c, groups, 1024,
-          group_scales_functor<F>{keys, sums, unit, static_cast<double>(Parts * of_group), detail::number_of<Epsilon>,
-                                  Channels / Groups, scales_of(c)});
-      run(c, c.output.size(), 16384,
-          scale_groups_functor<T, F>{extent<Call>, Channels, c.output.data(), c.input.data(), scales_of(c),
-                                     c.template master_parameter<0>().data(), c.template master_parameter<1>().data()});
+      run(c, c.batch() * Channels, 1024,
+          devplace::detail::exact_statistics_functor<F>{keys,
+                                                        sums,
+                                                        unit,
+                                                        static_cast<double>(Parts * of_group),
+                                                        {scales_of(c), nullptr, nullptr, 0, detail::number_of<Epsilon>},
+                                                        Channels / Groups});
+      planes(c, c.output.data()) = cast<T>(normalized(c) * of_channels(c, c.template master_parameter<0>()) +
+                                           of_channels(c, c.template master_parameter<1>()));
     }
   }
   template <class Call> static void backward(const Call& c) {
@@ -190,7 +125,7 @@ template <std::size_t Parts, std::size_t Groups, std::size_t Channels, class Eps
       sum(c, shape, devplace::detail::exact_gradient_terms<T, F>{{sums}, x, dy, scales_of(c), keys, unit});
       c.reduce(sums, 2 * channels, reduction::sum);
     } else {
-      const sums_of_samples results{keys, sums, unit};
+      const devplace::detail::exact_gradient_sums results{keys, sums, unit};
       if constexpr (Call::needs_parameter_gradients)
         run(c, Channels, 256,
             group_gradients_functor<typename Call::gradient_type>{
@@ -198,13 +133,14 @@ template <std::size_t Parts, std::size_t Groups, std::size_t Channels, class Eps
                 c.template parameter_gradient<1>().data(), c.accumulate});
       if (!c.needs_input_gradient) return;
       F* const means = c.scratch().data() + c.batch() * integers;
-      const F* const weight = c.template master_parameter<0>().data();
+      const auto weight = c.template master_parameter<0>();
       constexpr auto count = static_cast<double>(Parts * extent<Call> * (Channels / Groups));
       run(c, c.batch() * Groups, 1024,
-          group_means_functor<F>{results, weight, count, Groups, Channels / Groups, means});
-      run(c, c.input_gradient.size(), 16384,
-          group_gradient_functor<T, F>{extent<Call>, Channels, c.input_gradient.data(), x, dy, scales_of(c), weight,
-                                       means});
+          group_means_functor<F>{results, weight.data(), count, Groups, Channels / Groups, means, channels});
+      // dx = scale (w dy - mean(w dy) - h mean(w dy h))
+      planes(c, c.input_gradient.data()) = cast<T>(
+          of_planes(c, scales_of(c).scale) * (of_channels(c, weight) * cast<F>(planes(c, dy)) - of_planes(c, means) -
+                                              normalized(c) * of_planes(c, means + channels)));
     }
   }
 
@@ -217,6 +153,29 @@ template <std::size_t Parts, std::size_t Groups, std::size_t Channels, class Eps
   template <class Call> static auto scales_of(const Call& c) {
     return devplace::detail::channel_scales<typename Call::accumulator_type>::in(c.saved().data(),
                                                                                  c.batch() * Channels);
+  }
+  /// Views of elements [samples, channels, positions], and of numbers for each channel of each sample or for each
+  /// channel.
+  ///@{
+  template <class Call> static auto planes(const Call& c, auto* elements) {
+    return devplace::detail::view_at<typename Call::backend_type>(c.ordinal(), elements,
+                                                                  extents<dyn, Channels, extent<Call>>{c.batch()});
+  }
+  template <class Call> static auto of_planes(const Call& c, auto* numbers) {
+    return devplace::detail::view_at<typename Call::backend_type>(c.ordinal(), numbers,
+                                                                  extents<dyn, Channels, 1>{c.batch()});
+  }
+  template <class Call> static auto of_channels(const Call& c, const auto& parameter) {
+    return devplace::detail::view_at<typename Call::backend_type>(c.ordinal(), parameter.data(),
+                                                                  extents<Channels, 1>{});
+  }
+  ///@}
+  /// The normalised x.
+  template <class Call> static auto normalized(const Call& c) {
+    const auto scales = scales_of(c);
+    return (cast<typename Call::accumulator_type>(planes(c, c.input.data())) - of_planes(c, scales.shift) -
+            of_planes(c, scales.rest)) *
+           of_planes(c, scales.scale);
   }
   template <class Call>
   static void sum(const Call& c, const devplace::detail::channel_shape& shape, const auto& terms) {

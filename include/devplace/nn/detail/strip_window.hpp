@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
-#include <devplace/nn/conv2d.hpp>
-#include <devplace/nn/detail/convolution_layer.hpp>
+#include <devplace/nn/detail/calls.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
-#include <devplace/nn/detail/pooling_layer.hpp>
 #include <devplace/nn/detail/strip_rows.hpp>
 #include <devplace/nn/detail/window_options.hpp>
 #include <devplace/nn/layer.hpp>
@@ -45,25 +43,11 @@ template <class Options, class X> struct strip_fit;
 template <class Options, std::size_t C, std::size_t H, std::size_t W> struct strip_fit<Options, extents<C, H, W>> {
   using windows = strip_windows<Options>;
   static_assert(check_windows_of_strips<windows, H>());
-
-  static constexpr std::size_t channels = C, rows = H, columns = W, out_rows = H / windows::step;
-  static constexpr auto across = window_fit<Options, 2, C, extents<C, larger(H, Options::least_rows), W>>::columns;
+  using type = extents<C, H, W>;
+  using image_type = extents<C, windows::before + H + windows::behind, W>;
   /// The rows that are exchanged with the neighbours, and the image, in elements for one sample.
   static constexpr std::size_t edges = padded((windows::before + windows::behind) * C * W);
-  static constexpr std::size_t image = padded((windows::before + H + windows::behind) * C * W);
-  /// Rows of windows over the image of the first, the last or another place.
-  static constexpr devplace::detail::window_axis down(bool first, bool last) {
-    return {(first ? 0 : windows::before) + H + (last ? 0 : windows::behind),
-            out_rows,
-            Options::size.rows,
-            windows::step,
-            first ? windows::before : 0,
-            Options::dilate.rows};
-  }
-  /// The largest value of f(first, last), a function of the place.
-  static constexpr std::size_t largest(const auto& f) {
-    return std::max({f(true, true), f(true, false), f(false, true), f(false, false)});
-  }
+  static constexpr std::size_t image = padded(sample_size<image_type>);
 };
 
 /// The extents of samples that a layer takes: any.
@@ -75,179 +59,100 @@ template <class X> struct any_strip {
 /// A layer whose windows reach over no edge of a strip.
 template <class Layer, class Options> struct local_windows : Layer {
   template <class X> using takes = any_strip<X>;  // strip_fit explains what does not fit
-  template <class X>
-  using output = extents<Layer::template output<X>::static_extent(0), strip_fit<Options, X>::out_rows,
-                         Layer::template output<X>::static_extent(2)>;
+  template <class X> using output = typename Layer::template output<typename strip_fit<Options, X>::type>;
 };
 
-/// Base of layers whose windows reach over the edges of a strip. Each pass stops once: forward for the neighbours'
-/// rows, backward for the gradients of the rows that they got.
-template <class Options> struct strip_layer {
+/// The call of a layer with an image in place of its strip. The rows of `image_shape` depend on the place.
+template <class Call> struct image_call : Call {
+  template <class T> struct elements {
+    T* first;
+    T* data() const { return first; }
+  };
+  devplace::detail::convolution_shape image_shape;
+  elements<const typename Call::value_type> input;
+  elements<typename Call::value_type> input_gradient;
+  elements<typename Call::accumulator_type> memory;
+
+  elements<typename Call::accumulator_type> scratch() const { return memory; }
+};
+template <class Call> inline constexpr bool is_of_image<image_call<Call>> = true;
+
+/// A layer whose windows reach over the edges of a strip: `Layer` over the images of the places. The bits of a place's
+/// outputs and gradients are those of `Layer` for its image. Each pass stops once: forward for the neighbours' rows,
+/// backward for the gradients of the rows that they got.
+template <class Layer, class Options> struct windows_over_edges : local_windows<Layer, Options> {
+ private:
+  using windows = strip_windows<Options>;
   template <class X> using fit = strip_fit<Options, X>;
-  template <class X> static constexpr std::size_t saved = fit<X>::edges;
+  static constexpr bool has_parameters = !table_of<Layer, false>().empty();
+  /// A convolution has read the image when it writes the image's gradient, which so lies in the same memory. A pooling
+  /// compares elements of the image while it writes.
+  static constexpr std::size_t images = !has_parameters && includes(Layer::keeps, keep::input) ? 2 : 1;
+  /// The memory of a pass: what is sent, what neighbours send in backward, images, and the layer's own.
+  template <class X> static constexpr std::size_t own = 2 * fit<X>::edges + images * fit<X>::image;
+
+ public:
+  template <class X> static constexpr std::size_t saved = fit<X>::edges;  // what neighbours sent in forward
+  template <class X> static constexpr std::size_t scratch = own<X> + scratch_per_sample<Layer, X>();
+  template <class X> static constexpr std::size_t sums = Layer::template sums<typename fit<X>::image_type>;
   static constexpr std::size_t reductions_per_pass = 1;
-  static constexpr bool gives_channels_first = true;
+  static constexpr bool plans_ahead = false;  // the shape depends on the place
+  template <class Next> static constexpr bool absorbs = false;
   /// What two neighbours exchange for each sample.
   template <class X> static constexpr strip_traffic exchanged(bool backward, bool dx) {
-    using windows = strip_windows<Options>;
     if (backward && !dx) return {};
     return {(windows::before + windows::behind) * X::static_extent(0) * X::static_extent(2), 0};
   }
 
- protected:
-  template <class Call> using of = fit<typename Call::sample>;
-  template <class Call> using element = typename Call::value_type;
-  template <class Call> static strip_rows<element<Call>, typename Call::backend_type> rows_of(const Call& c) {
-    const auto* const request = c.pass_of_layer().reduced;
-    using windows = strip_windows<Options>;
-    return {c.ordinal(),
-            c.batch() * of<Call>::channels,
-            of<Call>::rows,
-            of<Call>::columns,
-            windows::before,
-            windows::behind,
-            request == nullptr ? nullptr : request->rows};
-  }
-  /// Parts of the memory of a pass: what neighbours sent in forward, what is sent, what neighbours send in backward, an
-  /// image, and what the layer needs besides.
-  ///@{
-  template <class X> static constexpr std::size_t scratch_of_rows = 2 * fit<X>::edges + fit<X>::image;
-  template <class Call> static element<Call>* memory(auto* begin, const Call& c, std::size_t of_sample) {
-    return static_cast<element<Call>*>(static_cast<void*>(begin + c.batch() * of_sample));
-  }
-  template <class Call> static element<Call>* kept(const Call& c) { return memory(c.saved().data(), c, 0); }
-  template <class Call> static element<Call>* sent(const Call& c) { return memory(c.scratch().data(), c, 0); }
-  template <class Call> static element<Call>* received(const Call& c) {
-    return memory(c.scratch().data(), c, of<Call>::edges);
-  }
-  template <class Call> static element<Call>* image(const Call& c) {
-    return memory(c.scratch().data(), c, 2 * of<Call>::edges);
-  }
-  template <class Call> static auto* rest(const Call& c) {
-    return c.scratch().data() + c.batch() * scratch_of_rows<typename Call::sample>;
-  }
-  ///@}
-};
-
-/// conv2d over strips. The bits of a place's outputs and gradients are those of a convolution of its image.
-template <std::size_t In, std::size_t Out, class... Options>
-struct strip_conv2d : strip_layer<window_options<false, Options...>> {
- private:
-  using options = window_options<false, Options...>;
-  using base = strip_layer<options>;
-  using whole = conv2d<In, Out, Options...>;
-  template <class X> using fit = typename base::template fit<X>;
-  template <class X> static constexpr devplace::detail::convolution_shape shape(bool first, bool last) {
-    constexpr std::size_t groups = options::group_number;
-    return {1, groups, In / groups, Out / groups, fit<X>::down(first, last), fit<X>::across};
-  }
-
- public:
-  template <class X> using output = extents<Out, fit<X>::out_rows, fit<X>::across.out>;
-  static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
-  static constexpr auto parameters = whole::parameters;
-  template <class X>
-  static constexpr std::size_t scratch = base::template scratch_of_rows<X> + fit<X>::largest([](bool first, bool last) {
-                                           return devplace::detail::convolution_scratch(shape<X>(first, last));
-                                         });
-  template <class X>
-  static constexpr std::size_t sums = fit<X>::largest([](bool first, bool last) {
-    return std::max(devplace::detail::convolution_sums(shape<X>(first, last)),
-                    devplace::detail::convolution_gradient_sums(shape<X>(first, last)));
-  });
-  static constexpr bool has_sums = true;
-  template <class X> static constexpr std::size_t multiply_adds = whole::template multiply_adds<X>;
-
   template <class Call> static void forward(const Call& c) {
-    const auto rows = base::rows_of(c);
-    if (c.phase() == 0) return rows.give_rows(c.input.data(), base::sent(c), base::kept(c));
-    const typename Call::value_type* bias = nullptr;
-    if constexpr (options::bias) bias = c.template parameter<1>().data();
-    auto* const image = base::image(c);
-    rows.make_image(image, c.input.data(), base::kept(c));
-    const auto of_one = shape<typename Call::sample>(rows.is_first(), rows.is_last());
-    passes_of(c, of_one).forward(c.output.data(), image, c.template parameter<0>().data(), bias,
-                                 devplace::detail::epilogue::none);
+    const auto rows = rows_of(c);
+    if (c.phase() == 0) return rows.give_rows(c.input.data());
+    rows.make_image(image(c), c.input.data());
+    Layer::forward(with_image(c, rows, nullptr));
   }
   template <class Call> static void backward(const Call& c) {
-    const auto rows = base::rows_of(c);
-    auto* const image = base::image(c);
+    if (!has_parameters && !c.needs_input_gradient) return;
+    const auto rows = rows_of(c);
+    auto* const gradient = image(c, images - 1);
     if (c.phase() != 0) {
-      if (c.needs_input_gradient) rows.add_gradients(c.input_gradient.data(), image, base::received(c));
+      if (c.needs_input_gradient) rows.add_gradients(c.input_gradient.data(), gradient);
       return;
     }
-    const auto of_one = shape<typename Call::sample>(rows.is_first(), rows.is_last());
-    const auto passes = passes_of(c, of_one);
-    const auto* const dy = c.output_gradient.data();
-    [[maybe_unused]] const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing gradients
-    if constexpr (options::bias && Call::needs_parameter_gradients)
-      passes.bias_gradient(c.template parameter_gradient<1>().data(), dy, Out, of_one.pixels(), old);
-    if constexpr (Call::needs_parameter_gradients) {
-      rows.make_image(image, c.input.data(), base::kept(c));
-      passes.weight_gradient(c.template parameter_gradient<0>().data(), dy, image, old, base::rest(c));
-    }
-    if (!c.needs_input_gradient) return;
-    passes.input_gradient(image, dy, c.template parameter<0>().data(), nullptr);
-    rows.give_gradients(image, base::sent(c), base::received(c));
+    if constexpr (!is_not_kept<std::remove_const_t<decltype(c.input)>>) rows.make_image(image(c), c.input.data());
+    Layer::backward(with_image(c, rows, c.needs_input_gradient ? gradient : nullptr));
+    if (c.needs_input_gradient) rows.give_gradients(gradient);
   }
 
  private:
-  template <class Call>
-  static convolution_passes<Call> passes_of(const Call& c, const devplace::detail::convolution_shape& of_one) {
-    return {c.ordinal(), c.batch(), of_one, {c.float_parameters(), c.float_sums()}};
+  template <class Call> static typename Call::value_type* memory(auto* begin, const Call& c, std::size_t of_sample) {
+    return static_cast<typename Call::value_type*>(static_cast<void*>(begin + c.batch() * of_sample));
   }
-};
-
-/// max_pool2d (`Largest`) or avg_pool2d over strips.
-template <bool Largest, class... Options> struct strip_pool2d : strip_layer<window_options<true, Options...>> {
- private:
-  using base = strip_layer<window_options<true, Options...>>;
-  template <class X> using fit = typename base::template fit<X>;
-
- public:
-  template <class X> using output = extents<fit<X>::channels, fit<X>::out_rows, fit<X>::across.out>;
-  static constexpr keep keeps = Largest ? keep::input : keep::nothing;
-  template <class X>
-  static constexpr std::size_t scratch = base::template scratch_of_rows<X> + (Largest ? fit<X>::image : 0);
-
-  template <class Call> static void forward(const Call& c) {
-    using T = typename Call::value_type;
-    const auto rows = base::rows_of(c);
-    if (c.phase() == 0) return rows.give_rows(c.input.data(), base::sent(c), base::kept(c));
-    auto* const image = base::image(c);
-    rows.make_image(image, c.input.data(), base::kept(c));
-    const auto s = shape_of(c, rows);
-    if constexpr (Largest)
-      run(c, s.windows(), devplace::detail::max_pool_functor<T>{s, image, c.output.data()});
-    else
-      run(c, s.windows(), devplace::detail::average_pool_functor<T>{s, image, c.output.data()});
-  }
-  template <class Call> static void backward(const Call& c) {
-    using T = typename Call::value_type;
-    if (!c.needs_input_gradient) return;
-    const auto rows = base::rows_of(c);
-    auto* const gradient = base::image(c);
-    if (c.phase() != 0) return rows.add_gradients(c.input_gradient.data(), gradient, base::received(c));
-    const auto s = shape_of(c, rows);
-    const auto* const dy = c.output_gradient.data();
-    if constexpr (Largest) {
-      T* const image = static_cast<T*>(static_cast<void*>(base::rest(c)));
-      rows.make_image(image, c.input.data(), base::kept(c));
-      run(c, s.plane(), devplace::detail::max_pool_gradient_functor<T>{s, image, dy, gradient});
-    } else {
-      run(c, s.plane(), devplace::detail::average_pool_gradient_functor<T>{s, dy, gradient});
-    }
-    rows.give_gradients(gradient, base::sent(c), base::received(c));
-  }
-
- private:
-  template <class Call> static devplace::detail::pooling_shape shape_of(const Call&, const auto& rows) {
+  template <class Call> static typename Call::value_type* image(const Call& c, std::size_t index = 0) {
     using of = fit<typename Call::sample>;
-    return {of::down(rows.is_first(), rows.is_last()), of::across};
+    return memory(c.scratch().data(), c, 2 * of::edges + index * of::image);
   }
-  template <class Call> static void run(const Call& c, std::size_t plane, const auto& f) {
-    devplace::detail::for_each_in_planes<typename Call::backend_type>(
-        c.ordinal(), c.batch() * fit<typename Call::sample>::channels, plane, f);
+  template <class Call> static auto rows_of(const Call& c) {
+    using X = typename Call::sample;
+    const auto* const request = c.pass_of_layer().reduced;
+    return strip_rows<typename Call::value_type, typename Call::backend_type>{
+        c.ordinal(),
+        c.batch() * X::static_extent(0),
+        X::static_extent(1),
+        X::static_extent(2),
+        windows::before,
+        windows::behind,
+        request == nullptr ? nullptr : request->rows,
+        memory(c.saved().data(), c, 0),
+        memory(c.scratch().data(), c, 0),
+        memory(c.scratch().data(), c, fit<X>::edges)};
+  }
+  template <class Call>
+  static image_call<Call> with_image(const Call& c, const auto& rows, typename Call::value_type* gradient) {
+    using X = typename Call::sample;
+    auto shape = Layer::template takes<X>::shape(1, Options::group_number, Layer::template output<X>::static_extent(0));
+    shape.rows.in = rows.rows_of_image();
+    shape.rows.padding = rows.is_first() ? windows::before : 0;
+    return {c, shape, {image(c)}, {gradient}, {c.scratch().data() + c.batch() * own<X>}};
   }
 };
 

@@ -109,6 +109,9 @@ template <bool StrideIsKernel, class... Options> struct window_options {
   static constexpr std::size_t least_columns = reach_columns > 2 * pad.columns ? reach_columns - 2 * pad.columns : 1;
 };
 
+/// Whether the call of a layer with windows has the shape of its image, as a run-time value (strip_window.hpp).
+template <class Call> inline constexpr bool is_of_image = false;
+
 /// The input extents of a layer with windows: `type` is X if X fits, otherwise a stand-in, so that the rest of the plan
 /// compiles; `expected` is for the error message. `Channels` is 0 if the layer accepts any number of channels.
 template <class Options, std::size_t Axes, std::size_t Channels, class X> struct window_fit;

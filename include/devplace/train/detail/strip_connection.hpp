@@ -11,9 +11,40 @@
 #include <devplace/nn/strips.hpp>
 #include <devplace/parallel/row_halos.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/as_view.hpp>
+#include <devplace/tensor/detail/distributed_access.hpp>
 #include <devplace/train/detail/connection.hpp>
 
-namespace devplace::train::detail {
+namespace devplace {
+
+namespace train::detail {
+
+/// A batch split along the rows of its images, seen as a batch of strips: each place has as many samples as the batch
+/// has, which are the strips of its rows.
+template <class Tensor, class Extents, class Where> class batch_of_strips {
+ public:
+  using value_type = typename Tensor::value_type;
+  using extents_type = Extents;
+  using placement_type = devplace::detail::with_kind_t<Where, split_along<0>>;
+
+  explicit batch_of_strips(const Tensor& batch) : batch_(batch) {}
+  std::size_t extent(std::size_t) const { return local_place_count<Where> * batch_.extent(0); }
+  DEVPLACE_CONFIGURED auto only_on(std::size_t k) const { return batch_.only_on(k); }
+
+ private:
+  const Tensor& batch_;
+};
+
+}  // namespace train::detail
+
+namespace detail {
+
+template <class Tensor, class Extents, class Where>
+inline constexpr bool is_tensor<train::detail::batch_of_strips<Tensor, Extents, Where>> = true;
+
+}  // namespace detail
+
+namespace train::detail {
 
 /// The connection of the places of a model in parts: also exchanges rows. Gradients are reduced as those of replicas,
 /// which compute other samples in place of other rows.
@@ -59,4 +90,5 @@ class connection<nn::strips<Net, Parts>, Where, P, Policy>
   std::shared_ptr<void> halos_;  // its type depends on the configuration
 };
 
-}  // namespace devplace::train::detail
+}  // namespace train::detail
+}  // namespace devplace
