@@ -21,7 +21,7 @@ inline bool copy_from_process(std::int64_t process, void* to, std::uint64_t at, 
   while (bytes != 0) {
     const ::iovec here{into, bytes}, there{reinterpret_cast<void*>(at), bytes};
     const ::ssize_t copied = ::process_vm_readv(static_cast<::pid_t>(process), &here, 1, &there, 1, 0);
-    if (copied < 0) return false;
+    if (copied <= 0) return false;
     into += copied;
     at += static_cast<std::size_t>(copied);
     bytes -= static_cast<std::size_t>(copied);

@@ -112,9 +112,8 @@ template <class Source, class Reducer> struct reduced_block {
  private:
   /// Reduces groups of one result each, a tile at a time.
   void short_rows(const Source& source, std::size_t first, std::size_t last) const {
-    if constexpr (requires {
-                    requires Source::has_only_runs;
-                  }) {  // finding a row takes longer than adding its elements
+    constexpr bool of_lines = requires { requires Source::has_only_runs; };
+    if constexpr (of_lines) {  // finding a line takes longer than adding its elements
       for (; first != last; ++first) {
         const auto row = elements_of_result(source, first);
         accumulator sum = Reducer::identity();
