@@ -140,7 +140,7 @@ template <class Where, class Net, class P> void check_traffic() {
 
 }  // namespace
 
-TEST_CASE("a model in parts uses the planned bytes on each place") {
+TEST_CASE("a model in parts uses the planned bytes on each place", "[train]") {
   check_memory<in_rows<0, 1>, float, collective::all_reduce<>>();
   check_memory<in_rows<3, 1, 0, 2>, double, collective::all_reduce<>>();
   check_memory<in_rows<2, 1>, float, collective::ring_all_reduce>();
@@ -150,7 +150,7 @@ TEST_CASE("a model in parts uses the planned bytes on each place") {
   STATIC_REQUIRE(dp::memory_plan<model_type, dp::batch<32>, dp::optim::sgd>::activations < of_one::activations / 2);
 }
 
-TEST_CASE("the recorded bytes of a step of a model in parts are those of step_traffic") {
+TEST_CASE("the recorded bytes of a step of a model in parts are those of step_traffic", "[train]") {
   check_traffic<in_rows<0, 1>, net, float>();
   check_traffic<in_rows<3, 1, 0, 2>, net, dp::mixed<dp::bf16>>();
   // A first layer has no gradient of its input, so its rows are sent once: 3 and 3 rows of 8 columns in forward.
@@ -160,7 +160,7 @@ TEST_CASE("the recorded bytes of a step of a model in parts are those of step_tr
   STATIC_REQUIRE(traffic.rows_of_sample == 2 * 6 * 8 * sizeof(double));
 }
 
-TEST_CASE("defects in the exchange of rows change parameters") {
+TEST_CASE("defects in the exchange of rows change parameters", "[train]") {
   using where = in_rows<0, 1, 2>;
   using two = nn::sequential<nn::input<2, 18, 8>, nn::conv2d<2, 4, nn::kernel<3>, nn::padding<1>>, nn::relu,
                              nn::conv2d<4, 2, nn::kernel<3>, nn::padding<1>>>;

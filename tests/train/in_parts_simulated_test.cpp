@@ -86,12 +86,12 @@ template <class Net> void check_bits_on_meshes() {
 
 }  // namespace
 
-TEST_CASE("convolutions of split rows train with the bits of one place") {
+TEST_CASE("convolutions of split rows train with the bits of one place", "[train]") {
   check_bits_on_meshes<nn::sequential<nn::input<2, 8, 4>, nn::conv2d<2, 3, nn::kernel<3>, nn::padding<1>>, nn::relu,
                                       nn::conv2d<3, 2, nn::kernel<3>, nn::padding<1>>>>();
 }
 
-TEST_CASE("strides, dilation, groups and wide windows of split rows have the bits of one place") {
+TEST_CASE("strides, dilation, groups and wide windows of split rows have the bits of one place", "[train]") {
   check_bits_on_meshes<
       nn::sequential<nn::input<2, 16, 8>, nn::conv2d<2, 4, nn::kernel<5, 3>, nn::padding<2, 1>, nn::no_bias>, nn::relu,
                      nn::conv2d<4, 4, nn::kernel<3>, nn::padding<2>, nn::dilation<2>, nn::groups<2>>, nn::relu,
@@ -102,7 +102,7 @@ TEST_CASE("strides, dilation, groups and wide windows of split rows have the bit
                      nn::named<"last", nn::conv2d<4, 2, nn::kernel<1>>>>>();
 }
 
-TEST_CASE("poolings, upsample and branches of split rows have the bits of one place") {
+TEST_CASE("poolings, upsample and branches of split rows have the bits of one place", "[train]") {
   using down = nn::sequential<nn::max_pool2d<nn::kernel<3>, nn::stride<2>, nn::padding<1>>, nn::upsample<2>>;
   using block = nn::residual<nn::conv2d<2, 2, nn::kernel<3>, nn::padding<1>>, nn::relu>;
   check_bits_on_meshes<
@@ -115,7 +115,7 @@ TEST_CASE("poolings, upsample and branches of split rows have the bits of one pl
                      nn::conv2d<2, 2, nn::kernel<3>, nn::padding<1>>, nn::avg_pool2d<nn::kernel<2>>>>();
 }
 
-TEST_CASE("dropout of split rows drops the elements that it drops on one place") {
+TEST_CASE("dropout of split rows drops the elements that it drops on one place", "[train]") {
   check_bits_on_meshes<
       nn::sequential<nn::input<2, 16, 8>, nn::dropout<>, nn::conv2d<2, 4, nn::kernel<3>, nn::padding<1>>, nn::dropout<>,
                      nn::relu, nn::conv_transpose2d<4, 2, nn::kernel<2>, nn::stride<2>>,
@@ -186,7 +186,7 @@ template <class Where, class Net, class T> void check_near(double tolerance) {
 
 }  // namespace
 
-TEST_CASE("networks with normalisations of split rows train as on one place, within rounding") {
+TEST_CASE("networks with normalisations of split rows train as on one place, within rounding", "[train]") {
   check_near<in_rows<0, 1>, with_norms<nn::over_all_places>, double>(1e-12);
   check_near<in_rows<3, 0, 2, 1>, with_norms<nn::of_each_place>, double>(1e-12);
   check_near<in_rows<0, 1>, with_norms<nn::of_each_place>, float>(1e-4);
@@ -226,7 +226,7 @@ template <class Where, class Net> struct training_with_momentum {
 
 }  // namespace
 
-TEST_CASE("checkpoints of models in parts continue on every placement") {
+TEST_CASE("checkpoints of models in parts continue on every placement", "[train]") {
   const support::temporary_folder folder;
   const std::string file = folder.file("training"), parameters = folder.file("parameters"), same = folder.file("same");
   using net = with_norms<nn::of_each_place>;
@@ -313,7 +313,7 @@ template <class Norm, class... Layers> void check_bits_of_norm() {
 
 }  // namespace
 
-TEST_CASE("normalisations of split rows have the bits of one place where their sums are exact") {
+TEST_CASE("normalisations of split rows have the bits of one place where their sums are exact", "[train]") {
   // The variance is 1, and with epsilon 3 elements are divided by 2.
   using three = std::ratio<3>;
   check_bits_of_norm<nn::group_norm<2, 4, three>>();
@@ -330,7 +330,7 @@ TEST_CASE("normalisations of split rows have the bits of one place where their s
   CHECK(parts.outputs == whole.outputs);
 }
 
-TEST_CASE("batches of models in parts") {
+TEST_CASE("batches of models in parts", "[train]") {
   using net = nn::sequential<nn::input<2, 8, 4>, nn::conv2d<2, 2, nn::kernel<3>, nn::padding<1>>, halve>;
   check_bits<in_rows<0, 1>, net>();
   using where = in_rows<0, 1>;
@@ -365,7 +365,7 @@ TEST_CASE("batches of models in parts") {
   CHECK(dp::placement_name<where>() == "in_parts<axis<2>, cuda:0, cuda:1>");
 }
 
-TEST_CASE("normalisations of split rows have the same bits for every number of places") {
+TEST_CASE("normalisations of split rows have the same bits for every number of places", "[train]") {
   using net = nn::sequential<nn::input<4, 8, 4>, nn::batch_norm<4>, nn::group_norm<2, 4>>;
   const result_of<in_rows<0, 1>, net, float> two(6);
   const result_of<in_rows<0, 1, 2, 3>, net, float> four(6);
