@@ -83,8 +83,8 @@ struct recomputed_cost {
   std::size_t forward, again, repeated;
 };
 
-/// What two neighbouring places of a model in parts (nn/strips.hpp) exchange for one sample: elements of activations,
-/// and integers that are reduced over the places.
+/// The data that two neighbouring places of a model in parts (nn/strips.hpp) exchange for one sample: elements of
+/// activations, and integers that are reduced over the places.
 struct strip_traffic {
   std::size_t elements = 0, integers = 0;
   constexpr strip_traffic operator+(const strip_traffic& other) const {
@@ -126,7 +126,8 @@ template <class Layer, class In> struct layer_plan {
   static constexpr bool leaves_data =
       saved_per_sample<Layer, In>() + statistics_per_pass<Layer, In> + buffer_elements + reductions_per_pass != 0;
 
-  /// What a forward or backward pass exchanges in a model in parts; `dx`: whether it computes the input's gradient.
+  /// The data that two neighbouring places of a model in parts exchange in a forward or backward pass; `dx`: whether
+  /// the pass computes the input's gradient.
   static constexpr strip_traffic exchanged([[maybe_unused]] bool backward, [[maybe_unused]] bool dx) {
     if constexpr (requires { Layer::template exchanged<In>(backward, dx); })
       if (!backward || dx || parameters != 0) return Layer::template exchanged<In>(backward, dx);

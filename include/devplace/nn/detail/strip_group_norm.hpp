@@ -60,7 +60,7 @@ template <class G> struct group_gradients_functor {
 };
 
 /// group_norm over strips on `Parts` places. As in batch_norm over all places, sums are integers, so that the bits do
-/// not depend on the number of places. Each pass stops twice.
+/// not depend on the number of places. Each pass stops twice, for keys and for sums.
 ///
 /// Saved: three numbers for each channel of each sample (channel_scales). Scratch memory: keys and sums, and means.
 template <std::size_t Parts, std::size_t Groups, std::size_t Channels, class Epsilon> struct strip_group_norm {

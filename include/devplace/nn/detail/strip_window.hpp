@@ -92,13 +92,13 @@ template <class Layer, class Options> struct windows_over_edges : local_windows<
   template <class X> static constexpr std::size_t own = 2 * fit<X>::edges + images * fit<X>::image;
 
  public:
-  template <class X> static constexpr std::size_t saved = fit<X>::edges;  // what neighbours sent in forward
+  template <class X> static constexpr std::size_t saved = fit<X>::edges;  // rows that neighbours sent in forward
   template <class X> static constexpr std::size_t scratch = own<X> + scratch_per_sample<Layer, X>();
   template <class X> static constexpr std::size_t sums = Layer::template sums<typename fit<X>::image_type>;
   static constexpr std::size_t reductions_per_pass = 1;
   static constexpr bool plans_ahead = false;  // the shape depends on the place
   template <class Next> static constexpr bool absorbs = false;
-  /// What two neighbours exchange for each sample.
+  /// Number of elements that two neighbours exchange for each sample.
   template <class X> static constexpr strip_traffic exchanged(bool backward, bool dx) {
     if (backward && !dx) return {};
     return {(windows::before + windows::behind) * X::static_extent(0) * X::static_extent(2), 0};

@@ -185,7 +185,7 @@ template <class Net, class Where, class P, class Policy> class connection {
   static void finish(const state_type&, std::size_t, std::size_t, bool) {}
   static void abandon() {}
   ///@}
-  /// What place k exchanges with its neighbours; only models in parts do.
+  /// The rows that place k exchanges with its neighbours: none, except in models in parts.
   static runtime::row_exchange* rows(std::size_t) { return nullptr; }
 
   /// Whether layers of the network compute over the samples of all places, so that the places' passes synchronise.
