@@ -13,6 +13,7 @@
 #include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/group_norm.hpp>
+#include <devplace/nn/upsample.hpp>
 #include <devplace/optim/on_host.hpp>
 #include <devplace/train/checkpoint.hpp>
 

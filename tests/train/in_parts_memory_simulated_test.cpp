@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <devplace/convolution.hpp>
 #include <devplace/in_parts.hpp>
 #include <devplace/nn.hpp>
 #include <devplace/parallel.hpp>
@@ -78,7 +79,7 @@ template <class Where, class P, class Policy> void check_memory() {
   CHECK(usage(ordinals[0]).allocated - before[0].allocated == plan::bytes + prediction::activations);
 }
 
-/// What a test records of the exchanges of rows, or does instead.
+/// A defect that the engine below plants in exchanges of rows, and a record of these exchanges.
 enum class defect : unsigned char { none, rows_missing, gradients_missing, rows_of_other_side };
 struct row_log {
   dp::test::call_log calls = {};

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/convolution.hpp>
 #include <devplace/in_parts.hpp>
 #include <devplace/io/parameters.hpp>
 #include <devplace/nn.hpp>
@@ -41,11 +42,11 @@ template <class T, class Sample> images<T, Sample> integer_images(std::size_t n,
   return x;
 }
 
-template <class Where, class Net, class T, class Policy = collective::all_reduce<>> struct training {
+template <class Where, class Net, class T, class Policy = collective::all_reduce<>, class Loss = nn::mse>
+struct training {
   using model_type = dp::model<Net, Where, T>;
   model_type model{dp::seed{1}};
-  dp::trainer<model_type, nn::mse, dp::optim::sgd, Policy> step{model, nn::mse{},
-                                                                dp::optim::sgd{.learning_rate = 0.125}};
+  dp::trainer<model_type, Loss, dp::optim::sgd, Policy> step{model, Loss{}, dp::optim::sgd{.learning_rate = 0.125}};
 
   void operator()(std::size_t samples, std::size_t seed) {
     using number = typename model_type::value_type;
@@ -121,7 +122,7 @@ TEST_CASE("dropout of split rows drops the elements that it drops on one place",
                      nn::relu, nn::conv_transpose2d<4, 2, nn::kernel<2>, nn::stride<2>>,
                      nn::recomputed<nn::dropout<>, nn::conv2d<2, 2, nn::kernel<1>>>>>();
   check_bits_on_meshes<nn::sequential<nn::input<2, 4, 8>, nn::dropout<>, nn::conv2d<2, 2, nn::kernel<1>>>>();
-  // Without stops, gradients of buckets are reduced during backward.
+  // The windows reach no neighbour, so that passes do not stop, and buckets are reduced during backward.
   check_bits<
       in_rows<0, 1>,
       nn::sequential<nn::input<2, 4, 8>, nn::conv2d<2, 4, nn::kernel<1>>, nn::relu, nn::conv2d<4, 2, nn::kernel<1>>>,
@@ -328,6 +329,73 @@ TEST_CASE("normalisations of split rows have the bits of one place where their s
   CHECK(whole.numbers() != whole.start);
   CHECK(parts.numbers() == whole.numbers());
   CHECK(parts.outputs == whole.outputs);
+}
+
+namespace {
+
+/// 1.5 times the squares of the differences, as a program's own loss of elements.
+template <class T> struct squares_of_sample {
+  const T *y, *target;
+  T* gradient;
+  std::size_t elements;
+
+  DEVPLACE_HD T operator()(std::size_t sample) const {
+    T loss = 0;
+    for (std::size_t i = sample * elements; i != (sample + 1) * elements; ++i) {
+      const T difference = y[i] - target[i];
+      gradient[i] = 3 * difference;
+      loss += T(1.5) * difference * difference;
+    }
+    return loss;
+  }
+  DEVPLACE_HD T weight(std::size_t) const { return static_cast<T>(elements); }
+};
+struct weighted_squares {
+  static constexpr bool is_of_elements = true;
+  dp::reduction reduce = dp::reduction::mean;
+
+  template <class T> struct bound {
+    void into(const auto& sums, const auto& gradient, const auto& rows, const auto& y, const auto& target) const {
+      const std::size_t elements = y.extents().stride(0);
+      nn::sum_losses(sums, rows, squares_of_sample<T>{y.data(), target.data(), gradient.data(), elements});
+    }
+  };
+  template <class T, class Backend> bound<T> bind(int) const { return {}; }
+};
+
+template <class Loss> void check_loss() {
+  using net = nn::sequential<nn::input<2, 8, 4>, nn::conv2d<2, 2, nn::kernel<3>, nn::padding<1>>>;
+  training<dp::cpu, net, double, collective::all_reduce<>, Loss> one;
+  training<in_rows<0, 1>, net, double, collective::all_reduce<>, Loss> in_parts;
+  const auto start = parameters_of(one.model);
+  for (std::size_t i = 0; i != 4; ++i) {
+    one(3, i);
+    in_parts(3, i);
+  }
+  CHECK(std::abs(in_parts.step.mean_loss() - one.step.mean_loss()) < 1e-12);
+  CHECK(largest_difference(parameters_of(in_parts.model), parameters_of(one.model)) < 1e-12);
+  CHECK(largest_difference(parameters_of(one.model), start) > 1e-3);
+}
+
+}  // namespace
+
+TEST_CASE("losses of elements train models in parts as on one place", "[train]") {
+  check_loss<nn::mse>();
+  check_loss<nn::l1>();
+  check_loss<nn::smooth_l1>();
+  check_loss<nn::bce_with_logits>();
+  check_loss<weighted_squares>();
+}
+
+TEST_CASE("a loss with weights of single elements is refused for models in parts", "[train]") {
+  using net = nn::sequential<nn::input<2, 8, 4>, nn::conv2d<2, 2, nn::kernel<3>, nn::padding<1>>>;
+  dp::model<net, in_rows<0, 1>> model{dp::seed{1}};
+  const auto make = [&](const nn::bce_with_logits& loss) { dp::trainer{model, loss, dp::optim::sgd{}}; };
+  make({.pos_weight = {2}, .weights = {3}});
+  CHECK_THROWS_WITH(make({.weights = std::vector<double>(32, 1)}),
+                    Catch::Matchers::ContainsSubstring("bce_with_logits: weights has 32 values, and each place of a "
+                                                       "model in parts has some rows of a sample"));
+  CHECK_THROWS_AS(make({.pos_weight = std::vector<double>(64, 1)}), dp::argument_error);
 }
 
 TEST_CASE("batches of models in parts", "[train]") {

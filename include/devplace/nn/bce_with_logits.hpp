@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <devplace/nn/detail/pointwise_loss.hpp>
@@ -57,8 +58,11 @@ namespace devplace::nn {
 /// Binary cross-entropy between logits and targets in 0..1, both [batch, ...]: torch.nn.BCEWithLogitsLoss. Each element
 /// is an independent decision; to choose one of several classes, use cross_entropy.
 struct bce_with_logits {
-  /// Trainers reject networks that end in softmax or sigmoid.
+  /// See nn::loss; trainers reject networks that end in softmax or sigmoid.
+  ///@{
   static constexpr bool takes_logits = true;
+  static constexpr bool is_of_elements = true;
+  ///@}
 
   std::vector<double> pos_weight = {};  ///< factors of positive targets: one per element of a sample, or one for all
   /// Factors of losses: one per element of a sample, or one for all. A mean divides by the number of elements, not by
@@ -71,6 +75,15 @@ struct bce_with_logits {
     f("pos_weight", self.pos_weight);
     f("weights", self.weights);
     f("reduce", self.reduce);
+  }
+
+  /// Throws argument_error for weights of single elements of a sample, of which a place has a part.
+  void require_equal_elements() const {
+    for (const auto& [option, values] : {std::pair{"pos_weight", &pos_weight}, std::pair{"weights", &weights}})
+      if (values->size() > 1)
+        throw argument_error({"bce_with_logits: ", option, " has ", values->size(),
+                              " values, and each place of a model in parts has some rows of a sample; give one value "
+                              "for all logits, or train on one place."});
   }
 
   /// The loss on one place, with the weights in that place's memory.

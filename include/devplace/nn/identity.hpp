@@ -8,8 +8,11 @@ namespace devplace::nn {
 
 /// Passes the input on, as a branch of sum_of or concat_of. Costs nothing inside a network.
 struct identity : flatten {
-  /// Member that layer_for requires.
+  /// Members that layer_for requires.
+  ///@{
   template <class In> using output = In;
+  static constexpr bool works_on_rows = true;
+  ///@}
 };
 
 }  // namespace devplace::nn

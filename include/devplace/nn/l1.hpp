@@ -20,6 +20,9 @@ namespace devplace::nn {
 
 /// Absolute differences between output and target, both [batch, ...]: torch.nn.L1Loss. The gradient at 0 is 0.
 struct l1 {
+  /// See nn::loss.
+  static constexpr bool is_of_elements = true;
+
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
   /// Lists the options for comparison between processes.

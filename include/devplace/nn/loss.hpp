@@ -44,8 +44,10 @@ namespace devplace::nn {
 /// `sum_losses` (nn/sum_losses.hpp) implements `into` from the loss of one sample. Trainers call `into`; for training
 /// steps that a program writes itself, operator() returns `evaluate_loss(*this, output, targets)`. A static constant
 /// `takes_logits` or `takes_log_probabilities` = true makes trainers and backward reject networks that end in
-/// probabilities; `takes_class_numbers` = true makes trainers reject targets that are not integers. docs/losses.md
-/// builds a loss.
+/// probabilities; `takes_class_numbers` = true makes trainers reject targets that are not integers. `is_of_elements` =
+/// true says that the losses of parts of a sample add up to the loss of the sample, as models in parts (in_parts.hpp)
+/// require; `void require_equal_elements() const`, if any, throws argument_error for options that contradict.
+/// docs/losses.md builds a loss.
 template <class Loss>
 concept loss = std::copyable<Loss> && requires(const Loss& l) {
   { l.reduce } -> std::convertible_to<reduction>;

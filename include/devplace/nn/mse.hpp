@@ -9,6 +9,9 @@ namespace devplace::nn {
 
 /// Squared differences between output and target, both [batch, ...]: torch.nn.MSELoss.
 struct mse {
+  /// See nn::loss.
+  static constexpr bool is_of_elements = true;
+
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
   /// Lists the options for comparison between processes.

@@ -32,6 +32,9 @@ namespace devplace::nn {
 /// [batch, ...]: torch.nn.SmoothL1Loss. Equals l1 for beta 0, else the Huber loss with delta = beta,
 /// divided by beta.
 struct smooth_l1 {
+  /// See nn::loss.
+  static constexpr bool is_of_elements = true;
+
   double beta = 1;                     ///< end of the quadratic part, at least 0
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 

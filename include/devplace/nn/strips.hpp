@@ -11,7 +11,6 @@
 #include <devplace/nn/concat_of.hpp>
 #include <devplace/nn/conv2d.hpp>
 #include <devplace/nn/conv_transpose2d.hpp>
-#include <devplace/nn/detail/in_place_layer.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
 #include <devplace/nn/detail/strip_dropout.hpp>
 #include <devplace/nn/detail/strip_group_norm.hpp>
@@ -29,18 +28,15 @@
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/sum_of.hpp>
-#include <devplace/nn/upsample.hpp>
 #include <devplace/place/axis.hpp>
 
 namespace devplace::nn {
 
 namespace detail {
 
-/// Whether a layer computes each row of an image from that row alone: it applies a function to each element, or
-/// declares `works_on_rows`.
+/// Whether a layer computes each row of an image from the same row of its input alone.
 template <class Layer>
-concept works_on_rows = std::derived_from<Layer, elementwise_passes<Layer>> || std::same_as<Layer, identity> ||
-                        requires { requires Layer::works_on_rows; };
+concept works_on_rows = requires { requires Layer::works_on_rows; };
 
 /// Reject what has no form. Functions, so that clang prints no further error. Return true.
 ///@{
@@ -125,8 +121,6 @@ struct strip_form<group_norm<Groups, Channels, Epsilon>, Parts>
     : std::type_identity<strip_group_norm<Parts, Groups, Channels, Epsilon>> {};
 template <class Probability, std::size_t Parts>
 struct strip_form<dropout<Probability>, Parts> : std::type_identity<strip_dropout<Parts, Probability>> {};
-template <std::size_t Factor, std::size_t Parts>
-struct strip_form<upsample<Factor>, Parts> : std::type_identity<upsample<Factor>> {};
 
 template <has_name Layer, std::size_t Parts>
 struct strip_form<Layer, Parts>

@@ -25,7 +25,7 @@ template <std::size_t Factor, std::size_t... Others> struct upsample {
   using output = extents<takes<X>::type::static_extent(0), Factor * takes<X>::type::static_extent(1),
                          Factor * takes<X>::type::static_extent(2)>;
   static constexpr keep keeps = keep::nothing;
-  static constexpr bool gives_channels_first = true;
+  static constexpr bool gives_channels_first = true, works_on_rows = true;
 
   template <class Call> static void forward(const Call& c) {
     using functor = devplace::detail::upsample_functor<typename Call::value_type>;

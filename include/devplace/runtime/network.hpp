@@ -32,7 +32,8 @@ namespace runtime {
 template <class Net> struct network_plan;
 
 /// Whether a network can be trained; error messages name its plan's `without_backward`.
-template <class LayerWithoutBackward> inline constexpr bool is_trainable = std::is_void_v<LayerWithoutBackward>;
+template <class LayerWithoutBackward>
+concept is_trainable = std::is_void_v<LayerWithoutBackward>;
 
 }  // namespace runtime
 }  // namespace devplace

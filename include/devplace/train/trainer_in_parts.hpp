@@ -2,16 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <type_traits>
 
 #include <devplace/config.hpp>
-#include <devplace/nn/bce_with_logits.hpp>
-#include <devplace/nn/l1.hpp>
 #include <devplace/nn/loss.hpp>
-#include <devplace/nn/mse.hpp>
-#include <devplace/nn/smooth_l1.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/parallel/model_in_parts.hpp>
@@ -27,12 +22,6 @@ namespace devplace {
 
 namespace train::detail {
 
-/// Whether a loss of strips adds up to the loss of images: each element has the same weight in the sums.
-template <class Loss>
-concept loss_of_elements =
-    std::same_as<Loss, nn::mse> || std::same_as<Loss, nn::l1> || std::same_as<Loss, nn::smooth_l1> ||
-    std::same_as<Loss, nn::bce_with_logits> || requires { requires Loss::is_of_elements; };
-
 /// Holds the model of a trainer's base.
 template <class Model> struct model_of_strips {
   Model strips;
@@ -43,22 +32,21 @@ template <class Model> struct model_of_strips {
 /// A planned training step of a model in parts, as the trainer of other models. Samples and targets are split along
 /// axis 2, and the loss is a sum or mean over elements: mse, l1, smooth_l1, bce_with_logits, or a loss that declares
 /// `static constexpr bool is_of_elements = true`.
-template <class Net, std::size_t Parts, class Axis, class... Places, class P, nn::loss Loss, optim::optimizer_rule Rule,
-          class Policy, std::size_t Batches>
-class trainer<model<Net, spread_on<mesh<parts<Parts, Axis>>, Places...>, P>, Loss, Rule, Policy, accumulate<Batches>>
-    : train::detail::model_of_strips<typename model<Net, in_parts_on<Axis, Places...>, P>::strips_type>,
-      public trainer<typename model<Net, in_parts_on<Axis, Places...>, P>::strips_type, Loss, Rule, Policy,
-                     accumulate<Batches>> {
+template <class Net, splits_rows InRows, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy,
+          std::size_t Batches>
+  requires runtime::is_trainable<typename train::detail::without_backward<model<Net, InRows, P>>::type>
+class trainer<model<Net, InRows, P>, Loss, Rule, Policy, accumulate<Batches>>
+    : train::detail::model_of_strips<typename model<Net, InRows, P>::strips_type>,
+      public trainer<typename model<Net, InRows, P>::strips_type, Loss, Rule, Policy, accumulate<Batches>> {
  public:
   /// The type of the model.
-  using model_type = model<Net, in_parts_on<Axis, Places...>, P>;
+  using model_type = model<Net, InRows, P>;
 
  private:
   using strips_type = typename model_type::strips_type;
   using holder = train::detail::model_of_strips<strips_type>;
   using base = trainer<strips_type, Loss, Rule, Policy, accumulate<Batches>>;
-  using where = typename model_type::placement_type;
-  static constexpr bool adds_up = train::detail::loss_of_elements<Loss>;
+  static constexpr bool adds_up = requires { requires Loss::is_of_elements; };
   static_assert(adds_up,
                 "devplace: trainer: the loss of a model in parts is a sum or mean over the elements of the outputs: "
                 "nn::mse, nn::l1, nn::smooth_l1, nn::bce_with_logits, or a loss of your own that declares static "
@@ -71,14 +59,16 @@ class trainer<model<Net, spread_on<mesh<parts<Parts, Axis>>, Places...>, P>, Los
   ///@{
   DEVPLACE_CONFIGURED trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule,
                               const Policy& policy = {}, accumulate<Batches> batches = {})
-      : holder{detail::model_of<strips_type>(m.shared_state())}, base(holder::strips, loss, rule, policy, batches) {}
+      : holder{detail::model_of<strips_type>(m.shared_state())}, base(holder::strips, loss, rule, policy, batches) {
+    if constexpr (requires { loss.require_equal_elements(); }) loss.require_equal_elements();
+  }
   DEVPLACE_CONFIGURED trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule,
                               accumulate<Batches> batches)
       : trainer(m, loss, rule, Policy{}, batches) {}
   ///@}
 
   /// Allocates the memory for batches of up to `samples` samples, and makes the libraries' plans.
-  DEVPLACE_CONFIGURED void prepare(std::size_t samples) { base::prepare(Parts * samples); }
+  DEVPLACE_CONFIGURED void prepare(std::size_t samples) { base::prepare(local_place_count<InRows> * samples); }
 
   /// Makes one step with a batch: `samples` is [n, channels, rows, columns] and `targets` are the loss's targets, both
   /// split along the rows (`to_batch<Where>(x)`).
@@ -88,8 +78,8 @@ class trainer<model<Net, spread_on<mesh<parts<Parts, Axis>>, Places...>, P>, Los
       if (samples.extent(0) != targets.extent(0))
         train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
       using of_strips = decltype(runtime::batch_extents<typename strips_type::input_extents>(0));
-      return base::operator()(train::detail::batch_of_strips<Samples, of_strips, where>(samples),
-                              train::detail::batch_of_strips<Targets, typename Targets::extents_type, where>(targets));
+      return base::operator()(train::detail::batch_of_strips<Samples, of_strips, InRows>(samples),
+                              train::detail::batch_of_strips<Targets, typename Targets::extents_type, InRows>(targets));
     } else {
       return runtime::rejected<loss_type>();
     }

@@ -19,6 +19,7 @@ struct in_place_layer {
 /// `Layer::gradient` an expression of the output's gradient and of `y`, the output or the input. Not inlined, so that
 /// layers of all sizes share the code.
 template <class Layer> struct elementwise_passes {
+  static constexpr bool works_on_rows = true;
   template <class To, class X> [[gnu::noinline]] static void apply(const To& to, const X& x) {
     assign_flat(to, Layer::value(computed(x)));
   }
