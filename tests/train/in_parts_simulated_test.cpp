@@ -398,6 +398,26 @@ TEST_CASE("a loss with weights of single elements is refused for models in parts
   CHECK_THROWS_AS(make({.pos_weight = std::vector<double>(64, 1)}), dp::argument_error);
 }
 
+TEST_CASE("models in parts write predictions to a given tensor", "[train]") {
+  using net = nn::sequential<nn::input<2, 8, 4>, nn::conv2d<2, 3, nn::kernel<3>, nn::padding<1>>,
+                             nn::max_pool2d<nn::kernel<2>>>;
+  using where = in_rows<0, 1>;
+  const dp::model<net, where, double> model{dp::seed{1}};
+  const auto x = distribute<where>(integer_images<double, dp::extents<2, 8, 4>>(5, 1));
+  const auto other = integer_images<double, dp::extents<3, 4, 2>>(5, 2);
+  auto y = distribute<where>(other);
+  model.predict_into(y, x);
+  const auto written = dp::to_host(y), expected = dp::to_host(model.predict(x));
+  CHECK(std::equal(expected.data(), expected.data() + expected.size(), written.data()));
+  CHECK_FALSE(std::equal(expected.data(), expected.data() + expected.size(), other.data()));
+  auto fewer = distribute<where>(integer_images<double, dp::extents<3, 4, 2>>(4, 2));
+  CHECK_THROWS_AS(model.predict_into(fewer, x), dp::shape_error);
+  auto uneven = dp::scatter<dp::batch_placement_t<where>>(other, dp::split::sizes{3, 1});
+  CHECK_THROWS_AS(model.predict_into(uneven, x), dp::shape_error);
+  CHECK(model.try_predict_into(fewer, x) == dp::errc::shape_error);
+  CHECK_FALSE(model.try_predict_into(y, x));
+}
+
 TEST_CASE("batches of models in parts", "[train]") {
   using net = nn::sequential<nn::input<2, 8, 4>, nn::conv2d<2, 2, nn::kernel<3>, nn::padding<1>>, halve>;
   check_bits<in_rows<0, 1>, net>();

@@ -6,9 +6,12 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error_code.hpp>
 #include <devplace/base/refusal.hpp>
 #include <devplace/base/seed.hpp>
 #include <devplace/config.hpp>
@@ -17,7 +20,6 @@
 #include <devplace/nn/model_types.hpp>
 #include <devplace/nn/strips.hpp>
 #include <devplace/nn/to.hpp>
-#include <devplace/ops/elementwise.hpp>
 #include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/row_halos.hpp>
 #include <devplace/place/in_parts.hpp>
@@ -77,19 +79,25 @@ class model<Net, InRows, P>
   /// `model.predict(to_batch<Where>(images))`. Each place computes its rows of all samples at once. One thread at a
   /// time predicts.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
-    if constexpr (detail::is_expression_type<Batch>) {
-      return predict(evaluated(samples));
-    } else if constexpr (runtime::accepts_batch<model, Batch, false>()) {
-      runtime::typical_outputs<model> outputs(runtime::batch_extents<output_extents>(samples.extent(0)));
-      predict_strips(outputs, samples);
-      return outputs;
-    } else {
-      return runtime::rejected<runtime::typical_outputs<model>>();
-    }
+    return runtime::predicted<model, false>(samples,
+                                            [&](auto& outputs, const auto& taken) { predict_into(outputs, taken); });
   }
   /// Calls predict: `model(x)`.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {
     return predict(samples);
+  }
+
+  /// Writes the outputs to a tensor that is placed and split like the batch.
+  DEVPLACE_CONFIGURED void predict_into(auto&& outputs, const auto& samples) const {
+    if constexpr (runtime::accepts_batch<model, std::remove_cvref_t<decltype(samples)>, false>()) {
+      runtime::check_output<model>(outputs, samples);
+      predict_strips(outputs, samples);
+    }
+  }
+  /// Returns predict_into's error as a code, as other models do.
+  [[nodiscard]] DEVPLACE_CONFIGURED std::error_code try_predict_into(auto&& outputs,
+                                                                     const auto& samples) const noexcept {
+    return error_code_of([&] { predict_into(outputs, samples); });
   }
 
   /// Refuses steps by hand.
@@ -114,6 +122,9 @@ class model<Net, InRows, P>
     std::array<runtime::reduction_request, places> requests;
     runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
       const std::size_t rows = runtime::checked_rows<typename run::input_extents>(detail::local_part(samples, k));
+      const auto written = detail::local_part(outputs, k).extents();
+      const auto expected = runtime::batch_extents<typename run::output_extents>(rows);
+      if (!(written == expected)) runtime::throw_other_output(detail::sizes_of(written), detail::sizes_of(expected));
       void* const workspace = leases[k]
                                   .emplace(state.workspaces, state.replicas[k].ordinal)
                                   .at_least(run::workspace_bytes(rows, runtime::mode::predict));

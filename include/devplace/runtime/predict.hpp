@@ -111,7 +111,8 @@ void prepare_predictions(const typename engine<Net, P, Backend>::replica_type& r
                      ", and the outputs for this batch are ", devplace::detail::sizes_text(expected), "."});
 }
 
-/// Throws shape_error, or fails to compile, unless the outputs of `Model` for `samples` fit into `output`.
+/// Throws shape_error, or fails to compile, unless the outputs of `Model` for `samples` fit into `output`. A model in
+/// parts checks the rows of each part itself, because outputs may have other rows than samples.
 template <class Model, class Output, class Batch> void check_output(Output& output, const Batch& samples) {
   using extents_type = devplace::detail::prepend_t<dyn, typename Model::output_extents>;
   static_assert(std::is_same_v<typename Output::placement_type, typename Batch::placement_type>,
@@ -126,7 +127,8 @@ template <class Model, class Output, class Batch> void check_output(Output& outp
   const auto expected = batch_extents<typename Model::output_extents>(samples.extent(0));
   if (!(output.extents() == expected))
     throw_other_output(devplace::detail::sizes_of(output.extents()), devplace::detail::sizes_of(expected));
-  if constexpr (devplace::detail::kind_of<typename Batch::placement_type>::is_split)
+  if constexpr (devplace::detail::kind_of<typename Batch::placement_type>::is_split &&
+                !devplace::detail::kind_of<typename Model::placement_type>::is_parts)
     devplace::detail::require_same_split("predict_into", output, samples);
 }
 
@@ -151,10 +153,14 @@ void predict_tiles(State& state, Output& outputs, const Batch& samples, std::siz
   });
 }
 
-/// Returns uninitialised outputs of `Model` for a batch, with the batch's placement and split.
+/// Returns uninitialised outputs of `Model` for a batch, with the batch's placement and split. The rows of a model in
+/// parts are split evenly.
 template <class Model, class Batch> auto outputs_for(const Batch& samples) {
-  return devplace::detail::make_like<typename Model::output_type, typename Batch::placement_type>(
-      batch_extents<typename Model::output_extents>(samples.extent(0)), samples);
+  const auto sizes = batch_extents<typename Model::output_extents>(samples.extent(0));
+  if constexpr (devplace::detail::kind_of<typename Model::placement_type>::is_parts)
+    return typical_outputs<Model>(sizes);
+  else
+    return devplace::detail::make_like<typename Model::output_type, typename Batch::placement_type>(sizes, samples);
 }
 /// Returns the outputs of `Model` for a batch, which may be an expression; calls compute(outputs, samples) to write
 /// them. `Whole` also permits a batch that is replicated over the places.
