@@ -59,7 +59,7 @@ auto reduce_fields(const F& f, const First& first, const Rest&... rest) {
   using source = line_source<F, field::rank, access_t<const First&>, access_t<const Rest&>...>;
   using value = std::remove_cvref_t<decltype(std::declval<const source&>()(0))>;
   using accumulator = typename field_accumulator<By, value>::type;
-  // The order of sums of floating-point numbers is that of separate lines.
+  // Sums of floating-point numbers keep the order of separate lines, on which their bits depend.
   constexpr bool merges =
       !source::indexed && (By == reduction::max || By == reduction::min || !std::is_same_v<accumulator, double>);
   const loop_operands<const First&, const Rest&...> checked(first, rest...);
