@@ -113,8 +113,8 @@ inline double train(const dp::tensor<float, dp::extents<4, 2>, dp::on<dp::cpu>>&
 
 #include <devplace/train/trainer_in_parts.hpp>
 
-template <class Net, class Rule>
-using training = dp::trainer<dp::model<Net, dp::in_parts<dp::axis<2>, 0, 1>>, dp::nn::mse, Rule>;
+template <class Net, class Loss, class Rule>
+using training = dp::trainer<dp::model<Net, dp::in_parts<dp::axis<2>, 0, 1>>, Loss, Rule>;
 
 #include <devplace/train/training_log.hpp>
 
