@@ -90,9 +90,8 @@ struct gemm_builtin {
   static void divided(const gemm_arguments<T, Result>& g, std::size_t tile_rows, std::size_t tile_columns,
                       std::size_t vector_work, const Multiply& multiply) {
     const auto members = static_cast<std::size_t>(thread_count());
-    const bool awake = team_is_awake();
-    const gemm_split split = split_product(g.m, g.n, g.k, tile_rows, tile_columns, members, vector_work, awake,
-                                           builtin_least_work<T> / (awake ? 2 : 1));
+    const gemm_split split = split_product(g.m, g.n, g.k, tile_rows, tile_columns, members, vector_work,
+                                           team_is_awake(), builtin_least_work<T>);
     const auto part = [&](int member) {
       multiply(range_of(g.m, g.n, tile_rows, tile_columns, split, static_cast<std::size_t>(member)));
     };

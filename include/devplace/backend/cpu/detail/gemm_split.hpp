@@ -20,8 +20,7 @@ struct gemm_split {
 /// programs keep busy.
 inline constexpr std::size_t gemm_least_work = 256 * 1024;
 
-/// This limit for the built-in engine, which is faster: a thread has at least about two microseconds of work. Half of
-/// that suffices if the team is awake.
+/// This limit for the built-in engine, which is faster: a thread has at least about two microseconds of work.
 template <class T> inline constexpr std::size_t builtin_least_work = 512 * 1024 / sizeof(T);
 
 /// Returns the grid of at most `members` threads for an m x n x k product in tiles of tile_rows x tile_columns. Each
