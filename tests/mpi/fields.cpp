@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Run by mpirun with 1 to 3 processes: steps of a stencil on fields over the processes, whose cells are those of a
-// field on one place.
+// field on one place. The processes of one host send ghost rows by shared memory, and by MPI in a group that is not
+// watched.
 
+#include <csignal>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include <devplace/fields.hpp>
@@ -54,17 +57,40 @@ template <class Where> void compare(std::size_t rows, std::size_t columns, int s
   }
 }
 
+/// One process ends, or makes another call, in the fifth of ten exchanges.
+void one_fails(const dp::process_group& group, std::string_view how) {
+  const dp::process_scope scope{group};
+  dp::field<double, dp::dextents<2>, dp::across<dp::sharded_on<axis<0>, dp::cpu>>, dp::halo<1, 1>> u(
+      dp::extents{13, 5});
+  for (int step = 0; step != 10; ++step) {
+    if (step == 5 && group.rank() == 1) {
+      if (how == "killed") std::raise(SIGKILL);
+      group.barrier();
+    }
+    static_cast<void>(dp::exchange(u, edge::periodic));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   dp::test::run_rank([&] {
+    const std::string_view how = argc > 1 ? argv[1] : "";
     const dp::mpi_session session{argc, argv, {.op_timeout = 20, .heartbeat = 0.1}};
-    const dp::process_scope scope{session.processes()};
-    for (const std::size_t columns : {5U, 64U}) {
-      compare<dp::across<dp::sharded_on<axis<0>, dp::cpu>>>(13, columns);
-      compare<dp::across<dp::sharded_on<axis<1>, dp::cpu>>>(13, columns);
-      compare<dp::across<dp::sharded<axis<0>, 0, 1>>>(13, columns);
+    if (!how.empty()) return one_fails(session.processes(), how);
+    const dp::process_group not_watched = dp::mpi_processes(MPI_COMM_WORLD, {.heartbeat = 0});
+    const bool one = session.processes().size() == 1;
+    EXPECT((session.processes().transport()->for_messages() == nullptr) == one);
+    EXPECT(not_watched.transport()->for_messages() == nullptr);
+    for (const dp::process_group& group : {session.processes(), not_watched}) {
+      const dp::process_scope scope{group};
+      for (const std::size_t columns : {5U, 64U}) {
+        compare<dp::across<dp::sharded_on<axis<0>, dp::cpu>>>(13, columns);
+        compare<dp::across<dp::sharded_on<axis<1>, dp::cpu>>>(13, columns);
+        compare<dp::across<dp::sharded<axis<0>, 0, 1>>>(13, columns);
+      }
     }
+    const dp::process_scope scope{not_watched};
     compare<dp::across<dp::sharded_on<axis<0>, dp::cpu>>>(3, 1'100'000, 2);  // layers of 8.8 MB, in two pieces
   });
 }

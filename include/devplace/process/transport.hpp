@@ -110,6 +110,9 @@ class transport {
   }
   /// Maximum number of bytes of a process's messages in a call.
   virtual std::size_t message_portion() const noexcept { return portion(); }
+  /// A transport between the same processes that sends messages in less time than this one, or null. All processes call
+  /// it.
+  virtual std::shared_ptr<transport> for_messages() { return nullptr; }
   /// Advances the started call without waiting; returns whether it has ended.
   virtual bool poll() = 0;
   /// Returns when the started call has ended.

@@ -16,6 +16,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/process/detail/mpi_messages.hpp>
 #include <devplace/process/mpi_calls.hpp>
+#include <devplace/process/shared_memory_transport.hpp>
 #include <devplace/process/transport.hpp>
 
 namespace devplace::parallel::detail {
@@ -94,6 +95,25 @@ class mpi_transport final : public transport {
       for (const message& m : receives) messages_.receive(communicator_.get(), tag_, m.process, m.data, m.bytes);
       for (const message& m : sends) messages_.send(communicator_.get(), tag_, m.process, m.data, m.bytes);
     });
+  }
+
+  /// Shared memory between few processes of one host, where MPI's messages take longer. Not without a monitor: through
+  /// shared memory a process would not notice that another one is in a call by MPI.
+  std::shared_ptr<transport> for_messages() override {
+    const bool few = ranks().local_size == size() && size() > 1 && size() <= 8;
+    if (!few || monitor_ == nullptr || std::exchange(asked_for_memory_, true)) return by_memory_;
+    const auto all_gather = [&](const void* own, std::size_t bytes, void* all) {
+      const int count = static_cast<int>(bytes);
+      call_mpi("MPI_Iallgather", [&](MPI_Comm in, MPI_Request* request) {
+        return MPI_Iallgather(own, count, MPI_BYTE, all, count, MPI_BYTE, in, request);
+      });
+    };
+    try {
+      by_memory_ = shared_memory_transport::connect(ranks(), all_gather, monitor_);
+    } catch (const communication_error&) {
+      if (failed_) throw;  // otherwise the processes cannot share memory, as they all have found
+    }
+    return by_memory_;
   }
 
   bool poll() override {
@@ -269,6 +289,8 @@ class mpi_transport final : public transport {
   mpi_communicator communicator_;
   std::string library_ = mpi_library();
   std::shared_ptr<group_monitor> monitor_;
+  bool asked_for_memory_ = false;
+  std::shared_ptr<shared_memory_transport> by_memory_;
   bool failed_ = false;
   bool open_ = false;  ///< whether a started call has not ended
   std::size_t calls_ = 0;
