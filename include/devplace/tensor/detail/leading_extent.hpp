@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
@@ -35,8 +36,7 @@ struct leading_extent {
       x.division_ = division_before;
     }
     x.extents_ = before;
-    throw shape_error({rows, " rows do not fit into the memory of a tensor that is now ", to_string(before),
-                       "; make it with the largest number of rows that it will have."});
+    fail(rows, sizes_of(before));
   }
 
  private:
@@ -45,6 +45,10 @@ struct leading_extent {
   static bool holds(const memory_block& block, const auto& extents, std::size_t element_bytes) {
     const std::size_t row_bytes = extents.stride(0) * element_bytes;
     return row_bytes == 0 || extents.extent(0) <= block.bytes() / row_bytes;
+  }
+  [[noreturn, gnu::noinline]] static void fail(std::size_t rows, std::span<const std::size_t> now) {
+    throw shape_error({rows, " rows do not fit into the memory of a tensor that is now ", sizes_text(now),
+                       "; make it with the largest number of rows that it will have."});
   }
 };
 

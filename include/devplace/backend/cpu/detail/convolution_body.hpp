@@ -26,7 +26,7 @@ template <class T> constexpr convolution_kernels<T> convolution_kernel_table() {
                                  fold_row<sum_type>,
                                  sum_run<T>,
                                  copy_segment<sum_type, T>,
-                                 store_turned<sum_type>,
+                                 narrow::store_turned<sum_type>,
                                  nullptr,
                                  direct_tiles_of<sum_type>,
                                  direct_widths,
@@ -36,6 +36,6 @@ template <class T> constexpr convolution_kernels<T> convolution_kernel_table() {
                                  copy_rows<T, sum_type>,
                                  tap_sums<sum_type>,
                                  tap_products_of<sum_type>};
-  if constexpr (!std::is_same_v<T, sum_type>) kernels.store_rounded = store_rounded<T>;
+  if constexpr (!std::is_same_v<T, sum_type>) kernels.store_rounded = narrow::store_rounded<T>;
   return kernels;
 }

@@ -22,13 +22,16 @@ template <class T, std::size_t Bytes>
   } else {
     using vector = typename vector_of<T, Bytes>::type;
     using loaded = typename vector_of<T, Bytes>::unaligned;
-    if (n < lanes) return update_run<T, Bytes / 2>(to, from, n, beta, relu);
-    vector x = *reinterpret_cast<const loaded*>(from);
-    if (beta != T{0}) x += beta * *reinterpret_cast<const loaded*>(to);
-    const vector zero{};
-    if (relu) x = x < zero ? zero : x;
-    *reinterpret_cast<loaded*>(to) = x;
-    if (n > lanes) update_run<T, Bytes / 2>(to + lanes, from + lanes, n - lanes, beta, relu);
+    if (n >= lanes) {
+      vector x = *reinterpret_cast<const loaded*>(from);
+      if (beta != T{0}) x += beta * *reinterpret_cast<const loaded*>(to);
+      const vector zero{};
+      if (relu) x = x < zero ? zero : x;
+      *reinterpret_cast<loaded*>(to) = x;
+      if (n == lanes) return;
+      to += lanes, from += lanes, n -= lanes;
+    }
+    update_run<T, Bytes / 2>(to, from, n, beta, relu);
   }
 }
 
@@ -40,10 +43,10 @@ DEVPLACE_TARGET inline void store_turned(T* c, std::size_t ldc, const T* sums, s
   constexpr std::size_t block = pack_bytes / sizeof(T);
   if (beta == T{0} && !relu && count >= block && outputs % block == 0) {
     for (std::size_t o = 0; o < outputs; o += block) {
-      for (std::size_t i = 0; i + block < count; i += block)
+      for (std::size_t next = 0; next < count; next += block) {
+        const std::size_t i = smaller(next, count - block);  // may overlap the previous block
         transpose<T, block>(c + o * ldc + i, ldc, sums + i * width + o, width);
-      const std::size_t i = count - block;  // may overlap the previous block
-      transpose<T, block>(c + o * ldc + i, ldc, sums + i * width + o, width);
+      }
     }
     return;
   }

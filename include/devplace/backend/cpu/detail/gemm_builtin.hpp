@@ -62,38 +62,49 @@ struct gemm_builtin {
       const mixed_kernels<T, Result> kernels = mixed_kernels_of<T, Result>(isa);
       // With so few rows, packing costs more than it saves. The limit for bf16 is lower, because its packing is faster.
       constexpr std::size_t unpacked_rows = std::is_same_v<T, half> ? 4 : 1;
-      if (!g.transpose_a && g.transpose_b && g.m <= unpacked_rows) {
-        divided(g, 4, 4, 0, [&](const gemm_range& range) { kernels.dot_range(g, range); });
-      } else {
-        divided(g, kernels.tile_rows, kernels.tile_columns, kernels.tile_columns / 4,
-                [&](const gemm_range& range) { kernels.multiply_range(g, range, gemm_buffer::of_this_thread()); });
-      }
+      const bool unpacked = !g.transpose_a && g.transpose_b && g.m <= unpacked_rows;
+      const tiling tiles =
+          unpacked ? tiling{4, 4, 0} : tiling{kernels.tile_rows, kernels.tile_columns, kernels.tile_columns / 4};
+      divided(g, tiles, [&](const gemm_range& range) {
+        if (unpacked)
+          kernels.dot_range(g, range);
+        else
+          kernels.multiply_range(g, range, gemm_buffer::of_this_thread());
+      });
     } else {
       const gemm_kernels<T> kernels = gemm_kernels_of<T>(isa);
       // Operands contiguous along k need no packing. Reading them directly is faster if each packed element would be
       // used only a few times.
-      if (!g.transpose_a && g.transpose_b && (g.m <= 4 || g.n <= 12 || g.n < kernels.lanes)) {
-        divided(g, 4, 4, 0, [&](const gemm_range& range) { kernels.dot_range(g, range); });
-      } else if (kernels.prefers_transposed(g)) {
-        divided(g, 2 * kernels.lanes, kernels.tile_rows, kernels.lanes / 2,
-                [&](const gemm_range& range) { kernels.multiply_transposed(g, range, gemm_buffer::of_this_thread()); });
-      } else {
-        divided(g, kernels.tile_rows, 2 * kernels.lanes, kernels.lanes / 2,
-                [&](const gemm_range& range) { kernels.multiply_range(g, range, gemm_buffer::of_this_thread()); });
-      }
+      const bool unpacked = !g.transpose_a && g.transpose_b && (g.m <= 4 || g.n <= 12 || g.n < kernels.lanes);
+      const bool transposed = !unpacked && kernels.prefers_transposed(g);
+      const tiling tiles = unpacked     ? tiling{4, 4, 0}
+                           : transposed ? tiling{2 * kernels.lanes, kernels.tile_rows, kernels.lanes / 2}
+                                        : tiling{kernels.tile_rows, 2 * kernels.lanes, kernels.lanes / 2};
+      divided(g, tiles, [&](const gemm_range& range) {
+        if (unpacked)
+          kernels.dot_range(g, range);
+        else if (transposed)
+          kernels.multiply_transposed(g, range, gemm_buffer::of_this_thread());
+        else
+          kernels.multiply_range(g, range, gemm_buffer::of_this_thread());
+      });
     }
   }
 
  private:
+  /// The size of a register tile, and the number of multiplications that take as long as packing one element.
+  struct tiling {
+    std::size_t rows, columns, vector_work;
+  };
+
   /// Calls multiply(range) on each participating thread of the team; see split_product.
-  template <class T, class Result, class Multiply>
-  static void divided(const gemm_arguments<T, Result>& g, std::size_t tile_rows, std::size_t tile_columns,
-                      std::size_t vector_work, const Multiply& multiply) {
-    const auto members = static_cast<std::size_t>(thread_count());
-    const gemm_split split = split_product(g.m, g.n, g.k, tile_rows, tile_columns, members, vector_work,
-                                           team_is_awake(), builtin_least_work<T>);
+  template <class T, class Result>
+  static void divided(const gemm_arguments<T, Result>& g, const tiling& tiles, const auto& multiply) {
+    const gemm_split split =
+        split_product(g.m, g.n, g.k, tiles.rows, tiles.columns, static_cast<std::size_t>(thread_count()),
+                      tiles.vector_work, team_is_awake(), builtin_least_work<T>);
     const auto part = [&](int member) {
-      multiply(range_of(g.m, g.n, tile_rows, tile_columns, split, static_cast<std::size_t>(member)));
+      multiply(range_of(g.m, g.n, tiles.rows, tiles.columns, split, static_cast<std::size_t>(member)));
     };
     const auto parts = static_cast<int>(split.rows * split.columns);
     if (parts == 1)

@@ -9,7 +9,7 @@ template <class T, std::size_t Piece>
                                                         std::size_t from_stride, std::size_t rows,
                                                         std::size_t columns) {
   if constexpr (Piece > 1) {
-    if (columns < Piece) return copy_rows<T, Piece / 2>(to, to_stride, from, from_stride, rows, columns);
+    if (columns < Piece) return narrow::copy_rows<T, Piece / 2>(to, to_stride, from, from_stride, rows, columns);
   }
   const std::size_t second = columns - Piece;
   for (; rows != 0; --rows, to += to_stride, from += from_stride) {
@@ -40,7 +40,7 @@ template <class T, std::size_t Piece>
                                                               const T* __restrict source, std::size_t stride_p,
                                                               std::size_t count, std::size_t depth) {
   if constexpr (Piece > 2) {
-    if (width < Piece) return pack_contiguous<T, Piece / 2>(target, width, source, stride_p, count, depth);
+    if (width < Piece) return narrow::pack_contiguous<T, Piece / 2>(target, width, source, stride_p, count, depth);
   }
   constexpr std::size_t ahead = 8;
   const std::size_t second = width - Piece;
@@ -56,8 +56,9 @@ template <class T, std::size_t Piece>
 /// Packs `count` contiguous rows in blocks of L x L, the last of which may overlap the block before. The rows advance
 /// together by two blocks, so that each cache line of the source and of the panel is used up at once.
 template <class T, std::size_t L>
-DEVPLACE_TARGET inline void pack_transposed(T* __restrict target, std::size_t width, const T* __restrict source,
-                                            std::size_t stride_i, std::size_t count, std::size_t depth) {
+[[gnu::noinline]] DEVPLACE_TARGET inline void pack_transposed(T* __restrict target, std::size_t width,
+                                                              const T* __restrict source, std::size_t stride_i,
+                                                              std::size_t count, std::size_t depth) {
   for (std::size_t begin = 0; begin < count; begin += L) {
     const std::size_t i = smaller(begin, count - L);
     for (std::size_t p = 0; p < depth; p += L)
@@ -80,9 +81,9 @@ template <class T>
   if (stride_p == 1 && count >= 4) {
     const std::size_t whole_depth = depth / lanes * lanes;
     if (lanes <= 4 || count >= lanes)
-      pack_transposed<T, lanes>(target, width, source, stride_i, count, whole_depth);
+      narrow::pack_transposed<T, lanes>(target, width, source, stride_i, count, whole_depth);
     else
-      pack_transposed<T, 4>(target, width, source, stride_i, count, whole_depth);
+      narrow::pack_transposed<T, 4>(target, width, source, stride_i, count, whole_depth);
     if (whole_depth != depth)
       pack_rest(target + whole_depth * width, width, source + whole_depth, stride_i, 1, 0, count, depth - whole_depth);
     packed = count;

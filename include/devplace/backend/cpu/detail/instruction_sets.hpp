@@ -29,6 +29,7 @@ namespace generic {
 inline constexpr std::size_t vector_bytes = 16;  // size of a vector of a register tile
 inline constexpr std::size_t pack_bytes = 16;    // size of a row of a transposed block
 inline constexpr std::size_t tile_rows = 4;
+namespace narrow = generic;  // its code copies and transposes in vectors of up to 32 bytes
 #define DEVPLACE_TARGET
 #if defined(__AVX__)
   #define DEVPLACE_ROOT "vsqrt"
@@ -50,6 +51,7 @@ namespace avx2 {
 inline constexpr std::size_t vector_bytes = 32;
 inline constexpr std::size_t pack_bytes = 32;
 inline constexpr std::size_t tile_rows = 6;
+namespace narrow = avx2;
   #define DEVPLACE_TARGET __attribute__((target("avx2,fma")))
   #include <devplace/backend/cpu/detail/instruction_sets_body.hpp>
   #undef DEVPLACE_TARGET
@@ -62,6 +64,7 @@ namespace avx512 {
 inline constexpr std::size_t vector_bytes = 64;
 inline constexpr std::size_t pack_bytes = 32;
 inline constexpr std::size_t tile_rows = 8;
+namespace narrow = avx2;  // AVX-512 gains nothing
   #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")))
   #include <devplace/backend/cpu/detail/instruction_sets_body.hpp>
   #undef DEVPLACE_TARGET

@@ -58,7 +58,7 @@ struct code {
             {{tile<T, 2, 1>, tile<T, 2, 2>},
              {tile<T, 4, 1>, tile<T, 4, 2>},
              {tile<T, tile_rows, 1>, tile<T, tile_rows, 2>}},
-            store_transposed<T>,
+            narrow::store_transposed<T>,
             dot_range<T>,
             tile_rows,
             vector_bytes / sizeof(T)};
