@@ -27,7 +27,7 @@ struct descriptors_of_parent {
                    });
   }
   /// Never destroyed, because destructors of static objects may call fork().
-  static descriptors_of_parent& all() {
+  [[gnu::noinline]] static descriptors_of_parent& all() {
     static auto* const one = new descriptors_of_parent;
     return *one;
   }

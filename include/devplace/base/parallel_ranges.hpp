@@ -48,7 +48,7 @@ constexpr std::size_t part_begin(std::size_t count, std::size_t parts, std::size
   return part * (count / parts) + (part < rest ? part : rest);
 }
 
-DEVPLACE_COMPILABLE()
+DEVPLACE_COMPILABLE([[gnu::noinline]])
 void run_ranges(std::size_t n, std::size_t grain, function_view<std::size_t, std::size_t> function) {
   if (n == 0) return;
   if (grain == 0) grain = 1;

@@ -107,11 +107,13 @@ inline builtin_thread_team& process_team() {
 /// The team that a thread_team_scope chose for this thread; null: the process's team.
 inline constinit thread_local const team_reference* chosen_team = nullptr;
 
-inline const team_reference& current_team() {
-  if (chosen_team != nullptr) return *chosen_team;
+/// Not inlined: many functions ask for the team, and the code that initialises it takes 200 bytes.
+[[gnu::noinline]] inline const team_reference& process_team_reference() {
   static const team_reference process = team_reference::to(process_team());
   return process;
 }
+
+inline const team_reference& current_team() { return chosen_team != nullptr ? *chosen_team : process_team_reference(); }
 
 /// Whether the members of this thread's team are awake and begin work at once.
 inline bool team_is_awake() {
