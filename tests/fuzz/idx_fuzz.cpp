@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <devplace/data/detail/idx_format.hpp>
+#include <devplace/data/idx.hpp>
 #include <devplace/io/read_array.hpp>
 
 #include "memory_source.hpp"

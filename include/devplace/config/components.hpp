@@ -26,11 +26,9 @@
   #define DEVPLACE_DETAIL_CONVOLUTION_LIBRARY built_in
 #endif
 #if defined(DEVPLACE_WITH_ZLIB)
-  #define DEVPLACE_GZIP_READER <devplace/io/detail/gzip_zlib.hpp>
-  #define DEVPLACE_DEFLATE_READER <devplace/io/detail/deflate_zlib.hpp>
+  #define DEVPLACE_INFLATE_READERS <devplace/io/detail/inflate_zlib.hpp>
 #else
-  #define DEVPLACE_GZIP_READER <devplace/io/detail/gzip_absent.hpp>
-  #define DEVPLACE_DEFLATE_READER <devplace/io/detail/deflate_absent.hpp>
+  #define DEVPLACE_INFLATE_READERS <devplace/io/detail/inflate_absent.hpp>
 #endif
 
 // The headers of this translation unit's devices; an empty header if it has no devices.

@@ -20,7 +20,7 @@
 // zip64, holds the number in 64 bits.
 
 // Either header defines deflate_reader and zip_checksum.
-#include DEVPLACE_DEFLATE_READER
+#include DEVPLACE_INFLATE_READERS
 
 namespace devplace::detail {
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include <devplace/config.hpp>
@@ -12,6 +13,20 @@
 #include <devplace/io/input_file.hpp>
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+/// Replaces the reader of gzip files in programs without the component zlib: throws file_error, which says what to
+/// link.
+class gzip_reader final : public byte_source {
+ public:
+  gzip_reader(byte_source&, std::span<const unsigned char>, std::string_view operation, std::string_view name) {
+    fail_file(operation, name,
+              {"is compressed with gzip and this program was built without zlib. Link devplace::zlib "
+               "(find_package(devplace COMPONENTS zlib)), or decompress the file with gunzip."});
+  }
+
+  std::size_t read(void*, std::size_t) override { return 0; }
+  remaining_bytes remaining() const override { return {0, true}; }
+};
 
 /// Continues the CRC-32 of zip files (ISO 3309, polynomial 0xedb88320 in reversed order) with more bytes.
 inline std::uint32_t zip_checksum(std::uint32_t before, const void* bytes, std::size_t count) {
@@ -30,7 +45,7 @@ inline std::uint32_t zip_checksum(std::uint32_t before, const void* bytes, std::
   return ~crc;
 }
 
-/// Replaces the reader in programs without the component zlib: throws file_error, which says what to link.
+/// Replaces the reader of members of zip files in the same way.
 class deflate_reader final : public byte_source {
  public:
   deflate_reader(byte_source&, std::string_view operation, std::string_view name) {
