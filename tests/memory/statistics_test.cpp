@@ -12,17 +12,18 @@
 namespace dp = devplace;
 
 TEST_CASE("allocations and releases of a place are counted, with the peak since the last reset", "[memory]") {
+  auto& counters = dp::detail::counters(dp::backend::cpu{}, 0);
   const auto before = dp::memory_statistics<dp::cpu>();
-  dp::detail::count_allocation(100);
-  dp::detail::count_allocation(50);
-  dp::detail::count_release(100);
+  dp::detail::count_allocation(counters, 100);
+  dp::detail::count_allocation(counters, 50);
+  dp::detail::count_release(counters, 100);
   auto now = dp::memory_statistics<dp::cpu>();
   CHECK(now.allocated == before.allocated + 50);
   CHECK(now.allocations == before.allocations + 2);
   CHECK(now.peak >= before.allocated + 150);
   dp::reset_peak_memory<dp::cpu>();
   CHECK(dp::memory_statistics<dp::cpu>().peak == before.allocated + 50);
-  dp::detail::count_release(50);
+  dp::detail::count_release(counters, 50);
   CHECK(dp::memory_statistics<dp::cpu>().allocated == before.allocated);
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -87,6 +89,16 @@ class memory_block {
 /// The direction of a copy: from host memory to the device, from the device to host memory, or within the device.
 enum class copy_kind : unsigned char { in, out, within };
 
+/// Synchronous copies within host memory, ordinary or pinned, by the calling thread.
+struct host_copies {
+  static void copy(copy_kind, int, void* to, const void* from, std::size_t bytes) { std::memmove(to, from, bytes); }
+  static void copy_from_peer(int, void* to, int, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+  static std::string why_apart(int, int) { return {}; }
+  static void wait(int) {}
+  static void synchronize(int) {}
+  static std::size_t trim(int) { return 0; }
+};
+
 /// Returns a backend's memory functions; does not compile without the backend's component.
 template <class Backend> constexpr auto memory_of() {
   static_assert(computes<Backend> || provided<Backend, op::memory>,
@@ -138,24 +150,25 @@ template <class Backend> void copy_out_async(int ordinal, void* to, const void* 
   if (bytes != 0) memory_of<Backend>().copy(copy_kind::out, ordinal, to, from, bytes);
 }
 
-/// Waits for the device before a blocking copy, because no timeout could end a wait inside the copy.
-template <class Backend> void before_blocking_copy(int ordinal) {
+/// Copies between host memory and a device, and waits for the copy. Waits for the device before, because no timeout
+/// could end a wait inside the copy.
+template <class Backend>
+void blocking_copy(copy_kind kind, int ordinal, void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
   if constexpr (requires { memory_of<Backend>().before_blocking_copy(ordinal); })
     memory_of<Backend>().before_blocking_copy(ordinal);
+  memory_of<Backend>().copy(kind, ordinal, to, from, bytes);
+  memory_of<Backend>().wait(ordinal);
 }
 
 /// Copies from host memory to a device; the source may be changed after the call.
 template <class Backend> void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
-  if (bytes != 0) before_blocking_copy<Backend>(ordinal);
-  copy_in_async<Backend>(ordinal, to, from, bytes);
-  if (bytes != 0) memory_of<Backend>().wait(ordinal);
+  blocking_copy<Backend>(copy_kind::in, ordinal, to, from, bytes);
 }
 
 /// Copies from a device to host memory, after all work that the device's current stream already has.
 template <class Backend> void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
-  if (bytes != 0) before_blocking_copy<Backend>(ordinal);
-  copy_out_async<Backend>(ordinal, to, from, bytes);
-  if (bytes != 0) memory_of<Backend>().wait(ordinal);
+  blocking_copy<Backend>(copy_kind::out, ordinal, to, from, bytes);
 }
 
 /// Copies within a device, in the order of its current stream; the ranges may overlap.

@@ -72,8 +72,7 @@ inline memory_counters& counters(any_device, int ordinal) {
   return of_devices[ordinal < counted_ordinals ? ordinal : counted_ordinals - 1];
 }
 
-/// Count an allocation or a release; called for all memory of data, workspaces and packing buffers. Overloads without
-/// `c` use the CPU's counters.
+/// Count an allocation or a release; called for all memory of data, workspaces and packing buffers.
 ///@{
 inline void count_allocation(memory_counters& c, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   const std::size_t now = c.allocated.fetch_add(bytes, std::memory_order_relaxed) + bytes;
@@ -84,17 +83,9 @@ inline void count_allocation(memory_counters& c, std::size_t bytes, memory_purpo
   }
 }
 
-inline void count_allocation(std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
-  count_allocation(counters(backend::cpu{}, 0), bytes, purpose);
-}
-
 inline void count_release(memory_counters& c, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   c.allocated.fetch_sub(bytes, std::memory_order_relaxed);
   c.by_purpose[static_cast<std::size_t>(purpose)].fetch_sub(bytes, std::memory_order_relaxed);
-}
-
-inline void count_release(std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
-  count_release(counters(backend::cpu{}, 0), bytes, purpose);
 }
 ///@}
 

@@ -10,7 +10,6 @@
 #include <new>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/memory/detail/host_copies.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 
 namespace devplace {
@@ -28,7 +27,7 @@ template <> struct implementation<backend::cpu, op::memory> : detail::host_copie
     // If the system refuses, pages stay ordinary. The memory after the last whole huge page shares ordinary pages with
     // other blocks.
     if (is_large(bytes)) static_cast<void>(::madvise(begin, (bytes + offset) / huge_page * huge_page, MADV_HUGEPAGE));
-    detail::count_allocation(bytes, purpose);
+    detail::count_allocation(detail::counters(backend::cpu{}, 0), bytes, purpose);
     return detail::memory_block({static_cast<std::byte*>(begin) + offset, bytes, 0, purpose, &release});
   }
 
@@ -49,7 +48,7 @@ template <> struct implementation<backend::cpu, op::memory> : detail::host_copie
     auto* const data = static_cast<std::byte*>(block.data);
     const std::size_t offset = is_large(block.bytes) ? reinterpret_cast<std::uintptr_t>(data) % huge_page : 0;
     ::operator delete(data - offset, alignment_of(block.bytes));
-    detail::count_release(block.bytes, block.purpose);
+    detail::count_release(detail::counters(backend::cpu{}, 0), block.bytes, block.purpose);
   }
 };
 

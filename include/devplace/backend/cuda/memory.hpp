@@ -12,7 +12,6 @@
 
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/memory/detail/host_copies.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/device_pointer.hpp>
 

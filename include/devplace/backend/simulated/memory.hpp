@@ -13,7 +13,6 @@
 #include <devplace/base/error.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/memory/detail/host_copies.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 
 namespace devplace {

@@ -21,7 +21,7 @@ class gemm_buffer {
   gemm_buffer& operator=(const gemm_buffer&) = delete;
   ~gemm_buffer() {
     ::operator delete(std::exchange(memory_, nullptr), std::align_val_t{64});
-    count_release(gemm_buffer_bytes, memory_purpose::workspace);
+    count_release(counters(backend::cpu{}, 0), gemm_buffer_bytes, memory_purpose::workspace);
   }
 
   static void* of_this_thread() {
@@ -29,7 +29,7 @@ class gemm_buffer {
       memory_ = ::operator new(gemm_buffer_bytes, std::align_val_t{64}, std::nothrow);
       if (memory_ == nullptr)
         throw out_of_memory(out_of_memory_text({"cpu", gemm_buffer_bytes, memory_statistics<cpu>(), {}, {}}));
-      count_allocation(gemm_buffer_bytes, memory_purpose::workspace);
+      count_allocation(counters(backend::cpu{}, 0), gemm_buffer_bytes, memory_purpose::workspace);
       thread_local const gemm_buffer freed_at_end;
       static_cast<void>(freed_at_end);
     }
