@@ -136,21 +136,14 @@ imported_dlpack<Extents> import_dlpack(const Managed* managed, const char* opera
     read_only = (managed->flags & dlpack::read_only) != 0;
   }
   using value_type = std::remove_const_t<T>;
-  std::array<std::size_t, rank> requested{}, sizes{};
+  std::array<std::size_t, rank> sizes{};
   std::array<std::ptrdiff_t, rank> strides{};
-  for (std::size_t axis = 0; axis != rank; ++axis) requested[axis] = Extents::static_extent(axis);
   const dlpack_request request{operation,           dtype_of<value_type>,
                                dlpack_device<P>(),  place_name(backend_of_t<P>{}, place_traits<P>::ordinal),
-                               alignof(value_type), requested,
+                               alignof(value_type), static_sizes<Extents>,
                                !std::is_const_v<T>, RowMajor};
   void* const data = dlpack_checks(managed->tensor, request).run(read_only, sizes, strides);
-  const Extents extents = [&]<std::size_t... Axis>([[maybe_unused]] std::index_sequence<Axis...> axes) {
-    if constexpr (Extents::is_static)
-      return Extents();
-    else
-      return Extents(sizes[Axis]...);
-  }(std::make_index_sequence<rank>{});
-  return {data, extents, strides};
+  return {data, fitting_extents<Extents>(sizes), strides};
 }
 
 /// Gives memory back to its producer after the device's pending work, because the producer does not know this work.

@@ -72,22 +72,28 @@ void check_shape(std::span<const std::size_t> stored, std::span<const std::size_
 DEVPLACE_COMPILED(void check_shape(std::span<const std::size_t>, std::span<const std::size_t>, std::string_view,
                                    std::string_view))
 
-/// Converts a stored array's extents to `Extents`. Throws file_error as check_shape does.
+/// The extents that a type gives, dyn where they vary.
 template <extents_like Extents>
-Extents checked_extents(std::span<const std::size_t> stored, std::string_view operation, std::string_view path) {
-  constexpr auto wanted = [] {
-    std::array<std::size_t, Extents::rank> sizes{};
-    for (std::size_t axis = 0; axis != Extents::rank; ++axis) sizes[axis] = Extents::static_extent(axis);
-    return sizes;
-  }();
-  check_shape(stored, wanted, operation, path);
+inline constexpr auto static_sizes = []<std::size_t... Axis>(std::index_sequence<Axis...>) {
+  return std::array<std::size_t, Extents::rank>{Extents::static_extent(Axis)...};
+}(std::make_index_sequence<Extents::rank>{});
+
+/// Converts a shape that fits `Extents`.
+template <extents_like Extents> Extents fitting_extents([[maybe_unused]] std::span<const std::size_t> sizes) {
   if constexpr (Extents::is_static) {
     return Extents();
   } else {
     return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
-      return Extents(stored[Axis]...);
+      return Extents(sizes[Axis]...);
     }(std::make_index_sequence<Extents::rank>{});
   }
+}
+
+/// Converts a stored array's extents to `Extents`. Throws file_error as check_shape does.
+template <extents_like Extents>
+Extents checked_extents(std::span<const std::size_t> stored, std::string_view operation, std::string_view path) {
+  check_shape(stored, static_sizes<Extents>, operation, path);
+  return fitting_extents<Extents>(stored);
 }
 
 }  // namespace devplace::detail
