@@ -32,9 +32,15 @@ namespace devplace::parallel::detail {
 /// for tensors. All data goes through process 0.
 class control_transport final : public transport {
  public:
-  /// Connects all processes of the plane. `host` identifies this process's host.
-  control_transport(const process_ranks& ranks, std::int64_t host, std::shared_ptr<control_plane> plane)
-      : transport(ranks), plane_(std::move(plane)), monitor_(plane_), host_(host) {}
+  /// Connects the processes with the ranks `members` of the plane, which `watch` monitors; all if `members` is empty.
+  /// `host` identifies this process's host.
+  control_transport(const process_ranks& ranks, std::int64_t host, std::shared_ptr<control_plane> plane,
+                    std::shared_ptr<group_monitor> watch, std::vector<std::int32_t> members = {})
+      : transport(ranks),
+        plane_(std::move(plane)),
+        monitor_(std::move(watch)),
+        host_(host),
+        members_(std::move(members)) {}
 
   std::string description() const override {
     return joined({size(), " processes, by the control connection between their hosts"});
@@ -83,7 +89,7 @@ class control_transport final : public transport {
       if (all[r].host == host_) ++now.local_size;
       members.push_back(members_.empty() ? rank : members_[r]);
     }
-    return std::shared_ptr<transport>(new control_transport(now, *this, monitor_->part(part), std::move(members)));
+    return std::make_shared<control_transport>(now, host_, plane_, monitor_->part(part), std::move(members));
   }
 
   group_monitor* monitor() noexcept override { return monitor_.get(); }
@@ -93,14 +99,6 @@ class control_transport final : public transport {
     std::int64_t host;
     split_request request;
   };
-
-  control_transport(const process_ranks& ranks, const control_transport& whole, std::shared_ptr<group_monitor> watch,
-                    std::vector<std::int32_t> members)
-      : transport(ranks),
-        plane_(whole.plane_),
-        monitor_(std::move(watch)),
-        host_(whole.host_),
-        members_(std::move(members)) {}
 
   std::shared_ptr<control_plane> plane_;
   std::shared_ptr<group_monitor> monitor_;
@@ -205,7 +203,7 @@ inline process_group launched_processes(const process_options& options = {}) {
     transport = parallel::shared_memory_transport::connect(ranks, exchange, plane);
   else
     transport =
-        std::make_shared<parallel::detail::control_transport>(ranks, parallel::detail::host_of(launched), plane);
+        std::make_shared<parallel::detail::control_transport>(ranks, parallel::detail::host_of(launched), plane, plane);
   process_group connected(std::move(transport));
   bind_devices(connected);
   return connected;

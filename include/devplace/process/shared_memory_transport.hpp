@@ -18,7 +18,6 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/base/hash.hpp>
-#include <devplace/process/detail/process_memory.hpp>
 #include <devplace/process/detail/shared_arrival.hpp>
 #include <devplace/process/detail/shared_segment.hpp>
 #include <devplace/process/detail/shared_writer.hpp>

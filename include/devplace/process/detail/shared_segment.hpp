@@ -6,21 +6,23 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include <devplace/base/clock.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/base/file_descriptor.hpp>
 #include <devplace/base/host.hpp>
-#include <devplace/process/detail/process_memory.hpp>
 #include <devplace/process/shared_layout.hpp>
 #include <devplace/process/transport.hpp>
 
@@ -129,6 +131,35 @@ class shared_segment {
   std::size_t bytes_ = 0;
   std::byte* data_ = nullptr;
   failure failed_;
+};
+
+/// Copies from the memory of another process of this host. Sets errno and returns false if Linux refuses, as it does
+/// where a process may not trace others of its user, or if the other process has ended.
+inline bool copy_from_process(std::int64_t process, void* to, std::uint64_t at, std::size_t bytes) noexcept {
+  auto* into = static_cast<std::byte*>(to);
+  while (bytes != 0) {
+    const ::iovec here{into, bytes}, there{reinterpret_cast<void*>(at), bytes};
+    const ::ssize_t copied = ::process_vm_readv(static_cast<::pid_t>(process), &here, 1, &there, 1, 0);
+    if (copied <= 0) return false;
+    into += copied;
+    at += static_cast<std::size_t>(copied);
+    bytes -= static_cast<std::size_t>(copied);
+  }
+  return true;
+}
+
+/// Tells other processes how to find this one's memory. In another container the process identifier may belong to
+/// another process, so they look for the original of this object, of which they have a copy.
+struct memory_identity {
+  std::int64_t process = ::getpid(), made = devplace::detail::monotonic_nanoseconds();
+  std::uint64_t at = reinterpret_cast<std::uint64_t>(this);
+
+  /// Whether this process can copy from the memory of the process that made the original.
+  bool readable() const noexcept {
+    unsigned char original[sizeof(memory_identity)];
+    return copy_from_process(process, original, at, sizeof original) &&
+           std::memcmp(original, this, sizeof original) == 0;
+  }
 };
 
 /// Opens the segment of a group's processes on one host. The first process creates the segment, the others open it.
