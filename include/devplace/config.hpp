@@ -76,24 +76,22 @@
   #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(checked_simulated_cuda)
 #elif defined(DEVPLACE_WITH_SIMULATED_CUDA)
   #define DEVPLACE_DETAIL_CUDA_SUPPORT simulated
-  #define DEVPLACE_DETAIL_CHECKED false
   #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(simulated_cuda)
 #elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__) && defined(DEVPLACE_WITH_CUDNN)
   #define DEVPLACE_DETAIL_CUDA_SUPPORT full
-  #define DEVPLACE_DETAIL_CHECKED false
   #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(full_cuda_and_cudnn)
 #elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
   #define DEVPLACE_DETAIL_CUDA_SUPPORT full
-  #define DEVPLACE_DETAIL_CHECKED false
   #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(full_cuda)
 #elif defined(DEVPLACE_WITH_CUDA)
   #define DEVPLACE_DETAIL_CUDA_SUPPORT host_only
-  #define DEVPLACE_DETAIL_CHECKED false
   #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(host_only_cuda)
 #else
   #define DEVPLACE_DETAIL_CUDA_SUPPORT none
-  #define DEVPLACE_DETAIL_CHECKED false
   #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(no_cuda)
+#endif
+#if !defined(DEVPLACE_DETAIL_CHECKED)
+  #define DEVPLACE_DETAIL_CHECKED false
 #endif
 
 // nvcc copies member templates in each instantiation of their class template and then warns about the attribute
