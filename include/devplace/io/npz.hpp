@@ -30,8 +30,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 class npz_file {
  public:
   /// Opens a regular file and reads its directory. Throws file_error, naming what was found and what was expected.
-  explicit npz_file(const std::string& path) try
-      : path_(path), file_(path, "npz_file", true), bytes_(bytes_of(file_, path_)) {
+  explicit npz_file(const std::string& path) try : path_(path), file_(path, "npz_file", true) {
+    if (!file_.remaining().exact) detail::fail_file("npz_file", path, {"is a folder, and not a file. Check the path."});
     entries_ = detail::zip_directory_reader(zip()).read();
     for (const detail::zip_entry& entry : entries_) names_.push_back(name_of(entry));
   } catch (const std::bad_alloc&) {
@@ -62,10 +62,6 @@ class npz_file {
   }
 
  private:
-  static std::uint64_t bytes_of(const detail::input_file& file, const std::string& path) {
-    if (!file.remaining().exact) detail::fail_file("npz_file", path, {"is a folder, and not a file. Check the path."});
-    return file.remaining().count;
-  }
   static std::string name_of(const detail::zip_entry& entry) {
     const std::string_view name = entry.name;
     return std::string(name.ends_with(".npy") ? name.substr(0, name.size() - 4) : name);
@@ -75,7 +71,7 @@ class npz_file {
     const auto read_some = [](const void* file, std::uint64_t offset, void* to, std::size_t bytes) {
       return static_cast<const detail::input_file*>(file)->read_at(offset, to, bytes);
     };
-    return {read_some, &file_, bytes_, path_};
+    return {read_some, &file_, file_.remaining().count, path_};
   }
 
   const detail::zip_entry& existing(std::string_view name) const {
@@ -88,7 +84,6 @@ class npz_file {
 
   std::string path_;
   detail::input_file file_;
-  std::uint64_t bytes_;
   std::vector<detail::zip_entry> entries_;
   std::vector<std::string> names_;
 };

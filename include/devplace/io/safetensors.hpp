@@ -33,8 +33,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 class safetensors_file {
  public:
   /// Opens a regular file and reads its header. Throws file_error, naming what was found and what was expected.
-  explicit safetensors_file(const std::string& path) try
-      : path_(path), file_(path, "safetensors_file", true), header_(read_header()) {
+  explicit safetensors_file(const std::string& path) try : path_(path), file_(path, "safetensors_file", true) {
+    if (!file_.remaining().exact) detail::fail_safetensors(path, {"is a folder. Give the path of a file."});
+    header_ = detail::read_safetensors_header(file_, path);
     for (const safetensors_entry& entry : header_.tensors) by_name_.push_back(&entry);
     std::sort(by_name_.begin(), by_name_.end(), [](auto* a, auto* b) { return a->name < b->name; });
   } catch (const std::bad_alloc&) {
@@ -89,11 +90,6 @@ class safetensors_file {
   }
 
  private:
-  detail::safetensors_header read_header() {
-    if (!file_.remaining().exact) detail::fail_safetensors(path_, {"is a folder. Give the path of a file."});
-    return detail::read_safetensors_header(file_, path_);
-  }
-
   const safetensors_entry& existing(std::string_view name) const {
     if (const safetensors_entry* const entry = find(name)) return *entry;
     const std::string names =
