@@ -97,6 +97,20 @@ template <class F> struct running_scales_functor {
   }
 };
 
+/// Sets elements [from, until) of `to` to f.of_channel(c) of the elements of `x`, where c is an element's channel.
+template <class Functor, class T, class... X>
+void map_channels(const Functor& f, std::size_t from, std::size_t until, T* __restrict to, const X*... x) {
+  const auto of_one = [&f, to, x...](std::size_t c, std::size_t begin, std::size_t end) {
+    const auto of_c = f.of_channel(c);
+    independent_loop(begin, end, [=](std::size_t i) { to[i] = of_c(x[i]...); });
+  };
+  const auto of_several = [&f, to, x...](std::size_t first, std::size_t begin, std::size_t end) {
+    const Functor own = f;
+    independent_loop(begin, end, [&](std::size_t i) { to[i] = own.of_channel(first + (i - begin))(x[i]...); });
+  };
+  f.shape.for_each_run(from, until, of_one, of_several);
+}
+
 /// y = w h + b, where h is the normalised x.
 template <class X, class F> struct scale_channels_functor {
   channel_shape shape;
@@ -107,19 +121,7 @@ template <class X, class F> struct scale_channels_functor {
   const F* bias;
 
   DEVPLACE_HD void operator()(std::size_t i) const { y[i] = of_channel(shape.channel_of(i))(x[i]); }
-  void range(std::size_t from, std::size_t until) const {
-    const X* const in = x;
-    X* __restrict const out = y;
-    const auto of_one = [this, in, out](std::size_t c, std::size_t begin, std::size_t end) {
-      const auto of_c = of_channel(c);
-      independent_loop(begin, end, [=](std::size_t i) { out[i] = of_c(in[i]); });
-    };
-    const auto of_several = [this, in, out](std::size_t first, std::size_t begin, std::size_t end) {
-      const scale_channels_functor own = *this;
-      independent_loop(begin, end, [&](std::size_t i) { out[i] = own.of_channel(first + (i - begin))(in[i]); });
-    };
-    shape.for_each_run(from, until, of_one, of_several);
-  }
+  void range(std::size_t from, std::size_t until) const { map_channels(*this, from, until, y, x); }
 
  private:
   struct map {
@@ -195,21 +197,7 @@ template <class X, class F> struct batch_norm_gradient_functor {
   const F* means;  // from batch_norm_gradient_terms
 
   DEVPLACE_HD void operator()(std::size_t i) const { dx[i] = of_channel(shape.channel_of(i))(x[i], dy[i]); }
-  void range(std::size_t from, std::size_t until) const {
-    const X* const in = x;
-    const X* const gradient = dy;
-    X* __restrict const out = dx;
-    const auto of_one = [this, in, gradient, out](std::size_t c, std::size_t begin, std::size_t end) {
-      const auto of_c = of_channel(c);
-      independent_loop(begin, end, [=](std::size_t i) { out[i] = of_c(in[i], gradient[i]); });
-    };
-    const auto of_several = [this, in, gradient, out](std::size_t first, std::size_t begin, std::size_t end) {
-      const batch_norm_gradient_functor own = *this;
-      independent_loop(begin, end,
-                       [&](std::size_t i) { out[i] = own.of_channel(first + (i - begin))(in[i], gradient[i]); });
-    };
-    shape.for_each_run(from, until, of_one, of_several);
-  }
+  void range(std::size_t from, std::size_t until) const { map_channels(*this, from, until, dx, x, dy); }
 
  private:
   struct map {

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/plane_rows.hpp>
+#include <devplace/ops/detail/index_rows.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 // Functors of layer upsample, for op::for_each. On the CPU, `range` computes a row at a time.
@@ -24,12 +24,12 @@ template <class T> struct upsample_functor {
     to[i] = x[row / factor * columns + i % wide / factor];
   }
   void range(std::size_t from, std::size_t until) const {
-    for_each_plane_row(1, columns * factor, from, until,
-                       [this](std::size_t row, std::size_t, std::size_t begin, std::size_t end) {
-                         const T* const source = x + row / factor * columns;
-                         T* const out = to + row * columns * factor;
-                         for (std::size_t k = begin; k < end; ++k) out[k] = source[k / factor];
-                       });
+    const std::size_t wide = columns * factor;
+    for_rows({until / wide + 1, wide}, from, until, [this, wide](const std::size_t* index, std::size_t n) {
+      const T* const source = x + index[0] / factor * columns;
+      T* const out = to + index[0] * wide;
+      for (std::size_t k = index[1]; k < index[1] + n; ++k) out[k] = source[k / factor];
+    });
   }
 };
 

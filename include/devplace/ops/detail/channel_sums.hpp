@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/plane_rows.hpp>
+#include <devplace/ops/detail/index_rows.hpp>
 #include <devplace/ops/detail/quotient.hpp>
 #include <devplace/ops/detail/reduced_inputs.hpp>
 #include <devplace/place/backend.hpp>
@@ -42,16 +42,15 @@ struct channel_shape {
   /// calls f_of_channels(first channel, begin, end) for each run of adjacent channels.
   void for_each_run(std::size_t begin, std::size_t end, const auto& f, const auto& f_of_channels) const {
     if (extent == 1)
-      for_each_plane_row(1, channels, begin, end,
-                         [&](std::size_t sample, std::size_t, std::size_t from, std::size_t to) {
-                           f_of_channels(from, sample * channels + from, sample * channels + to);
-                         });
+      for_rows({samples, channels}, begin, end, [&](const std::size_t* index, std::size_t n) {
+        const std::size_t first = index[0] * channels + index[1];
+        f_of_channels(index[1], first, first + n);
+      });
     else
-      for_each_plane_row(channels, extent, begin, end,
-                         [&](std::size_t sample, std::size_t channel, std::size_t from, std::size_t to) {
-                           const std::size_t plane = (sample * channels + channel) * extent;
-                           f(channel, plane + from, plane + to);
-                         });
+      for_rows({samples, channels, extent}, begin, end, [&](const std::size_t* index, std::size_t n) {
+        const std::size_t first = (index[0] * channels + index[1]) * extent + index[2];
+        f(index[1], first, first + n);
+      });
   }
 };
 
