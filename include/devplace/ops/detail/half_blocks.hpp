@@ -53,24 +53,16 @@ template <class F, class Indices, class... Children>
 inline constexpr std::size_t buffers_of_halves<node<F, Indices, Children...>> =
     (buffers_of_halves<Children> + ...) == 0 ? 1 : (buffers_of_halves<Children> + ...);
 
-/// Replaces leaves for a block that starts at element `first`.
-struct leaf_of_part {
-  std::size_t first;
-
-  template <class Leaf> Leaf operator()(const Leaf& leaf) const { return leaf; }
-  template <class T> linear_leaf<T> operator()(const linear_leaf<T>& leaf) const { return {leaf.data + first}; }
-};
-
 /// Replaces leaves and functions of halves by floats for a block of `count` elements.
-struct block_of_halves : leaf_of_part {
+struct block_of_halves : leaf_from {
   static constexpr std::size_t most = 512;
   std::size_t count;
   float (*floats)[most];  ///< the next unused buffer
 
-  using leaf_of_part::operator();
+  using leaf_from::operator();
   scalar_leaf<float> operator()(const scalar_leaf<half>& leaf) const { return {leaf.value}; }
   linear_leaf<float> operator()(const linear_leaf<half>& leaf) {
-    convert_elements(*floats, leaf.data + first, count);
+    convert_elements(*floats, leaf.data + begin, count);
     return {*floats++};
   }
   template <class F, class Indices, class... Children>
@@ -79,7 +71,7 @@ struct block_of_halves : leaf_of_part {
       if constexpr (computes_with_halves<node<F, Indices, Children...>>)
         return with_floats(tree);
       else
-        return transformed(static_cast<const leaf_of_part&>(*this), tree);
+        return transformed(static_cast<const leaf_from&>(*this), tree);
     } else {
       half rounded[most];
       auto* const buffer = floats;
@@ -87,7 +79,7 @@ struct block_of_halves : leaf_of_part {
         assign_row(*buffer, with_floats(tree), 0, count);
         convert_elements(rounded, *buffer, count);
       } else {
-        assign_row(rounded, transformed(static_cast<const leaf_of_part&>(*this), tree), 0, count);
+        assign_row(rounded, transformed(static_cast<const leaf_from&>(*this), tree), 0, count);
       }
       convert_elements(*buffer, rounded, count);
       floats = buffer + 1;
@@ -112,7 +104,7 @@ template <class T, computes_with_halves Tree>
   float floats[buffers_of_halves<Tree>][most];
   for (std::size_t first = begin; first < end; first += most) {
     const std::size_t count = end - first < most ? end - first : most;
-    block_of_halves block{{first}, count, floats};
+    block_of_halves block{{{}, first}, count, floats};
     if constexpr (std::is_same_v<T, half>) {
       assign_row(*floats, block.with_floats(tree), 0, count);
       convert_elements(destination + first, *floats, count);

@@ -112,4 +112,13 @@ struct load_singles {
   template <class T> constexpr scalar_leaf<T> operator()(const single_leaf<T>& leaf) const { return {*leaf.data}; }
 };
 
+/// Replaces leaves for the elements from `begin` on.
+struct leaf_from : load_singles {
+  using load_singles::operator();
+
+  std::size_t begin;
+
+  template <class T> linear_leaf<T> operator()(const linear_leaf<T>& leaf) const { return {leaf.data + begin}; }
+};
+
 }  // namespace devplace::detail
