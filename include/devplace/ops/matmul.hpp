@@ -86,9 +86,7 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> 
       batch.first.m *= batch.count;
       batch.count = 1;
     }
-    std::size_t others = 1;
-    for (std::size_t axis = 0; axis != axes.rank; ++axis) others *= axes.extents[axis];
-    for (std::size_t matrix = 0; matrix != others; ++matrix) {
+    for (std::size_t matrix = 0, others = size_of(axes); matrix != others; ++matrix) {
       gemm_batch<T, Result> products = batch;
       for (std::size_t axis = axes.rank, rest = matrix; axis-- != 0; rest /= axes.extents[axis]) {
         const auto index = static_cast<std::ptrdiff_t>(rest % axes.extents[axis]);

@@ -52,31 +52,20 @@ auto diagonal_of(const view<T, extents<M, N>, Where, Layout>& x) {
 /// Whether these operands on one place have a triangle, a diagonal or an outer product; if not, an assertion fails.
 ///@{
 template <class X> constexpr bool has_triangles() {
-  if constexpr (takes_on_one_place<X>()) {
-    constexpr bool has_matrices = operand_extents_t<X>::rank >= 2;
-    static_assert(has_matrices, "devplace: tril, triu: the operand must have two axes or more, rows and columns last.");
-    return has_matrices;
-  } else {
-    return false;
-  }
+  constexpr bool taken = takes_on_one_place<X>(), has_matrices = !taken || operand_rank<X> >= 2;
+  static_assert(has_matrices, "devplace: tril, triu: the operand must have two axes or more, rows and columns last.");
+  return taken && has_matrices;
 }
 template <class X> constexpr bool has_diagonal() {
-  if constexpr (takes_on_one_place<X>()) {
-    constexpr bool fits = operand_extents_t<X>::rank == 1 || operand_extents_t<X>::rank == 2;
-    static_assert(fits, "devplace: diag: the operand must be a vector or a matrix.");
-    return fits;
-  } else {
-    return false;
-  }
+  constexpr bool taken = takes_on_one_place<X>(), fits = !taken || operand_rank<X> == 1 || operand_rank<X> == 2;
+  static_assert(fits, "devplace: diag: the operand must be a vector or a matrix.");
+  return taken && fits;
 }
 template <class A, class B> constexpr bool have_outer_product() {
-  if constexpr (takes_on_one_place<A, B>()) {
-    constexpr bool are_vectors = operand_extents_t<A>::rank == 1 && operand_extents_t<B>::rank == 1;
-    static_assert(are_vectors, "devplace: outer: the operands must be vectors; reshape them to one axis first.");
-    return are_vectors;
-  } else {
-    return false;
-  }
+  constexpr bool taken = takes_on_one_place<A, B>(),
+                 are_vectors = !taken || (operand_rank<A> == 1 && operand_rank<B> == 1);
+  static_assert(are_vectors, "devplace: outer: the operands must be vectors; reshape them to one axis first.");
+  return taken && are_vectors;
 }
 ///@}
 

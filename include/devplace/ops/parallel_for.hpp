@@ -168,18 +168,13 @@ void parallel_reduce_into(Y&& result, const Extents& extents, const F& f) {
 /// place: `item(parallel_reduce<reduction::max>(cpu{}, extents<3, 4>{}, f))`. See parallel_reduce_into.
 template <reduction By = reduction::sum, place Where, extents_like Extents, class F>
 auto parallel_reduce(Where, const Extents& extents, const F& f) {
-  if constexpr (detail::is_loop_functor<F, Extents>()) {
-    using value = std::remove_cvref_t<typename detail::result_of_indices_t<F, Extents>::type>;
-    constexpr bool of_elements = detail::is_element<value>;
-    static_assert(of_elements,
-                  "devplace: parallel_reduce: the functor must return an element, such as float or int64.");
-    if constexpr (of_elements) {
-      tensor<value, devplace::extents<>, Where> result(devplace::extents<>{});
-      parallel_reduce_into<By>(result, extents, f);
-      return result;
-    } else {
-      return detail::refusal{};
-    }
+  using value = std::remove_cvref_t<typename detail::result_of_indices_t<F, Extents>::type>;
+  constexpr bool called = detail::is_loop_functor<F, Extents>(), of_elements = !called || detail::is_element<value>;
+  static_assert(of_elements, "devplace: parallel_reduce: the functor must return an element, such as float or int64.");
+  if constexpr (called && of_elements) {
+    tensor<value, devplace::extents<>, Where> result(devplace::extents<>{});
+    parallel_reduce_into<By>(result, extents, f);
+    return result;
   } else {
     return detail::refusal{};
   }

@@ -42,36 +42,29 @@ template <element T> struct pad_options {
 namespace devplace::detail {
 
 // Maps are functors that turn an index of the result, along the axis, into the index of the element of x, or no_index.
-// `count()` is the extent of the result along the axis; `keeps_extent` says that the extent is that of x.
+// `count()` is the extent of the result along the axis; maps without this member keep the extent of x.
 
 inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 
 struct reversed_index {
-  static constexpr bool keeps_extent = true;
   std::size_t size;
-  std::size_t count() const { return size; }
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return size - 1 - i; }
 };
 struct rotated_index {
-  static constexpr bool keeps_extent = true;
   std::size_t size, first;  // the element that becomes the first one
-  std::size_t count() const { return size; }
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return i < size - first ? i + first : i + first - size; }
 };
 struct repeated_index {
-  static constexpr bool keeps_extent = false;
   std::size_t size, times;
   std::size_t count() const { return size * times; }
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return i / times; }
 };
 struct tiled_index {
-  static constexpr bool keeps_extent = false;
   std::size_t size, times;
   std::size_t count() const { return size * times; }
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return i % size; }
 };
 struct padded_index {
-  static constexpr bool keeps_extent = false;
   std::size_t size, before, after;
   padding_mode mode;
   std::size_t count() const { return before + size + after; }
@@ -116,13 +109,9 @@ template <class T, class Map> struct mapped_elements {
 
 /// Whether X is on one place and has axis N; if not, an assertion fails.
 template <class X, std::size_t N> constexpr bool has_axis() {
-  if constexpr (takes_on_one_place<X>()) {
-    constexpr bool exists = N < operand_extents_t<X>::rank;
-    static_assert(exists, "devplace: the operand has no such axis; axes are numbered from 0.");
-    return exists;
-  } else {
-    return false;
-  }
+  constexpr bool taken = takes_on_one_place<X>(), exists = !taken || N < operand_rank<X>;
+  static_assert(exists, "devplace: the operand has no such axis; axes are numbered from 0.");
+  return taken && exists;
 }
 
 [[noreturn]] inline void throw_no_element_to_pad(const char* mode, std::size_t least, std::size_t size) {
@@ -146,15 +135,15 @@ auto mapped_along(Operand&& operand, axis<N>, const MakeMap& make_map, Value oth
     const reduction_extents sizes = around_axis<N>(from.view.extents());
     const auto map = make_map(sizes.count);
     const auto extents = [&] {
-      if constexpr (decltype(map)::keeps_extent)
-        return x.extents();
-      else
+      if constexpr (requires { map.count(); })
         return with_dynamic_axis<operand_extents_t<X>, N>::with(map.count(), x.extents());
+      else
+        return x.extents();
     }();
     result_beside_t<X, value, std::remove_const_t<decltype(extents)>> result(extents);
     for_each_index<operand_backend_t<X>>(from.view.ordinal(), result.size(), elementwise_grain,
                                          mapped_elements<value, std::remove_const_t<decltype(map)>>{
-                                             raw_data(result), raw_data(from.view), map.count(), sizes.count,
+                                             raw_data(result), raw_data(from.view), extents.extent(N), sizes.count,
                                              sizes.inner, map, static_cast<value>(otherwise)});
     return result;
   } else {

@@ -74,8 +74,7 @@ template <class F, class X, class... Axis> auto with_rows(const F& f, const X& x
 }
 
 /// The extents e, with k for the last or the given axis.
-template <class E> auto with_count(const E& e, std::size_t k) { return with_dynamic_axis<E, E::rank - 1>::with(k, e); }
-template <class E, std::size_t N> auto with_count(const E& e, std::size_t k, axis<N>) {
+template <class E, std::size_t N = E::rank - 1> auto with_count(const E& e, std::size_t k, axis<N> = {}) {
   return with_dynamic_axis<E, N>::with(k, e);
 }
 template <class E, std::integral Axis> auto with_count(const E& e, std::size_t k, Axis axis) {
@@ -200,9 +199,10 @@ template <class Operand, axis_argument... Axis>
   requires(detail::accepted_argument<Operand> && sizeof...(Axis) <= 1)
 auto top_k(Operand&& operand, std::size_t k, Axis... axis) {
   using X = detail::evaluated_value_t<Operand>;
-  if constexpr (detail::check_unnamed<Operand>() && detail::takes_on_one_place<X>()) {
-    constexpr bool exists = detail::axes_exist<X::rank, Axis...>;
-    static_assert(exists, "devplace: top_k: the axis does not exist; axes count from 0 to rank - 1.");
+  constexpr bool taken = detail::check_unnamed<Operand>() && detail::takes_on_one_place<X>(),
+                 exists = !taken || detail::axes_exist<detail::operand_rank<X>, Axis...>;
+  static_assert(exists, "devplace: top_k: the axis does not exist; axes count from 0 to rank - 1.");
+  if constexpr (taken && exists) {
     const auto& x = evaluated(operand);
     const auto largest = [&](const auto& rows, const detail::row_shape& shape, std::size_t inner) {
       if (k > shape.columns) detail::throw_too_many_kept(k, shape.columns);
@@ -214,10 +214,7 @@ auto top_k(Operand&& operand, std::size_t k, Axis... axis) {
                         detail::raw_data(positions));
       return sorted_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};
     };
-    if constexpr (exists)
-      return detail::with_rows(largest, detail::as_view(x), axis...);
-    else
-      return detail::refusal{};
+    return detail::with_rows(largest, detail::as_view(x), axis...);
   } else {
     return detail::refusal{};
   }

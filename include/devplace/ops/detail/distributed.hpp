@@ -63,6 +63,10 @@ concept distributed_tensor = tensor_like<X> && is_distributed_tensor<std::remove
 template <class... X>
 concept none_distributed = (!distributed_tensor<X> && ...);
 
+/// The number of axes of a tensor or view; 0 for other types.
+template <class X> inline constexpr std::size_t operand_rank = 0;
+template <tensor_like X> inline constexpr std::size_t operand_rank<X> = std::remove_cvref_t<X>::rank;
+
 /// Whether an operation on one place takes these arguments; if not, an assertion fails.
 template <class... X> constexpr bool takes_on_one_place() {
   constexpr bool operands = (tensor_like<X> && ...) && none_distributed<X...>;

@@ -15,21 +15,6 @@
 // Any other operand lacks this axis or has extent 1 along it.
 namespace devplace::detail {
 
-template <class Result, class Extents, class Operand> constexpr void check_split_axis() {
-  using operand_extents = typename Operand::extents_type;
-  constexpr std::size_t axis = kind_of<Result>::axis;
-  if constexpr (std::is_same_v<typename Operand::placement_type, Result>) {
-    static_assert(operand_extents::rank == Extents::rank,
-                  "devplace: elementwise: a split operand has fewer axes than another, so its split axis would not be "
-                  "the result's; make it whole first, all_gather(x), or give it as many axes.");
-  } else if constexpr (operand_extents::rank + axis >= Extents::rank) {
-    constexpr std::size_t extent = aligned_static_extent<operand_extents>(axis, Extents::rank);
-    static_assert(extent == 1 || extent == dyn,
-                  "devplace: elementwise: a whole operand has the axis along which another is split, and each place "
-                  "would use only a part of it; split it first, scatter<sharded<axis<0>, ...>>(x).");
-  }
-}
-
 [[noreturn]] inline void throw_repeated_parts(const char* operation, const shape& from, const shape& to) {
   throw shape_error({operation, ": a split operand of ", to_string(from), " cannot be broadcast to ", to_string(to),
                      ": its split axis would be repeated across places; gather it first."});
@@ -45,14 +30,22 @@ template <class Result, class Extents, class Operand, class Like>
 void require_local_operand(const Extents& extents, const Operand& operand, const Like& like) {
   constexpr std::size_t axis = kind_of<Result>::axis;
   if constexpr (kind_of<Result>::is_split) {
-    check_split_axis<Result, Extents, Operand>();
+    using operand_extents = typename Operand::extents_type;
     const shape of_operand = shape_of(operand.extents()), of_result = shape_of(extents);
     const std::size_t extent = of_operand.aligned(axis, Extents::rank);
     if constexpr (std::is_same_v<typename Operand::placement_type, Result>) {
+      static_assert(
+          operand_extents::rank == Extents::rank,
+          "devplace: elementwise: a split operand has fewer axes than another, so its split axis would not be "
+          "the result's; make it whole first, all_gather(x), or give it as many axes.");
       if (extent != extents.extent(axis)) throw_repeated_parts("elementwise", of_operand, of_result);
       require_same_split("elementwise", operand.like(), like);
-    } else if (extent != 1) {
-      throw_whole_beside_parts(of_operand, of_result);
+    } else {
+      constexpr std::size_t given = aligned_static_extent<operand_extents>(axis, Extents::rank);
+      static_assert(given == 1 || given == dyn,
+                    "devplace: elementwise: a whole operand has the axis along which another is split, and each place "
+                    "would use only a part of it; split it first, scatter<sharded<axis<0>, ...>>(x).");
+      if (extent != 1) throw_whole_beside_parts(of_operand, of_result);
     }
   }
 }
