@@ -132,11 +132,8 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
  private:
   template <class Call>
   using products = devplace::detail::linear_products<typename Call::precision_type, typename Call::backend_type>;
-  template <class Call> static products<Call> products_of(const Call& c) {
-    return {c.ordinal(), c.output.size() / Out, In, Out};
-  }
-  /// The products of some rows of the weight.
-  template <class Call> static products<Call> products_of(const Call& c, const runtime::row_range& rows) {
+  /// The products of all or some rows of the weight.
+  template <class Call> static products<Call> products_of(const Call& c, const runtime::row_range& rows = {0, Out}) {
     return {c.ordinal(), c.output.size() / Out, In, (rows.last < Out ? rows.last : Out) - rows.first, Out};
   }
   template <class Call> static void multiply(const Call& c, devplace::detail::epilogue epilogue) {

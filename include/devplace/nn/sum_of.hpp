@@ -27,6 +27,7 @@ struct join_by_sum {
   static constexpr bool adds = true;
   template <class First, class Other> static constexpr bool fits() { return std::is_same_v<First, Other>; }
   template <class First, class...> using output = First;
+  template <class> static constexpr std::size_t rows() { return 1; }
 };
 
 template <class... Branches, class In>

@@ -62,13 +62,8 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
  private:
   template <class X, class P>
   static constexpr element_sizes sizes{sizeof(X), sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
-  static constexpr std::size_t rows() {
-    if constexpr (Join::adds)
-      return 1;
-    else
-      return Join::template rows<output>();
-  }
-  static constexpr branch_table table{all.data(), n, sample_size<In>, sample_size<output>, rows(), Join::adds};
+  static constexpr branch_table table{
+      all.data(), n, sample_size<In>, sample_size<output>, Join::template rows<output>(), Join::adds};
 
   /// The passes of a branch; null if the branch only reshapes.
   ///@{

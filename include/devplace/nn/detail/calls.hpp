@@ -103,21 +103,14 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
   kept_as<keep::output, samples_of<Y, out>> output;     ///< not_kept in backward unless the layer keeps the output
 
   /// Parameter number `Index` of the layer.
-  template <std::size_t Index> auto parameter() const {
-    using entry = table_entry<Layer, Index, false>;
-    static_assert(entry::exists, DEVPLACE_DETAIL_NO_ENTRY);
-    return devplace::detail::view_at<Backend>(ordinal(), pass_.parameters + entry::offset, typename entry::extents{});
-  }
+  template <std::size_t Index> auto parameter() const { return entry_in<Index, false>(pass_.parameters); }
 
   /// Parameter number `Index` in the optimizer's type: float in mixed precision.
   template <std::size_t Index> auto master_parameter() const {
-    using entry = table_entry<Layer, Index, false>;
-    static_assert(entry::exists, DEVPLACE_DETAIL_NO_ENTRY);
     static_assert(reads_masters<Layer>,
                   "devplace: a layer that reads c.master_parameter<I>() declares static constexpr bool reads_masters = "
                   "true, so that models in shares gather these parameters in the optimizer's type, too.");
-    return devplace::detail::view_at<Backend>(ordinal(), pass_.master_parameters + entry::offset,
-                                              typename entry::extents{});
+    return entry_in<Index, false>(pass_.master_parameters);
   }
 
   /// All parameters: `auto [weight, bias] = c.parameters()`.
@@ -138,11 +131,7 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
   ///@}
 
   /// Buffer number `Index` of the layer; forward may write it when training.
-  template <std::size_t Index> auto buffer() const {
-    using entry = table_entry<Layer, Index, true>;
-    static_assert(entry::exists, DEVPLACE_DETAIL_NO_ENTRY);
-    return devplace::detail::view_at<Backend>(ordinal(), pass_.buffers + entry::offset, typename entry::extents{});
-  }
+  template <std::size_t Index> auto buffer() const { return entry_in<Index, true>(pass_.buffers); }
 
   /// Memory that lasts from forward to backward, [batch, Layer::saved<In>].
   auto saved() const {
@@ -176,6 +165,13 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
   ///@}
 
  protected:
+  /// The view of a parameter or buffer in the layer's part of an arena.
+  template <std::size_t Index, bool Buffer, class Element> auto entry_in(Element* arena) const {
+    using entry = table_entry<Layer, Index, Buffer>;
+    static_assert(entry::exists, DEVPLACE_DETAIL_NO_ENTRY);
+    return devplace::detail::view_at<Backend>(ordinal(), arena + entry::offset, typename entry::extents{});
+  }
+
   const pass<P>& pass_;
 };
 
@@ -209,9 +205,7 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
 
   /// The gradient of parameter number `Index`, which backward overwrites, or adds to if `accumulate` is true.
   template <std::size_t Index> auto parameter_gradient() const {
-    using entry = table_entry<Layer, Index, false>;
-    static_assert(entry::exists, DEVPLACE_DETAIL_NO_ENTRY);
-    return devplace::detail::view_at<Backend>(base::ordinal(), gradients_ + entry::offset, typename entry::extents{});
+    return base::template entry_in<Index, false>(gradients_);
   }
 
   /// The gradients of all parameters: `auto [weight_gradient, bias_gradient] = c.parameter_gradients()`.

@@ -17,12 +17,8 @@ namespace devplace::nn::detail {
 
 /// Whether `Plan`'s layer also computes the following layer in the same pass (linear and relu: one product with the
 /// activation in its epilogue and, in backward, one pass over the gradient).
-template <class Plan, class Next> constexpr bool absorbs() {
-  if constexpr (requires { Plan::layer_type::template absorbs<typename Next::layer_type>; })
-    return Plan::layer_type::template absorbs<typename Next::layer_type>;
-  else
-    return false;
-}
+template <class Plan, class Next>
+inline constexpr bool absorbs = requires { requires Plan::layer_type::template absorbs<typename Next::layer_type>; };
 
 /// The plan of consecutive layers.
 template <class In, class Plans> struct chain;
@@ -61,7 +57,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
 
   template <std::size_t Index> static constexpr bool absorbs_next() {
     if constexpr (Index < n - 1)
-      return absorbs<plan<Index>, plan<Index + 1>>() && training.storage[Index + 1] == training.storage[Index + 2] &&
+      return absorbs<plan<Index>, plan<Index + 1>> && training.storage[Index + 1] == training.storage[Index + 2] &&
              predicting.storage[Index + 1] == predicting.storage[Index + 2];
     else
       return false;
@@ -104,7 +100,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
   using indices = std::make_index_sequence<n>;
   using output = typename plan<n - 1>::output;
   static constexpr keep keeps =
-      static_cast<keep>((training.kept[0] ? 1 : 0) + (training.kept[training.output_storage()] ? 2 : 0));
+      static_cast<keep>((training.kept[0] ? 1 : 0) + (training.kept[training.storage[n]] ? 2 : 0));
   static constexpr std::size_t links = list::sum_before(plan_links, n);
   static constexpr runtime::layer_rows sliced_rows = n == 1 ? plan<0>::sliced_rows : runtime::layer_rows{};
   static constexpr bool own_input_elements = own_elements(false);
@@ -147,35 +143,29 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     if constexpr (Training) (static_cast<void>(backward_of<Index, Backend, X, P>()), ...);
   }
 
-  template <class Backend, class X, class P> static void forward(const pass<P>& p, const void* x, void* y) {
+  /// Run the passes of the layers; with `Rows`, only of those that can compute from some rows of their first parameter.
+  ///@{
+  template <class Backend, class X, class P, bool Rows = false>
+  static void forward(const pass<P>& p, const void* x, void* y) {
     static constexpr auto functions = []<std::size_t... Index>(std::index_sequence<Index...>) {
-      return std::array<forward_function<P>, n>{forward_of<Index, Backend, X, P>()...};
+      return std::array<forward_function<P>, n>{forward_of<Index, Backend, X, P, Rows>()...};
     }(indices{});
     chain_pass<P>(table, p, sizes<X, P>, x, y).forward(functions.data());
   }
-
-  template <class Backend, class X, class P> static void backward(const pass<P>& p, const backward_arguments<P>& a) {
+  template <class Backend, class X, class P, bool Rows = false>
+  static void backward(const pass<P>& p, const backward_arguments<P>& a) {
     static constexpr auto functions = []<std::size_t... Index>(std::index_sequence<Index...>) {
       return std::array<layer_backward<P>, n>{
-          {{backward_of<Index, Backend, X, P>(), outputs_after<Index, Backend>()}...}};
+          {{backward_of<Index, Backend, X, P, Rows>(), Rows ? 0 : outputs_after<Index, Backend>()}...}};
     }(indices{});
     chain_pass<P>(table, p, sizes<X, P>, a.x, a.y).backward(functions.data(), a);
   }
-
-  /// Run the passes of layers that can compute from some rows of their first parameter.
-  ///@{
   template <class Backend, class X, class P> static void forward_rows(const pass<P>& p, const void* x, void* y) {
-    static constexpr auto functions = []<std::size_t... Index>(std::index_sequence<Index...>) {
-      return std::array<forward_function<P>, n>{forward_rows_of<Index, Backend, X, P>()...};
-    }(indices{});
-    chain_pass<P>(table, p, sizes<X, P>, x, y).forward(functions.data());
+    forward<Backend, X, P, true>(p, x, y);
   }
   template <class Backend, class X, class P>
   static void backward_rows(const pass<P>& p, const backward_arguments<P>& a) {
-    static constexpr auto functions = []<std::size_t... Index>(std::index_sequence<Index...>) {
-      return std::array<layer_backward<P>, n>{{{backward_rows_of<Index, Backend, X, P>(), 0}...}};
-    }(indices{});
-    chain_pass<P>(table, p, sizes<X, P>, a.x, a.y).backward(functions.data(), a);
+    backward<Backend, X, P, true>(p, a);
   }
   ///@}
 
@@ -208,41 +198,31 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
   template <class X, class P>
   static constexpr element_sizes sizes{sizeof(X), sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
 
-  template <std::size_t Index, class Backend, class X, class P> static constexpr auto forward_of() {
+  /// Whether layer `Index`, or a layer in it, can compute from some rows.
+  template <std::size_t Index> static constexpr bool has_rows() {
+    return plan<Index>::links != 1 || (plan<Index>::sliced_rows.count != 0 && !absorbs_next<Index>());
+  }
+  template <std::size_t Index, class Backend, class X, class P, bool Rows = false> static constexpr auto forward_of() {
     using element = input_element_at<Index, X, P>;
-    if constexpr (absorbed<Index>())
+    if constexpr (Rows ? !has_rows<Index>() : absorbed<Index>())
       return nullptr;
+    else if constexpr (Rows)
+      return &plan<Index>::template forward_rows<Backend, element, P>;
     else if constexpr (absorbs_next<Index>())
       return &plan<Index>::template forward_absorbing<typename plan<Index + 1>::layer_type, Backend, element, P>;
     else
       return &plan<Index>::template forward<Backend, element, P>;
   }
-  template <std::size_t Index, class Backend, class X, class P> static constexpr auto backward_of() {
+  template <std::size_t Index, class Backend, class X, class P, bool Rows = false> static constexpr auto backward_of() {
     using element = input_element_at<Index, X, P>;
-    if constexpr (absorbed<Index>())
+    if constexpr (Rows ? !has_rows<Index>() : absorbed<Index>())
       return nullptr;
+    else if constexpr (Rows)
+      return &plan<Index>::template backward_rows<Backend, element, P>;
     else if constexpr (absorbs_next<Index>())
       return &plan<Index>::template backward_absorbing<typename plan<Index + 1>::layer_type, Backend, element, P>;
     else
       return &plan<Index>::template backward<Backend, element, P>;
-  }
-
-  /// Whether layer `Index`, or a layer in it, can compute from some rows.
-  template <std::size_t Index> static constexpr bool has_rows() {
-    return plan<Index>::links != 1 || (plan<Index>::sliced_rows.count != 0 && !absorbs_next<Index>());
-  }
-  template <std::size_t Index, class Backend, class X, class P> static constexpr forward_function<P> forward_rows_of() {
-    if constexpr (has_rows<Index>())
-      return &plan<Index>::template forward_rows<Backend, input_element_at<Index, X, P>, P>;
-    else
-      return nullptr;
-  }
-  template <std::size_t Index, class Backend, class X, class P>
-  static constexpr backward_function<P> backward_rows_of() {
-    if constexpr (has_rows<Index>())
-      return &plan<Index>::template backward_rows<Backend, input_element_at<Index, X, P>, P>;
-    else
-      return nullptr;
   }
 };
 

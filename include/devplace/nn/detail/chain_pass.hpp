@@ -63,7 +63,6 @@ template <std::size_t N> struct chain_layout {
   std::array<std::size_t, N + 1> gradient_slot{};
   std::size_t largest_gradient = 0;  ///< elements per sample of the largest gradient between two layers
 
-  constexpr std::size_t output_storage() const { return storage[N]; }
   constexpr chain_storages values() const {
     return {storage.data(), storage_size.data(), raw.data(), gradient_slot.data(), storages, storage[N]};
   }

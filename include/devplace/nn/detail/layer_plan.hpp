@@ -214,9 +214,7 @@ template <class Layer, class In> struct layer_plan {
             table<Buffers>.data(),
             table<Buffers>.size(),
             frozen && !Buffers,
-            reads_masters<Layer> && !Buffers,
-            nullptr,
-            0};
+            reads_masters<Layer> && !Buffers};
   }
 
   /// Calls `f(prefix, plan)`, where `plan` is this type and `prefix` begins the names of the layer's parameters.

@@ -163,15 +163,11 @@ template <class... Plans> struct plan_list {
     }
   }
   template <bool Buffers> static constexpr visited_layer visited(const char* name) {
-    return {name,
-            Buffers ? buffer_elements : parameter_elements,
-            frozen_elements,
-            nullptr,
-            0,
-            false,
-            false,
-            visited_layers<Buffers>,
-            n};
+    return {.own_name = name,
+            .elements = Buffers ? buffer_elements : parameter_elements,
+            .frozen_elements = frozen_elements,
+            .layers = visited_layers<Buffers>,
+            .count = n};
   }
   /// Whether the first axis of the last layer's outputs is the channels.
   static constexpr bool channels_first(bool of_inputs) {

@@ -44,12 +44,12 @@ using entry_visitor = devplace::detail::function_view<const std::string&, const 
 struct visited_layer {
   const char* own_name;
   std::size_t elements, frozen_elements;
-  const parameter* table;  ///< a layer's own entries; `frozen`: among the frozen parameters
-  std::size_t entries;
-  bool frozen;
-  bool reads_masters;           ///< whether a layer reads its parameters in the optimizer's type
-  const visited_layer* layers;  ///< the layers of a list
-  std::size_t count;
+  const parameter* table = nullptr;  ///< a layer's own entries; `frozen`: among the frozen parameters
+  std::size_t entries = 0;
+  bool frozen = false;
+  bool reads_masters = false;             ///< whether a layer reads its parameters in the optimizer's type
+  const visited_layer* layers = nullptr;  ///< the layers of a list
+  std::size_t count = 0;
 };
 /// Calls f(first, count, frozen) for the layers that read parameters in the optimizer's type: the first element of the
 /// layer's parameters among the trained or the frozen ones, and their number.
