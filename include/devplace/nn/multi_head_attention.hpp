@@ -61,7 +61,6 @@ template <class X, std::size_t Width> struct sequence_fit {
 template <std::size_t Length, std::size_t Width> struct sequence_fit<extents<Length, Width>, Width> {
   static constexpr std::size_t length = Length;
   using type = extents<Length, Width>;
-  using expected = type;
 };
 
 /// The passes of attention layers on contiguous arrays. Sizes are run-time values and functions are not inlined, so

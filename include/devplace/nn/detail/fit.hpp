@@ -101,7 +101,8 @@ template <class Layer>
 concept fixes_input = requires { typename Layer::input_extents; };
 
 /// A layer that restricts the extents of its samples: `takes<In>::type` is In if In fits, otherwise a stand-in that
-/// fits; `takes<In>::expected` is for messages. `input_extents`, if any, apply to a network's first layer.
+/// fits; `takes<In>::expected`, by default `type`, is for messages. `input_extents`, if any, apply to a network's first
+/// layer.
 template <class Layer, class In>
 concept fixes_part = requires { typename Layer::template takes<In>; };
 
@@ -112,10 +113,7 @@ template <class Layer, class In>
 struct taken_by<Layer, In> : std::type_identity<typename Layer::input_extents> {};
 template <class Layer, class In>
   requires fixes_part<Layer, In>
-struct taken_by<Layer, In> {
-  using type = typename Layer::template takes<In>::type;
-  using expected = typename Layer::template takes<In>::expected;
-};
+struct taken_by<Layer, In> : Layer::template takes<In> {};
 template <class Taken> struct expected_of : std::type_identity<typename Taken::type> {};
 template <class Taken>
   requires requires { typename Taken::expected; }
@@ -140,15 +138,9 @@ template <class X, std::size_t Width> struct last_axis {
 
 /// The input extents of a normalisation of channels: `X` if its first axis has `Channels` elements, with any further
 /// axes, else a stand-in.
-template <std::size_t Channels, class X> struct channels_fit {
-  using type = extents<Channels>;
-  using expected = type;
-};
+template <std::size_t Channels, class X> struct channels_fit : std::type_identity<extents<Channels>> {};
 template <std::size_t Channels, std::size_t C, std::size_t... Positions>
-struct channels_fit<Channels, extents<C, Positions...>> {
-  using type = extents<Channels, Positions...>;
-  using expected = type;
-};
+struct channels_fit<Channels, extents<C, Positions...>> : std::type_identity<extents<Channels, Positions...>> {};
 
 /// `X` followed by an axis of extent `Width`.
 template <class X, std::size_t Width> struct with_axis_behind;

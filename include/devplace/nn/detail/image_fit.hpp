@@ -16,17 +16,13 @@ template <class X> struct image_fit {
   using type = extents<1, 1, 1>;
   using expected = at_least<type>;
 };
-template <std::size_t C, std::size_t H, std::size_t W> struct image_fit<extents<C, H, W>> {
-  using type = extents<C, H, W>;
-  using expected = type;
-};
+template <std::size_t C, std::size_t H, std::size_t W>
+struct image_fit<extents<C, H, W>> : std::type_identity<extents<C, H, W>> {};
 
 /// image_fit for layers that also take series.
 template <class X> struct image_or_series_fit : image_fit<X> {};
-template <std::size_t C, std::size_t L> struct image_or_series_fit<extents<C, L>> {
-  using type = extents<C, L>;
-  using expected = type;
-};
+template <std::size_t C, std::size_t L>
+struct image_or_series_fit<extents<C, L>> : std::type_identity<extents<C, L>> {};
 
 /// The input extents of a transposed convolution of `Channels` channels: `X` if they fit, else a stand-in. The
 /// layer computes the gradient of a convolution: `axis` is an axis of this convolution, whose `in` is the extent of the

@@ -112,19 +112,27 @@ template <bool StrideIsKernel, class... Options> struct window_options {
 /// Whether the call of a layer with windows has the shape of its image, as a run-time value (strip_window.hpp).
 template <class Call> inline constexpr bool is_of_image = false;
 
-/// The input extents of a layer with windows: `type` is X if X fits, otherwise a stand-in, so that the rest of the plan
-/// compiles; `expected` is for the error message. `Channels` is 0 if the layer accepts any number of channels.
-template <class Options, std::size_t Axes, std::size_t Channels, class X> struct window_fit;
-
 constexpr std::size_t larger(std::size_t a, std::size_t b) { return a > b ? a : b; }
+
+/// The extents of the smallest samples into which the windows fit.
+template <class Options, std::size_t Axes, std::size_t Channels>
+using least_sample = std::conditional_t<Axes == 2, extents<Channels, Options::least_rows, Options::least_columns>,
+                                        extents<Channels, Options::least_rows>>;
+
+/// The input extents of a layer with windows: `type` is X if X fits, otherwise a stand-in, so that the rest of the plan
+/// compiles; `expected` is for the error message. `Channels` is 0 if the layer accepts any number of channels. This
+/// template is for samples of another rank.
+template <class Options, std::size_t Axes, std::size_t Channels, class X>
+struct window_fit : window_fit<Options, Axes, Channels, least_sample<Options, Axes, larger(Channels, 1)>> {
+  using expected = at_least<typename window_fit::type>;
+};
 
 template <class Options, std::size_t Channels, std::size_t C, std::size_t H, std::size_t W>
 struct window_fit<Options, 2, Channels, extents<C, H, W>> {
   static constexpr std::size_t channels = Channels == 0 ? C : Channels;
   static constexpr bool large = H >= Options::least_rows && W >= Options::least_columns;
   using type = extents<channels, larger(H, Options::least_rows), larger(W, Options::least_columns)>;
-  using expected =
-      std::conditional_t<large, type, at_least<extents<channels, Options::least_rows, Options::least_columns>>>;
+  using expected = std::conditional_t<large, type, at_least<least_sample<Options, 2, channels>>>;
 
   static constexpr auto rows = Options::rows(type::static_extent(1));
   static constexpr auto columns = Options::columns(type::static_extent(2));
@@ -139,7 +147,7 @@ struct window_fit<Options, 1, Channels, extents<C, W>> {
   static constexpr std::size_t channels = Channels == 0 ? C : Channels;
   static constexpr bool large = W >= Options::least_rows;
   using type = extents<channels, larger(W, Options::least_rows)>;
-  using expected = std::conditional_t<large, type, at_least<extents<channels, Options::least_rows>>>;
+  using expected = std::conditional_t<large, type, at_least<least_sample<Options, 1, channels>>>;
 
   static constexpr devplace::detail::window_axis rows{1, 1, 1, 1, 0, 1};
   static constexpr auto columns = Options::rows(type::static_extent(1));
@@ -147,18 +155,6 @@ struct window_fit<Options, 1, Channels, extents<C, W>> {
   static constexpr devplace::detail::convolution_shape shape(std::size_t samples, std::size_t groups, std::size_t out) {
     return {samples, groups, channels / groups, out / groups, rows, columns};
   }
-};
-
-// Samples of another rank.
-template <class Options, std::size_t Channels, class X>
-struct window_fit<Options, 2, Channels, X>
-    : window_fit<Options, 2, Channels, extents<larger(Channels, 1), Options::least_rows, Options::least_columns>> {
-  using expected = at_least<typename window_fit::type>;
-};
-template <class Options, std::size_t Channels, class X>
-struct window_fit<Options, 1, Channels, X>
-    : window_fit<Options, 1, Channels, extents<larger(Channels, 1), Options::least_rows>> {
-  using expected = at_least<typename window_fit::type>;
 };
 
 }  // namespace detail
