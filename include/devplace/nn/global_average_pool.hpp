@@ -32,8 +32,8 @@ struct global_average_pool {
   template <class Call> static void backward(const Call& c) {
     const std::size_t means = c.output_gradient.size();
     const auto each = c.output_gradient.reshape(extents<dyn, 1>{means});
-    detail::assign_rounded(c.input_gradient.reshape(extents<dyn, dyn>{means, pixels<Call>}),
-                           detail::computed(each) / static_cast<typename Call::accumulator_type>(pixels<Call>));
+    c.input_gradient.reshape(extents<dyn, dyn>{means, pixels<Call>}) = cast<typename Call::value_type>(
+        detail::computed(each) / static_cast<typename Call::accumulator_type>(pixels<Call>));
   }
   ///@}
 

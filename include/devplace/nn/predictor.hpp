@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <system_error>
-#include <type_traits>
 #include <utility>
 
 #include <devplace/base/error_code.hpp>
@@ -13,6 +12,7 @@
 #include <devplace/base/unprintable.hpp>
 #include <devplace/nn/detail/initial_state.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/nn/model_types.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/model_state.hpp>
@@ -42,7 +42,7 @@ struct predictor_access {
 /// all places; `memory_plan<predictor<net, Where>, batch<N>>::bytes` is the size of this memory. predict_into then
 /// allocates nothing, for any number of samples, row-major or with strides. Each concurrent call, and each call on a
 /// stream other than the constructor's, uses another workspace; the first such call allocates it. Move-only.
-template <class Net, placement Where, precision P = float> class predictor {
+template <class Net, placement Where, precision P = float> class predictor : public model_types<Net, Where, P> {
   using backend_type = placement_backend_t<Where>;
   using access = nn::detail::model_access;
   static constexpr bool has_whole_parameters = !stores_shares<Where>;
@@ -57,18 +57,6 @@ template <class Net, placement Where, precision P = float> class predictor {
  public:
   /// The type of `as_model()`.
   using model_type = model<Net, Where, P>;
-  /// Types as in the model.
-  ///@{
-  using network_type = Net;
-  using placement_type = Where;
-  using precision_type = P;
-  using value_type = typename model_type::value_type;
-  using input_type = typename model_type::input_type;
-  using output_type = typename model_type::output_type;
-  using input_extents = typename model_type::input_extents;
-  using output_extents = typename model_type::output_extents;
-  using batch_placement_type = typename model_type::batch_placement_type;
-  ///@}
 
   /// Copies the parameters and buffers of a model on any placement and in any precision, rounded as by `to<Where,
   /// P>(from)`. `largest` is a `batch<N>`. The copy is complete when the constructor returns.

@@ -65,15 +65,8 @@ template <class View> auto computed(const View& x) {
     return lazy(cast<float>(x));
 }
 
-/// Writes an expression of computed() elements to a view, rounded if the view's elements have 16 bits.
-template <class View, class Expression> void assign_rounded(const View& to, Expression&& expression) {
-  if constexpr (floating_element<typename View::value_type>)
-    to = std::forward<Expression>(expression);
-  else
-    to = cast<typename View::value_type>(std::forward<Expression>(expression));
-}
-
-/// assign_rounded() of flat() views of one size, each of which is `to` itself or shares no memory with it.
+/// Writes an expression of computed() elements to a view, rounded if the view's elements have 16 bits: of flat() views
+/// of one size, each of which is `to` itself or shares no memory with it.
 template <class View, class Expression> void assign_flat(const View& to, Expression&& expression) {
   using T = typename View::value_type;
   const auto run = [&](const auto& result) {
