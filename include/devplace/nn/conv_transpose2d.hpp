@@ -9,7 +9,6 @@
 #include <devplace/nn/detail/image_fit.hpp>
 #include <devplace/nn/detail/window_options.hpp>
 #include <devplace/nn/layer.hpp>
-#include <devplace/ops/convolution.hpp>
 
 namespace devplace::nn {
 

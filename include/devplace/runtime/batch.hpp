@@ -34,8 +34,7 @@ constexpr bool static_sample<extents<First, Rest...>> = ((Rest != dyn) && ...);
 /// Whether a batch of these extents can consist of samples of extents `Sample`. If the batch's sample size is static,
 /// the numbers of elements must be equal.
 template <class Extents, class Sample>
-concept can_be_batch = Extents::rank != 0 &&
-                       (!static_sample<Extents> || devplace::detail::drop_first_t<Extents>{}.size() == Sample{}.size());
+concept can_be_batch = Extents::rank != 0 && (!static_sample<Extents> || Extents{}.stride(0) == Sample{}.size());
 
 enum class batch_fault : unsigned char { none, no_tensor, placement, elements, own_elements, sample };
 

@@ -187,12 +187,6 @@ namespace detail {
 template <class E> inline constexpr bool is_extents = false;
 template <std::size_t... E> inline constexpr bool is_extents<extents<E...>> = true;
 
-template <class E> struct drop_first;
-template <std::size_t First, std::size_t... Rest>
-struct drop_first<extents<First, Rest...>> : std::type_identity<extents<Rest...>> {};
-/// Extents without the first axis: one sample of a batch, one row of a matrix.
-template <class E> using drop_first_t = typename drop_first<E>::type;
-
 template <std::size_t First, class E> struct prepend;
 template <std::size_t First, std::size_t... Rest>
 struct prepend<First, extents<Rest...>> : std::type_identity<extents<First, Rest...>> {};

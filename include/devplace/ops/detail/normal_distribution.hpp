@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/exponential.hpp>
 

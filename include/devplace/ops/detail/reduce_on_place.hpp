@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <type_traits>
 #include <utility>
 
 #include <devplace/memory/block.hpp>
