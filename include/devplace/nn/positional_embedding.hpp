@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
-#include <devplace/ops/detail/quotient.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/copy.hpp>
 

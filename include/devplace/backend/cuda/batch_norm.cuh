@@ -5,9 +5,9 @@
 #include <cstddef>
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/batch_norm.hpp>
-#include <devplace/ops/detail/quotient.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 // Elementwise passes of batch normalisation on 16-bit elements, 16 bytes at a time, for channels of any extent.

@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/quotient.hpp>
 #include <devplace/ops/pooling.hpp>
 #include <devplace/tensor/dtype.hpp>
 

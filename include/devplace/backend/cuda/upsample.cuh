@@ -6,8 +6,8 @@
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/pooling.cuh>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/quotient.hpp>
 #include <devplace/ops/upsample.hpp>
 #include <devplace/tensor/dtype.hpp>
 

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/index_rows.hpp>
-#include <devplace/ops/detail/quotient.hpp>
 #include <devplace/ops/detail/reduced_inputs.hpp>
 #include <devplace/place/backend.hpp>
 

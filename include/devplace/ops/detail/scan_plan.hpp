@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/quotient.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/tensor/dtype.hpp>
@@ -43,7 +43,7 @@ inline constexpr std::size_t scan_chunk = 32;
 /// outer x chunks x inner, so that adjacent threads read adjacent elements if inner is not 1.
 struct scan_extents {
   std::size_t outer, count, inner;
-  std::size_t chunks = count / scan_chunk + (count % scan_chunk != 0 ? 1 : 0);
+  std::size_t chunks = divided_up(count, scan_chunk);
 
   constexpr std::size_t all_chunks() const { return outer * chunks * inner; }
   constexpr scan_extents of_chunks() const { return {outer, chunks, inner}; }

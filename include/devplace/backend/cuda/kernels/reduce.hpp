@@ -10,8 +10,8 @@
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/kernels/reduction_layout.hpp>
 #include <devplace/backend/cuda/kernels/wide.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/quotient.hpp>
 #include <devplace/ops/detail/reduced_inputs.hpp>
 
 // Reads the sources of reductions (ops/detail/reduced_inputs.hpp), several adjacent elements at a time.

@@ -7,8 +7,8 @@
 
 #include <devplace/backend/cuda/kernels/convolution.hpp>
 #include <devplace/backend/cuda/kernels/wide.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/quotient.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 // The passes of convolutions over 16-bit elements before and after their products, 16 bytes at a time.
