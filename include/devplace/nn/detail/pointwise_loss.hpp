@@ -41,14 +41,6 @@ template <class T, class Formula> struct pointwise_sample {
   }
 };
 
-#define DEVPLACE_DETAIL_LOSS_OTHER_RANK                                                                             \
-  "devplace: loss: the output and the targets have different numbers of axes, such as [n, 1] and [n]; give one of " \
-  "them the extents of the other by reshape(...). If targets are class numbers, use nn::cross_entropy or nn::nll."
-#define DEVPLACE_DETAIL_LOSS_OTHER_EXTENTS "devplace: loss: the output and the targets must have the same extents."
-#define DEVPLACE_DETAIL_LOSS_OTHER_ELEMENTS                                                                         \
-  "devplace: loss: the targets must have the output's element type, float or double; convert them with cast<T>(x)." \
-  " If targets are class numbers, use nn::cross_entropy or nn::nll."
-
 /// Computes the losses and the gradient of one place's part of a batch; the weight of a sample is its number of
 /// elements, or 1 if not `of_elements`. Throws shape_error for different extents.
 // Returns auto, like into() of every loss, to be instantiated where it is called: nvcc's errors then name the user's
@@ -59,9 +51,14 @@ auto pointwise_into(const Sums& sums, const Gradient& gradient, const Rows& rows
   using T = typename Output::value_type;
   constexpr bool same_rank = same_ranks<Output, Target>, same_shape = same_sizes<Output, Target>,
                  same_elements = std::is_same_v<T, typename Target::value_type> && floating_element<T>;
-  static_assert(same_rank, DEVPLACE_DETAIL_LOSS_OTHER_RANK);
-  static_assert(same_shape, DEVPLACE_DETAIL_LOSS_OTHER_EXTENTS);
-  static_assert(same_elements, DEVPLACE_DETAIL_LOSS_OTHER_ELEMENTS);
+  static_assert(same_rank,
+                "devplace: loss: the output and the targets have different numbers of axes, such as [n, 1] and [n]; "
+                "give one of them the extents of the other by reshape(...). If targets are class numbers, use "
+                "nn::cross_entropy or nn::nll.");
+  static_assert(same_shape, "devplace: loss: the output and the targets must have the same extents.");
+  static_assert(same_elements,
+                "devplace: loss: the targets must have the output's element type, float or double; convert them with "
+                "cast<T>(x). If targets are class numbers, use nn::cross_entropy or nn::nll.");
   if constexpr (same_rank && same_shape && same_elements) {
     devplace::detail::require_same_extents("loss", "the output", output, "the target", target);
     const std::size_t n = output.extents().stride(0);

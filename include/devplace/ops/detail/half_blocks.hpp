@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <devplace/backend/cpu/convert_elements.hpp>
-#include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/tree.hpp>
 #include <devplace/tensor/dtype.hpp>
 

@@ -70,12 +70,10 @@ inline constexpr bool takes_elements = !std::is_integral_v<Element> || !requires
 
 #define DEVPLACE_DETAIL_FLOATING_ONLY                                                                               \
   "devplace: exp, log, sqrt, tanh, sigmoid, pow and the like take floating-point elements; convert integers first " \
-  "with "                                                                                                           \
-  "cast<float>(x)."
+  "with cast<float>(x)."
 #define DEVPLACE_DETAIL_NO_OPERAND                                                                               \
   "devplace: elementwise: an operand is neither a tensor, a view, an expression nor a number; make a view of a " \
-  "vector "                                                                                                      \
-  "or an array first, with wrap(v, extents(n))."
+  "vector or an array first, with wrap(v, extents(n))."
 #define DEVPLACE_DETAIL_OPERANDS_APART                                                                          \
   "devplace: elementwise: the operands are on different places; move one to the other's placement first, with " \
   "to<placement>(x)."
