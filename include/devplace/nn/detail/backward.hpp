@@ -91,7 +91,10 @@ template <class Model, class Saved, class Loss> consteval bool accepts_backward_
   static_assert(in_one_process,
                 "devplace: backward_to_input: the model lies across processes, and the weights of the other processes' "
                 "samples are not known here; use backward, or to<Local>(model), a model of one process.");
-  return of_activations && in_one_process && accepts_backward<Model, Saved, Loss>();
+  if constexpr (of_activations && in_one_process)
+    return accepts_backward<Model, Saved, Loss>();
+  else
+    return false;
 }
 
 // The parts of model::backward and model::backward_to_input.
