@@ -24,9 +24,11 @@
 #include <devplace/train/progress.hpp>
 #include <devplace/train/trainer.hpp>
 
-// The loader of images and the loops of losses, for component compiled.
+// The loader of images and the loops of losses, norms and checksums, for component compiled.
 namespace devplace::detail {
 
+DEVPLACE_COMPILED_LOOP(reduced_block<element_source<float>, runtime::magnitude_reducer<float>>)
+DEVPLACE_COMPILED_LOOP(reduced_block<parallel::detail::bits_source<float>, parallel::detail::checksum_reducer>)
 DEVPLACE_COMPILED_LOOP(reduced_block<below_source, sum_reducer<std::int64_t, std::int64_t>>)
 DEVPLACE_COMPILED_LOOP(
     reduced_block<classes_before_label<float, std::uint8_t>, sum_reducer<std::int64_t, std::int64_t>>)

@@ -26,3 +26,11 @@
 #include <devplace/parallel/to_batch.hpp>
 #include <devplace/parallel/wire.hpp>
 #include <devplace/process/process_group.hpp>
+
+// The sums of collectives, for component compiled.
+namespace devplace::detail {
+
+DEVPLACE_COMPILED_LOOP(parallel::detail::reduce_in_rank_order<float, reduction::sum>)
+DEVPLACE_COMPILED_LOOP(parallel::detail::reduce_in_rank_order<double, reduction::sum>)
+
+}  // namespace devplace::detail

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -24,8 +25,12 @@ inline constexpr std::size_t gradient_tail = element_alignment;
 inline constexpr std::size_t loss_sums_bytes = devplace::detail::alignment;
 
 template <class T> struct zero_functor {
+  static constexpr bool computes_little = true;
   T* data;
   DEVPLACE_HD void operator()(std::size_t i) const { data[i] = T{0}; }
+
+  /// For the CPU.
+  void range(std::size_t begin, std::size_t end) const { std::memset(data + begin, 0, (end - begin) * sizeof(T)); }
 };
 template <class Backend, class T> [[gnu::noinline]] void set_to_zero(int ordinal, T* data, std::size_t elements) {
   devplace::detail::for_each_index<Backend>(ordinal, elements, 4096, zero_functor<T>{data});
