@@ -151,7 +151,8 @@ void operations(matrix& a, const labels& classes) {
   dp::argmax(a, dp::axis<0>{}, dp::axis<1>{});
 #endif
 #if defined(STRIDED_WHERE_ROWS_ARE_NEEDED)  // expect: devplace: this operation takes tensors and row-major views
-  dp::cross_entropy(a.slice(dp::axis<1>{}, 0, 2), classes);
+  in_a_template([](const auto& x, const auto& labels) { dp::cross_entropy(x, labels); }, a.slice(dp::axis<1>{}, 0, 2),
+                classes);
 #endif
 #if defined(MATMUL_INNER_EXTENTS)  // expect: devplace: matmul: the columns of the first operand
   dp::matmul(a.reshape(dp::extents<3, 2>{}), a.reshape(dp::extents<3, 2>{}));

@@ -63,10 +63,10 @@ void work(dp::model<net, shares>& model, dp::model<net, replicas>& of_replicas, 
   dp::trainer{groups, nn::cross_entropy{}, dp::optim::sgd{}};
   static_cast<void>(dp::model<nn::sequential<nn::linear<6, 3>, shift<true>>, replicas>{dp::seed{1}}.forward(x));
 #if defined(PARAMETER_OF_SHARES)  // expect: devplace: a model in shares has no whole parameters and no gradients
-  static_cast<void>(model.parameter<0>());
+  in_a_template([](auto& m) { static_cast<void>(m.template parameter<0>()); }, model);
 #endif
 #if defined(EACH_PARAMETER_OF_SHARES)  // expect: devplace: a model in shares has no whole parameters and no gradients
-  model.for_each_parameter([](const auto&, auto) {});
+  in_a_template([](auto& m) { m.for_each_parameter([](const auto&, auto) {}); }, model);
 #endif
 #if defined(FORWARD_OF_SHARES)  // expect: devplace: a model in shares has no whole parameters.*train it by a trainer
   in_a_template([](auto& m, const auto& batch) { static_cast<void>(m.forward(batch)); }, model, x);
@@ -125,7 +125,8 @@ void work(dp::model<net, shares>& model, dp::model<net, replicas>& of_replicas, 
                                     collective::sharded_all_reduce<>>::bytes);
 #endif
 #if defined(UNDECLARED_MASTERS)  // expect: devplace: a layer that reads c.master_parameter<I>\(\) declares static
-  static_cast<void>(dp::model<nn::sequential<nn::linear<6, 3>, shift<false>>, shares>{dp::seed{1}}.predict(x));
+  dp::model<nn::sequential<nn::linear<6, 3>, shift<false>>, shares> undeclared{dp::seed{1}};
+  in_a_template([](auto& m, const auto& batch) { static_cast<void>(m.predict(batch)); }, undeclared, x);
 #endif
 #if defined(TENSOR_IN_SHARES)  // expect: devplace: tensor: only models lie in shares.*sharded<axis<0>
   dp::tensor<float, dp::extents<4, 6>, shares>{};
