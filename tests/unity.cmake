@@ -27,10 +27,14 @@ function(devplace_unite_sources out name)
     endif()
   endforeach()
 
-  # A compiler needs up to 3 GB for this number of files, or for a third as many trainings.
+  # A compiler needs up to 3 GB for this number of files, or for a third as many trainings. For ThreadSanitizer, trainings
+  # take more than half of the build's time, and in one source they would end last, alone.
   set(limit ${DEVPLACE_TEST_UNITY_SIZE})
   if(name MATCHES "^test_train")
     math(EXPR limit "(${limit} + 2) / 3")
+    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+      math(EXPR limit "(${limit} + 1) / 2")
+    endif()
   endif()
   set(number 0)
   while(united)
