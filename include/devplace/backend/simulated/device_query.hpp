@@ -8,7 +8,6 @@
 
 #include <devplace/backend/cpu/device_query.hpp>
 #include <devplace/backend/simulated/driver.hpp>
-#include <devplace/backend/simulated/memory_limit.hpp>
 #include <devplace/backend/simulated/pool.hpp>
 #include <devplace/place/device_info.hpp>
 #include <devplace/place/device_map.hpp>

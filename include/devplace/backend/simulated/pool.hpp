@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <devplace/backend/simulated/devices.hpp>
+#include <devplace/backend/simulated/driver.hpp>
 #include <devplace/backend/simulated/guard.hpp>
-#include <devplace/backend/simulated/memory_limit.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/base/joined.hpp>
