@@ -99,8 +99,7 @@ void convolve_on_cpu(const convolution_arguments<T, computed_t<T>>& g, const con
   const std::size_t m = g.shape.outputs, n = panels * width;
   const gemm_split split = split_product(m, n, g.shape.depth(), kernels.gemm.tile_rows, width,
                                          static_cast<std::size_t>(thread_count()), width / 4);
-  parallel_members(static_cast<int>(split.rows * split.columns), [&](int member) {
-    const gemm_range range = range_of(m, n, kernels.gemm.tile_rows, width, split, static_cast<std::size_t>(member));
+  for_each_part(m, n, kernels.gemm.tile_rows, width, split, [&](const gemm_range& range) {
     kernels.template convolve_range<Mirrored>(g, range.row_begin, range.row_end, range.column_begin / width,
                                               range.column_end / width, gemm_buffer::of_this_thread());
   });

@@ -72,15 +72,7 @@ struct gemm_cblas {
     }
     const auto members = static_cast<std::size_t>(runs_on_members() ? thread_count() : 1);
     const gemm_split split = split_product(g.m, g.n, g.k, tile, tile, members, tile / 2);
-    const auto part = [&](int member) {
-      multiply(g, range_of(g.m, g.n, tile, tile, split, static_cast<std::size_t>(member)));
-    };
-    const auto parts = static_cast<int>(split.rows * split.columns);
-    if (parts == 1) {
-      part(0);
-    } else {
-      parallel_members(parts, part);
-    }
+    for_each_part(g.m, g.n, tile, tile, split, [&](const gemm_range& range) { multiply(g, range); });
   }
 
  private:

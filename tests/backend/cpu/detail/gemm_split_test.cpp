@@ -3,7 +3,10 @@
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
 
 #include <cstddef>
+#include <mutex>
 #include <vector>
+
+#include <devplace/base/thread_team.hpp>
 
 #include "support/catch.hpp"
 
@@ -18,17 +21,20 @@ std::size_t parts(const gemm_split& split) { return split.rows * split.columns; 
 }  // namespace
 
 TEST_CASE("the grid of a product covers every element of C once", "[backend]") {
+  dp::builtin_thread_team team(6);
+  const dp::thread_team_scope scope(team);
   for (const std::size_t m : {1U, 7U, 8U, 65U, 300U}) {
     for (const std::size_t n : {1U, 31U, 32U, 100U, 784U}) {
       for (std::size_t members = 1; members <= 6; ++members) {
         const gemm_split split = split_product(m, n, 4096, 8, 32, members, 8);
         CHECK(parts(split) <= members);
         std::vector<int> times(m * n, 0);
-        for (std::size_t member = 0; member != parts(split); ++member) {
-          const dp::detail::gemm_range range = dp::detail::range_of(m, n, 8, 32, split, member);
+        std::mutex mutex;
+        dp::detail::for_each_part(m, n, 8, 32, split, [&](const dp::detail::gemm_range& range) {
+          const std::lock_guard lock(mutex);
           for (std::size_t i = range.row_begin; i < range.row_end; ++i)
             for (std::size_t j = range.column_begin; j < range.column_end; ++j) ++times[i * n + j];
-        }
+        });
         CHECK(times == std::vector<int>(m * n, 1));
       }
     }

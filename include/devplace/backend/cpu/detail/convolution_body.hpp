@@ -13,8 +13,8 @@
 
 #include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
 
-/// Returns the table of convolution_kernels_of for one instruction set.
-template <class T> constexpr convolution_kernels<T> convolution_kernel_table() {
+/// Returns the table of convolution_kernels_of for one instruction set, whose `code` selects the namespace.
+template <class T> constexpr convolution_kernels<T> convolution_kernel_table(code) {
   using sum_type = computed_t<T>;
   convolution_kernels<T> kernels{code::gemm<sum_type>(),
                                  pack_numbers<sum_type, T>,

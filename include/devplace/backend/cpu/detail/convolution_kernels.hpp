@@ -21,16 +21,7 @@ namespace devplace::detail {
 #include <devplace/backend/cpu/detail/each_instruction_set_body.hpp>
 
 template <class T> convolution_kernels<T> convolution_kernels_of(cpu_isa isa) {
-  switch (isa) {
-#if defined(__x86_64__)
-    case cpu_isa::avx512:
-      return avx512::convolution_kernel_table<T>();
-    case cpu_isa::avx2:
-      return avx2::convolution_kernel_table<T>();
-#endif
-    default:
-      return generic::convolution_kernel_table<T>();
-  }
+  return with_instruction_set([](auto code) { return convolution_kernel_table<T>(code); }, isa);
 }
 DEVPLACE_COMPILED_APART(convolution_kernels<double> convolution_kernels_of(cpu_isa))
 #define DEVPLACE_CONVOLUTIONS_OF(T)                                                                              \

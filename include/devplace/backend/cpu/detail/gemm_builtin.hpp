@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <type_traits>
 
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
@@ -28,18 +29,8 @@ DEVPLACE_COMPILED(gemm_kernels<double> gemm_kernels_of(cpu_isa))
 /// threads: threads compute whole tiles of C, and k is never split.
 struct gemm_builtin {
   static const char* name() {
-    switch (mixed_product_isa()) {
-      case cpu_isa::amx:
-        return "built-in amx";
-      case cpu_isa::avx512_bf16:
-        return "built-in avx512_bf16";
-      case cpu_isa::avx512:
-        return "built-in avx512";
-      case cpu_isa::avx2:
-        return "built-in avx2";
-      default:
-        return "built-in generic";
-    }
+    static const std::string text = std::string("built-in ") + name_of(mixed_product_isa());
+    return text.c_str();
   }
 
   /// Returns whether members of a team may call the engine concurrently, each for its own product.
@@ -103,14 +94,7 @@ struct gemm_builtin {
     const gemm_split split =
         split_product(g.m, g.n, g.k, tiles.rows, tiles.columns, static_cast<std::size_t>(thread_count()),
                       tiles.vector_work, team_is_awake(), builtin_least_work<T>);
-    const auto part = [&](int member) {
-      multiply(range_of(g.m, g.n, tiles.rows, tiles.columns, split, static_cast<std::size_t>(member)));
-    };
-    const auto parts = static_cast<int>(split.rows * split.columns);
-    if (parts == 1)
-      part(0);
-    else
-      parallel_members(parts, part);
+    for_each_part(g.m, g.n, tiles.rows, tiles.columns, split, multiply);
   }
 };
 DEVPLACE_COMPILED(void gemm_builtin::run(const gemm_arguments<float>&, cpu_isa))

@@ -53,16 +53,22 @@ inline gemm_split split_product(std::size_t m, std::size_t n, std::size_t k, std
   return best;
 }
 
-/// Returns the part of C of thread `member` in a grid, in whole tiles.
-inline gemm_range range_of(std::size_t m, std::size_t n, std::size_t tile_rows, std::size_t tile_columns,
-                           const gemm_split& split, std::size_t member) {
+/// Calls compute(range) on each thread of a grid, with the thread's part of C in whole tiles.
+template <class Compute>
+void for_each_part(std::size_t m, std::size_t n, std::size_t tile_rows, std::size_t tile_columns,
+                   const gemm_split& split, const Compute& compute) {
+  const std::size_t parts = split.rows * split.columns;
+  if (parts == 1) return compute(gemm_range{0, m, 0, n});
   const std::size_t tiles_m = divided_up(m, tile_rows), tiles_n = divided_up(n, tile_columns);
-  const std::size_t i = member / split.columns, j = member % split.columns;
   const auto bounded = [](std::size_t at, std::size_t limit) { return at < limit ? at : limit; };
-  return {bounded(part_begin(tiles_m, split.rows, i) * tile_rows, m),
-          bounded(part_begin(tiles_m, split.rows, i + 1) * tile_rows, m),
-          bounded(part_begin(tiles_n, split.columns, j) * tile_columns, n),
-          bounded(part_begin(tiles_n, split.columns, j + 1) * tile_columns, n)};
+  parallel_members(static_cast<int>(parts), [&](int member) {
+    const std::size_t i = static_cast<std::size_t>(member) / split.columns,
+                      j = static_cast<std::size_t>(member) % split.columns;
+    compute(gemm_range{bounded(part_begin(tiles_m, split.rows, i) * tile_rows, m),
+                       bounded(part_begin(tiles_m, split.rows, i + 1) * tile_rows, m),
+                       bounded(part_begin(tiles_n, split.columns, j) * tile_columns, n),
+                       bounded(part_begin(tiles_n, split.columns, j + 1) * tile_columns, n)});
+  });
 }
 
 }  // namespace devplace::detail

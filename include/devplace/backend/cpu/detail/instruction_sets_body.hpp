@@ -3,6 +3,18 @@
 
 // Included by instruction_sets.hpp only: all code for one instruction set.
 
+inline constexpr std::size_t vector_bytes = 4 * DEVPLACE_LANES;           // size of a vector of a register tile
+inline constexpr std::size_t pack_bytes = DEVPLACE_LANES == 4 ? 16 : 32;  // size of a row of a transposed block
+// The accumulators of a tile, 2 vectors of B and one broadcast element of A use 11 registers of generic code, which fit
+// the 16 of x86-64 and the 32 of NEON, 15 of the 16 of AVX2, and 19 of the 32 of AVX-512.
+inline constexpr std::size_t tile_rows = DEVPLACE_LANES == 4 ? 4 : DEVPLACE_LANES == 8 ? 6 : 8;
+// The instruction for square roots; scalar ones if undefined.
+#if defined(__AVX__) || DEVPLACE_LANES > 4
+  #define DEVPLACE_ROOT "vsqrt"
+#elif defined(__x86_64__)
+  #define DEVPLACE_ROOT "sqrt"
+#endif
+
 #include <devplace/backend/cpu/detail/gemm_lanes_body.hpp>
 
 #include <devplace/backend/cpu/detail/gemm_packing_body.hpp>
@@ -102,3 +114,5 @@ struct code {
     return local.digits(highs, lows, chains * lanes);
   }
 };
+
+#undef DEVPLACE_ROOT
