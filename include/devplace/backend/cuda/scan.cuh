@@ -4,9 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <type_traits>
 
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 #include <cub/device/device_scan.cuh>
 #include <cuda/std/functional>
 
@@ -20,32 +21,10 @@ namespace detail {
 
 template <> inline constexpr bool scans_integers<backend::cuda> = true;
 
-/// The values f(0), f(1), ... as input of CUB.
-template <class F> class computed_values {
- public:
-  using iterator_category = std::random_access_iterator_tag;
-  using value_type = std::uint64_t;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const std::uint64_t*;
-  using reference = std::uint64_t;
-
-  DEVPLACE_HD explicit computed_values(const F& f) : f_(f) {}
-
-  DEVPLACE_HD std::uint64_t operator*() const { return f_(at_); }
-  DEVPLACE_HD std::uint64_t operator[](std::ptrdiff_t i) const { return f_(at_ + i); }
-  DEVPLACE_HD computed_values& operator+=(std::ptrdiff_t n) {
-    at_ += n;
-    return *this;
-  }
-  DEVPLACE_HD friend computed_values operator+(computed_values a, std::ptrdiff_t n) { return a += n; }
-  DEVPLACE_HD friend std::ptrdiff_t operator-(const computed_values& a, const computed_values& b) {
-    return a.at_ - b.at_;
-  }
-
- private:
-  F f_;
-  std::ptrdiff_t at_ = 0;
-};
+/// Returns the values f(0), f(1), ... as input of CUB.
+template <class F> auto computed_values(const F& f) {
+  return thrust::make_transform_iterator(thrust::counting_iterator<std::ptrdiff_t>(0), f);
+}
 
 /// Integers, widened to unsigned 64-bit numbers so that overflow wraps. The first one is combined with the result
 /// before it, if any.
@@ -79,7 +58,7 @@ template <> struct implementation<backend::cuda, op::scan> {
     const std::int64_t* before = nullptr;
     for (std::size_t begin = 0; begin < plan.size; begin += longest) {
       const int count = static_cast<int>(plan.size - begin < longest ? plan.size - begin : longest);
-      const detail::computed_values values(detail::widened_integers<T, Product>{plan.x + begin, before});
+      const auto values = detail::computed_values(detail::widened_integers<T, Product>{plan.x + begin, before});
       std::int64_t* const y = plan.y + begin;
       detail::run_cub(device, ordinal, "cub::DeviceScan", [&](void* memory, std::size_t& bytes) {
         const auto to = reinterpret_cast<std::uint64_t*>(y);
