@@ -32,8 +32,8 @@ TEST_CASE("a failed call of CUDA names the call, the device, CUDA's own text and
 TEST_CASE("a device that does not exist is refused with the reason", "[backend]") {
   const int count = dp::detail::cuda_devices().count;
   CHECK(count >= 0);
-  CHECK_THROWS_AS(dp::detail::require_cuda_device(count), dp::placement_unavailable);
-  CHECK_THROWS_AS(dp::detail::require_cuda_device(-1), dp::placement_unavailable);
+  CHECK_THROWS_AS(dp::detail::cuda_visible_device(count), dp::placement_unavailable);
+  CHECK_THROWS_AS(dp::detail::cuda_visible_device(-1), dp::placement_unavailable);
   CHECK_THROWS_AS(dp::detail::cuda_device_guard(count), dp::placement_unavailable);
   const std::string reason = dp::detail::why_no_cuda_device(count);
   CHECK_THAT(reason, ContainsSubstring("cuda:" + std::to_string(count)));

@@ -104,27 +104,26 @@ inline std::string last_launch_text(int ordinal) {
   return text;
 }
 
-/// For each visible device, the reason why it is lost to this process; null while it is usable.
-inline std::atomic<const std::string*>& loss_of_cuda_device(int visible) {
-  static std::array<std::atomic<const std::string*>, counted_ordinals> losses{};
-  return losses[static_cast<std::size_t>(visible)];
-}
+/// Whether a visible device is lost to this process.
+struct cuda_device_loss {
+  std::atomic<const std::string*> why;  ///< the reason; null while the device is usable
+  std::atomic<bool> thrown;             ///< whether a call has thrown device_lost for the device
+};
 
-/// For each visible device, whether a call has thrown device_lost for it.
-inline std::atomic<bool>& thrown_loss_of_cuda_device(int visible) {
-  static std::array<std::atomic<bool>, counted_ordinals> thrown{};
-  return thrown[static_cast<std::size_t>(visible)];
+/// Returns the state of the device behind `ordinal`; null if CUDA has no such device.
+inline cuda_device_loss* loss_of_cuda_device(int ordinal) noexcept {
+  static std::array<cuda_device_loss, counted_ordinals> losses{};
+  const int visible = device_map::of_process().visible(ordinal);
+  return visible < 0 || visible >= counted_ordinals ? nullptr : &losses[static_cast<std::size_t>(visible)];
 }
 
 /// Marks the device behind `ordinal` as lost because of `why` (without full stop), unless it is lost already.
 inline void mark_cuda_device_lost(const std::string& why, int ordinal) {
-  const int visible = device_map::of_process().visible(ordinal);
-  if (visible < 0 || visible >= counted_ordinals) return;
-  std::atomic<const std::string*>& loss = loss_of_cuda_device(visible);
-  if (loss.load(std::memory_order_acquire) != nullptr) return;
+  cuda_device_loss* const loss = loss_of_cuda_device(ordinal);
+  if (loss == nullptr || loss->why.load(std::memory_order_acquire) != nullptr) return;
   const auto* text = new std::string(why);
   const std::string* none = nullptr;
-  if (!loss.compare_exchange_strong(none, text, std::memory_order_acq_rel)) delete text;
+  if (!loss->why.compare_exchange_strong(none, text, std::memory_order_acq_rel)) delete text;
 }
 
 inline void mark_cuda_device_lost(cudaError_t code, const char* call, int ordinal) {
@@ -146,24 +145,21 @@ inline void mark_cuda_device_timed_out(int ordinal) {
   mark_cuda_device_lost(why, ordinal);
 }
 
-/// Returns why the device behind the existing place `ordinal` is lost; empty while usable. Makes no CUDA call.
-inline std::string why_cuda_device_lost(int ordinal) {
-  const int visible = device_map::of_process().visible(ordinal);
-  if (visible < 0 || visible >= counted_ordinals) return {};
-  const std::string* loss = loss_of_cuda_device(visible).load(std::memory_order_acquire);
-  return loss == nullptr ? std::string() : joined({place_name(backend::cuda{}, ordinal), ": ", *loss});
-}
-
 /// Returns whether the device is lost. For destructors, which make no calls on a lost device.
 inline bool cuda_device_lost(int ordinal) noexcept {
-  const int visible = device_map::of_process().visible(ordinal);
-  return visible >= 0 && visible < counted_ordinals &&
-         loss_of_cuda_device(visible).load(std::memory_order_acquire) != nullptr;
+  const cuda_device_loss* const loss = loss_of_cuda_device(ordinal);
+  return loss != nullptr && loss->why.load(std::memory_order_acquire) != nullptr;
+}
+
+/// Returns why the device behind the existing place `ordinal` is lost; empty while usable. Makes no CUDA call.
+inline std::string why_cuda_device_lost(int ordinal) {
+  if (!cuda_device_lost(ordinal)) return {};
+  return joined({place_name(backend::cuda{}, ordinal), ": ", *loss_of_cuda_device(ordinal)->why});
 }
 
 inline void require_cuda_device_usable(int ordinal) {
   if (cuda_device_lost(ordinal)) [[unlikely]] {
-    thrown_loss_of_cuda_device(device_map::of_process().visible(ordinal)) = true;
+    loss_of_cuda_device(ordinal)->thrown = true;
     throw device_lost(why_cuda_device_lost(ordinal) + ".");
   }
 }

@@ -109,19 +109,14 @@ template <> struct implementation<backend::cuda, op::memory> {
       return;
     }
     const detail::cuda_scope device(ordinal);
-    struct native_kind {
-      cudaMemcpyKind kind;
-      const char* call;
-    };
-    static constexpr native_kind kinds[] = {{cudaMemcpyHostToDevice, "cudaMemcpyAsync to the device"},
-                                            {cudaMemcpyDeviceToHost, "cudaMemcpyAsync to the host"},
-                                            {cudaMemcpyDeviceToDevice, "cudaMemcpyAsync"}};
-    const native_kind native = kinds[static_cast<std::size_t>(kind)];
     if (kind == copy_kind::within) {
       const within_call call{to, from, bytes};
-      return device.enqueue(copy_within, native.call, &call, sizeof call);
+      return device.enqueue(copy_within, "cudaMemcpyAsync", &call, sizeof call);
     }
-    detail::check_cuda(cudaMemcpyAsync(to, from, bytes, native.kind, device.stream()), native.call, ordinal);
+    const bool in = kind == copy_kind::in;
+    detail::check_cuda(
+        cudaMemcpyAsync(to, from, bytes, in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, device.stream()),
+        in ? "cudaMemcpyAsync to the device" : "cudaMemcpyAsync to the host", ordinal);
   }
   /// Copies over NVLink or PCIe if the devices have peer access; otherwise CUDA stages through its own pinned memory.
   static void copy_from_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {

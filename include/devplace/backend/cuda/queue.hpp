@@ -240,7 +240,7 @@ inline cuda_exit_report::~cuda_exit_report() {
       std::size_t index = 0;
       while (const cudaStream_t stream = cuda_stream_pool::on_device(ordinal).created(index++))
         check_stream_at_exit(stream, ordinal, end);
-      if (cuda_device_lost(ordinal) && !thrown_loss_of_cuda_device(visible).exchange(true))
+      if (cuda_device_lost(ordinal) && !loss_of_cuda_device(ordinal)->thrown.exchange(true))
         write_failure_at_exit(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
     }
   } catch (...) {  // if memory for the sentence is missing

@@ -73,14 +73,10 @@ inline std::string why_no_cuda_device(int ordinal) {
                  "let several places share a device by DEVPLACE_DEVICE_MAP, or use a lower ordinal"});
 }
 
-inline void require_cuda_device(int ordinal) {
-  if (ordinal >= 0 && ordinal < cuda_place_count("work or memory on a device")) return;
-  throw placement_unavailable(why_no_cuda_device(ordinal) + ".");
-}
-
 /// Returns the visible device behind the cuda place `ordinal`. Throws placement_unavailable if there is none.
 inline int cuda_visible_device(int ordinal) {
-  require_cuda_device(ordinal);
+  if (ordinal < 0 || ordinal >= cuda_place_count("work or memory on a device"))
+    throw placement_unavailable(why_no_cuda_device(ordinal) + ".");
   return device_map::of_process().visible(ordinal);
 }
 
