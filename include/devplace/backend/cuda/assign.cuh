@@ -58,11 +58,7 @@ template <unsigned N, class Thread, class Start> struct read_several {
   DEVPLACE_DEVICE several_leaf<T, N> operator()(const strided_leaf<T, Rank>& leaf) const {
     const T* const from = leaf.data + start.offset(leaf.strides);
     if (leaf.strides[Rank - 1] != 0) return {thread.template load<T, N>(from)};
-    several_leaf<T, N> repeated;
-    const T element = *from;
-    DEVPLACE_DEVICE_UNROLL
-    for (unsigned k = 0; k < N; ++k) repeated.elements.value[k] = element;
-    return repeated;
+    return {pack_of<T, N>([element = *from](unsigned) { return element; })};
   }
 };
 
@@ -104,10 +100,7 @@ template <unsigned N> struct wide_leaves {
 
 template <unsigned N, class Thread, class T, class Tree>
 DEVPLACE_DEVICE void store_several(const Thread& t, T* to, const Tree& tree) {
-  pack<T, N> result;
-  DEVPLACE_DEVICE_UNROLL
-  for (unsigned k = 0; k < N; ++k) result.value[k] = tree.at(k);
-  t.store(to, result);
+  t.store(to, pack_of<T, N>([&tree](unsigned k) { return tree.at(k); }));
 }
 
 template <class Body> struct wide_assignment;

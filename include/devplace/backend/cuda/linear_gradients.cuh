@@ -54,10 +54,7 @@ template <class T, unsigned Width> struct relu_gradient_source {
       DEVPLACE_DEVICE_UNROLL
       for (unsigned e = 0; e < Width; ++e) sum.value[e] += factor * x.value[e];
     }
-    pack<T, Width> result;
-    DEVPLACE_DEVICE_UNROLL
-    for (unsigned e = 0; e < Width; ++e) result.value[e] = static_cast<T>(sum.value[e]);
-    return result;
+    return pack_of<T, Width>([&sum](unsigned e) { return static_cast<T>(sum.value[e]); });
   }
 };
 

@@ -61,10 +61,7 @@ template <class T, class F> struct wide_pool {
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const auto squares = squares_of_windows(t, f.s, f.x, i);
-    pack<T, width> results;
-    DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < width; ++w) results.value[w] = result(f, squares, w);
-    t.store(f.to + i, results);
+    t.store(f.to + i, pack_of<T, width>([&](unsigned w) { return result(f, squares, w); }));
   }
 
  private:
@@ -104,8 +101,7 @@ template <class T, class F> struct wide_pool_gradient {
                    dx.value[2 * w + 1] = right ? gradient : T(0.0F);
                  });
     } else {
-      DEVPLACE_DEVICE_UNROLL
-      for (unsigned w = 0; w < width; ++w) dx.value[w] = T(0.0F);
+      dx = pack_of<T, width>([](unsigned) { return T(0.0F); });
     }
     t.store(f.dx + i, dx);
   }

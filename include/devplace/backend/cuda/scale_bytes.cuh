@@ -35,10 +35,7 @@ template <class T> struct scale_bytes_kernel {
       const pack<std::uint8_t, group> bytes = t.template load<std::uint8_t, group>(body.from + i * group);
       DEVPLACE_DEVICE_UNROLL
       for (unsigned k = 0; k < group; k += width) {
-        pack<T, width> numbers;
-        DEVPLACE_DEVICE_UNROLL
-        for (unsigned j = 0; j < width; ++j) numbers.value[j] = table.load(bytes.value[k + j]);
-        t.store(body.to + i * group + k, numbers);
+        t.store(body.to + i * group + k, pack_of<T, width>([&](unsigned j) { return table.load(bytes.value[k + j]); }));
       }
     }
     for (std::size_t i = groups * group + first; i < n; i += stride) body.to[i] = table.load(body.from[i]);

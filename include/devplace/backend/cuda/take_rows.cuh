@@ -20,15 +20,10 @@ template <class T, class Index> struct wide_row_taker {
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t row = i / f.columns;
-    pack<T, width> elements;
-    if (f.exists(row)) {
-      if (f.skips(row)) return;
-      elements = t.template load<T, width>(f.from + f.source(row) * f.columns + i % f.columns);
-    } else {
-      DEVPLACE_DEVICE_UNROLL
-      for (unsigned k = 0; k < width; ++k) elements.value[k] = no_element<T>();
-    }
-    t.store(f.to + i, elements);
+    if (!f.exists(row))
+      t.store(f.to + i, pack_of<T, width>([](unsigned) { return no_element<T>(); }));
+    else if (!f.skips(row))
+      t.store(f.to + i, t.template load<T, width>(f.from + f.source(row) * f.columns + i % f.columns));
   }
 };
 

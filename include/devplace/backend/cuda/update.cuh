@@ -67,10 +67,8 @@ struct update_kernel {
     (t.store(update.arrays[Array] + i, x[Array]), ...);
     using working_type = typename Update::working_type;
     if constexpr (!std::is_void_v<working_type>) {
-      pack<working_type, width> working;
-      DEVPLACE_DEVICE_UNROLL
-      for (unsigned k = 0; k < width; ++k) working.value[k] = static_cast<working_type>(x[0].value[k]);
-      t.store(update.working.data + i, working);
+      const auto rounded = [&x](unsigned k) { return static_cast<working_type>(x[0].value[k]); };
+      t.store(update.working.data + i, pack_of<working_type, width>(rounded));
     }
   }
 };

@@ -26,10 +26,7 @@ template <class T> struct wide_upsample {
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t row = quotient(i, 2 * f.columns), column = i - row * 2 * f.columns;
     const auto x = t.template load<T, 4>(f.x + row / 2 * f.columns + column / 2);
-    pack<T, width> twice;
-    DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < width; ++w) twice.value[w] = x.value[w / 2];
-    t.store(f.to + i, twice);
+    t.store(f.to + i, pack_of<T, width>([&x](unsigned w) { return x.value[w / 2]; }));
   }
 };
 
@@ -44,10 +41,7 @@ template <class T> struct wide_upsample_gradient {
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t row = quotient(i, f.columns);
     const auto squares = four_squares<T>::load(t, f.dy + 2 * (row * f.columns + i), 2 * f.columns);
-    pack<T, width> dx;
-    DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < width; ++w) dx.value[w] = static_cast<T>(squares.sum(w));
-    t.store(f.dx + i, dx);
+    t.store(f.dx + i, pack_of<T, width>([&squares](unsigned w) { return static_cast<T>(squares.sum(w)); }));
   }
 };
 

@@ -190,12 +190,6 @@ struct attention_results_kernel : attention_kernel<attention_results_kernel<T, C
   }
 };
 
-template <unsigned Columns, floating_element T, class Launch>
-void launch_attention(const attention_arguments<T>& g, const Launch& launch) {
-  const attention_results_kernel<T, Columns> kernel{{}, g};
-  launch(kernel.blocks(g.shape), kernel);
-}
-
 template <class T, unsigned Columns, class Thread> struct attention_gradient_tile : attention_tile<T, Columns, Thread> {
   using base = attention_tile<T, Columns, Thread>;
   using base::warp_rows;
@@ -266,13 +260,5 @@ struct attention_gradient_kernel : attention_kernel<attention_gradient_kernel<T,
     if constexpr (Keys) tile.store(to + s.row(), tile.stride, first, dv, ones);
   }
 };
-
-template <unsigned Columns, floating_element T, class Launch>
-void launch_attention_gradient(const attention_gradient_arguments<T>& g, const Launch& launch) {
-  const attention_gradient_kernel<T, Columns, false> of_queries{{}, g};
-  launch(of_queries.blocks(g.shape), of_queries);
-  const attention_gradient_kernel<T, Columns, true> of_keys{{}, g};
-  launch(of_keys.blocks(g.shape), of_keys);
-}
 
 }  // namespace devplace::detail

@@ -248,17 +248,26 @@ struct attention_tiles_kernel : attention_kernel<attention_tiles_kernel<T, Colum
   }
 };
 
-template <unsigned Columns, half_precision_element T, class Launch>
-void launch_attention(const attention_arguments<T>& g, const Launch& launch) {
-  const attention_tiles_kernel<T, Columns, attention_part::results> kernel{{}, g};
-  launch(kernel.blocks(g.shape), kernel);
+/// Enqueues the kernel that computes one part for 16-bit elements, or its counterpart of attention.hpp.
+template <unsigned Columns, attention_part Part, class T>
+void launch_attention_part(const auto& g, const auto& launch) {
+  const auto launch_kernel = [&](const auto& kernel) { launch(kernel.blocks(g.shape), kernel); };
+  if constexpr (half_precision_element<T>)
+    launch_kernel(attention_tiles_kernel<T, Columns, Part>{{}, g});
+  else if constexpr (Part == attention_part::results)
+    launch_kernel(attention_results_kernel<T, Columns>{{}, g});
+  else
+    launch_kernel(attention_gradient_kernel<T, Columns, Part == attention_part::keys>{{}, g});
 }
-template <unsigned Columns, half_precision_element T, class Launch>
-void launch_attention_gradient(const attention_gradient_arguments<T>& g, const Launch& launch) {
-  const attention_tiles_kernel<T, Columns, attention_part::queries> of_queries{{}, g};
-  launch(of_queries.blocks(g.shape), of_queries);
-  const attention_tiles_kernel<T, Columns, attention_part::keys> of_keys{{}, g};
-  launch(of_keys.blocks(g.shape), of_keys);
+
+template <unsigned Columns, class T> void launch_attention(const attention_arguments<T>& g, const auto& launch) {
+  launch_attention_part<Columns, attention_part::results, T>(g, launch);
+}
+
+template <unsigned Columns, class T>
+void launch_attention_gradient(const attention_gradient_arguments<T>& g, const auto& launch) {
+  launch_attention_part<Columns, attention_part::queries, T>(g, launch);
+  launch_attention_part<Columns, attention_part::keys, T>(g, launch);
 }
 
 }  // namespace devplace::detail

@@ -39,10 +39,7 @@ template <class T, class Out = T, class Bias = T> struct sum_result {
 // summands in a second step, so that several reads are in flight before the first is used.
 
 template <class T, unsigned N> DEVPLACE_DEVICE pack<computed_t<T>, N> as_summands(const pack<T, N>& x) {
-  pack<computed_t<T>, N> result;
-  DEVPLACE_DEVICE_UNROLL
-  for (unsigned e = 0; e < N; ++e) result.value[e] = static_cast<computed_t<T>>(x.value[e]);
-  return result;
+  return pack_of<computed_t<T>, N>([&x](unsigned e) { return static_cast<computed_t<T>>(x.value[e]); });
 }
 
 template <class T, unsigned Width> struct matrix_source {

@@ -87,11 +87,8 @@ template <unsigned N, class Thread> struct pack_reader {
 
   template <class T> DEVPLACE_DEVICE pack<T, N> operator()(const T* array) const {
     if (wide) return t.template load<T, N>(array + reduced.at);
-    pack<T, N> result;
-    DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < N; ++w)
-      result.value[w] = reduced.first <= w && w < reduced.last ? array[reduced.at + w] : T{};
-    return result;
+    return pack_of<T, N>(
+        [&](unsigned w) { return reduced.first <= w && w < reduced.last ? array[reduced.at + w] : T{}; });
   }
 };
 

@@ -18,6 +18,14 @@ template <class T, unsigned N> struct alignas(N * sizeof(T) < 16 ? N * sizeof(T)
   T value[N];
 };
 
+/// Returns the pack of f(0), f(1), ...
+template <class T, unsigned N> DEVPLACE_DEVICE pack<T, N> pack_of(const auto& f) {
+  pack<T, N> result;
+  DEVPLACE_DEVICE_UNROLL
+  for (unsigned k = 0; k < N; ++k) result.value[k] = f(k);
+  return result;
+}
+
 /// Number of elements in a 16-byte access, a thread's widest.
 template <class T> inline constexpr unsigned widest_access = 16 / sizeof(T);
 

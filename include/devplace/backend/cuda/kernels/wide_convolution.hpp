@@ -75,10 +75,7 @@ template <class T> struct wide_finish {
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const auto [output, offset] = f.pixels.in_images(i, f.outputs, f.pixels_of_sample);
     const auto sums = t.template load<float, width>(f.matrix + i);
-    pack<T, width> y;
-    DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < width; ++w) y.value[w] = f.finished(sums.value[w], output);
-    t.store(f.y + offset, y);
+    t.store(f.y + offset, pack_of<T, width>([&](unsigned w) { return f.finished(sums.value[w], output); }));
   }
 };
 
