@@ -164,6 +164,7 @@ inline void shuffle(dp::tensor<std::int64_t, dp::extents<8>, dp::on<dp::cpu>>& o
 #include <devplace/ops/planning.hpp>
 
 static_assert(!dp::detail::makes_plans<dp::backend::cpu>());
+inline void prepare() { dp::detail::prepare_workspaces<dp::backend::cpu>(0); }
 
 #include <devplace/ops/pooling.hpp>
 
@@ -256,7 +257,3 @@ inline matrix take(const matrix& x, const dp::tensor<std::int64_t, dp::extents<2
 #include <devplace/ops/upsample.hpp>
 
 static_assert(sizeof(dp::detail::upsample_functor<float>) > 0);
-
-#include <devplace/ops/workspaces.hpp>
-
-inline void prepare() { dp::detail::prepare_workspaces<dp::backend::cpu>(0); }

@@ -8,9 +8,9 @@
 
 #include <devplace/memory/statistics.hpp>
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/planning.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
-#include <devplace/ops/workspaces.hpp>
 #include <devplace/tensor/copy.hpp>
 
 #include "support/catch.hpp"

@@ -11,6 +11,10 @@ namespace devplace::op {
 /// plans (CPU, simulated devices).
 struct planning {};
 
+/// `run(ordinal)`: allocates the workspace of a device's operations, once for all of them. Not implemented by backends
+/// without such a workspace (the CPU's operations use the stack and the matrix engine's buffer per thread).
+struct workspaces {};
+
 }  // namespace devplace::op
 
 namespace devplace::detail {
@@ -20,6 +24,12 @@ template <class Backend> constexpr bool makes_plans() { return provided<Backend,
 
 /// While a scope exists, operations only make plans. Scopes must not be nested.
 template <class Backend> using planning_scope = typename implementation<Backend, op::planning>::scope;
+
+/// Allocates the workspace of products and reductions on a backend's device, so that these allocate nothing later. The
+/// workspace is freed only at the end of the process.
+template <class Backend> void prepare_workspaces([[maybe_unused]] int ordinal) {
+  if constexpr (provided<Backend, op::workspaces>) implementation<Backend, op::workspaces>::run(ordinal);
+}
 
 }  // namespace devplace::detail
 

@@ -12,7 +12,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/sequential.hpp>
-#include <devplace/ops/workspaces.hpp>
+#include <devplace/ops/planning.hpp>
 #include <devplace/optim/clip_norm.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/batch.hpp>
