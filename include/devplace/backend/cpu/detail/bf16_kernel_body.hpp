@@ -65,16 +65,9 @@ struct dot_kernel : avx512::mixed_storing<32> {
   /// A thread's state during a product: none.
   struct session {};
 
-  template <std::size_t Rows>
-  DEVPLACE_TARGET static void pack_rows(float* target, const bf16* source, std::size_t stride_i, std::size_t stride_p,
-                                        std::size_t count, std::size_t depth) {
-    pack_pairs<Rows>(target, source, stride_i, stride_p, count, depth);
-  }
-  template <std::size_t Columns>
-  DEVPLACE_TARGET static void pack_columns(float* target, const bf16* source, std::size_t stride_j,
-                                           std::size_t stride_p, std::size_t count, std::size_t depth) {
-    pack_pairs<Columns>(target, source, stride_j, stride_p, count, depth);
-  }
+  template <std::size_t Rows> static constexpr auto* pack_rows = pack_pairs<Rows>;
+  template <std::size_t Columns> static constexpr auto* pack_columns = pack_pairs<Columns>;
+
   template <std::size_t Rows>
   DEVPLACE_TARGET static void sums(std::size_t depth, const float* a, const float* b, float* to) {
     vector sum[Rows][2];
