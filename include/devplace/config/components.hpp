@@ -18,7 +18,7 @@
 #endif
 #if defined(DEVPLACE_WITH_CUDNN) && defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
   #define DEVPLACE_CUDNN_ENGINE <devplace/backend/cuda/cudnn_convolution.hpp>
-  #define DEVPLACE_CUDNN_ATTENTION <devplace/backend/cuda/cudnn_attention.cuh>
+  #define DEVPLACE_CUDNN_ATTENTION <devplace/backend/cuda/cudnn_attention.hpp>
   #define DEVPLACE_DETAIL_CONVOLUTION_LIBRARY cudnn
 #else
   #define DEVPLACE_CUDNN_ENGINE <devplace/backend/none/kernels.hpp>

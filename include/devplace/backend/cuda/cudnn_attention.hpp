@@ -8,6 +8,7 @@
 
 #include <devplace/backend/cuda/cudnn_cache.hpp>
 #include <devplace/base/divided_up.hpp>
+#include <devplace/ops/attention.hpp>
 #include <devplace/ops/detail/attention_arguments.hpp>
 
 // Attention of 16-bit elements by cuDNN: component devplace::cudnn.
@@ -126,3 +127,17 @@ template <class T> class cudnn_attention {
 };
 
 }  // namespace devplace::detail
+
+namespace devplace {
+
+template <> struct implementation<backend::cuda, op::mixed_attention> {
+  template <class T>
+  static bool computes(int ordinal, const detail::attention_shape& shape, float scale, bool training) {
+    return detail::cudnn_attention<T>(ordinal, shape, scale).computes(training);
+  }
+  template <class T, template <class> class Arguments> static bool run(int ordinal, const Arguments<T>& g) {
+    return detail::cudnn_attention<T>(ordinal, g.shape, g.scale).run(g);
+  }
+};
+
+}  // namespace devplace

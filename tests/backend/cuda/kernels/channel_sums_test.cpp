@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/backend/cuda/kernels/channel_sums.hpp>
+#include <devplace/backend/cuda/channel_sums.cuh>
 
 #include <algorithm>
 #include <cmath>
