@@ -111,7 +111,7 @@ struct cuda_device_loss {
 };
 
 /// Returns the state of the device behind `ordinal`; null if CUDA has no such device.
-inline cuda_device_loss* loss_of_cuda_device(int ordinal) noexcept {
+inline cuda_device_loss* loss_of_cuda_device(int ordinal) {
   static std::array<cuda_device_loss, counted_ordinals> losses{};
   const int visible = device_map::of_process().visible(ordinal);
   return visible < 0 || visible >= counted_ordinals ? nullptr : &losses[static_cast<std::size_t>(visible)];
