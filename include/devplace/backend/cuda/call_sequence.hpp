@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <type_traits>
@@ -54,9 +55,12 @@ class lock_of_sequences {
 
  private:
   void for_each_place(const auto& f) const {
-    for (int ordinal = 0; ordinal != counted_ordinals; ++ordinal) {
-      const auto is_here = [ordinal](const cuda_place_stream& each) { return each.ordinal == ordinal; };
-      if (std::any_of(streams_.begin(), streams_.end(), is_here)) f(ordinal);
+    constexpr int none = std::numeric_limits<int>::max();
+    for (int last = -1, next = none;; last = next, next = none) {
+      for (const cuda_place_stream& each : streams_)
+        if (each.ordinal > last) next = std::min(next, each.ordinal);
+      if (next == none) return;
+      f(next);
     }
   }
 
