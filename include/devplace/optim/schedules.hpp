@@ -24,7 +24,7 @@ struct constant {
   /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const { return step < steps ? base * factor : base; }
   /// Returns a sequence: this schedule for its `steps`, then `next`, whose steps count from 0 again.
-  template <class Next> auto then(const Next& next) const;
+  template <class Next> auto then(const Next& next) const { return sequence{*this, steps, next}; }
   static constexpr const char* name = "constant";  ///< begins messages about options
   /// Lists the options; see rate_schedule.
   static void for_each_option(auto& self, auto&& f) {
@@ -46,7 +46,7 @@ struct linear {
     return base * (from + (to - from) * static_cast<double>(std::min(step, steps)) / static_cast<double>(steps));
   }
   /// Returns a sequence: this schedule for its `steps`, then `next`, whose steps count from 0 again.
-  template <class Next> auto then(const Next& next) const;
+  template <class Next> auto then(const Next& next) const { return sequence{*this, steps, next}; }
   static constexpr const char* name = "linear";  ///< begins messages about options
   /// Lists the options; see rate_schedule.
   static void for_each_option(auto& self, auto&& f) {
@@ -67,7 +67,7 @@ struct cosine {
     return minimum + (base - minimum) * detail::cosine_factor(static_cast<double>(step) / static_cast<double>(steps));
   }
   /// Returns a sequence: this schedule for its `steps`, then `next`, whose steps count from 0 again.
-  template <class Next> auto then(const Next& next) const;
+  template <class Next> auto then(const Next& next) const { return sequence{*this, steps, next}; }
   static constexpr const char* name = "cosine";  ///< begins messages about options
   /// Lists the options; see rate_schedule.
   static void for_each_option(auto& self, auto&& f) {
@@ -122,7 +122,7 @@ struct one_cycle {
   /// Whether a rule must have a momentum.
   bool needs_momentum() const { return cycle_momentum; }
   /// Returns a sequence: this schedule for its `steps`, then `next`, whose steps count from 0 again.
-  template <class Next> auto then(const Next& next) const;
+  template <class Next> auto then(const Next& next) const { return sequence{*this, steps, next}; }
 
   static constexpr const char* name = "one_cycle";  ///< begins messages about options
   /// Lists the options; see rate_schedule.
@@ -197,8 +197,20 @@ template <class First, class Second> struct sequence {
   /// Returns a sequence: this sequence until step `steps` (by default the end of its last part), then `next`, whose
   /// steps count from 0 again.
   ///@{
-  template <class Next> auto then(std::int64_t steps, const Next& next) const;
-  template <class Next> auto then(const Next& next) const;
+  template <class Next> auto then(std::int64_t steps, const Next& next) const {
+    using continued = sequence<sequence, detail::schedule_type<Next>>;  // nvcc does not deduce it here
+    return continued{*this, steps, next};
+  }
+  template <class Next> auto then(const Next& next) const {
+    constexpr bool ends = requires { second.steps; };
+    static_assert(ends,
+                  "devplace: sequence: its last part has no number of steps, so the first step of the next schedule is "
+                  "unknown; give this step, as in a.then(b).then(1000, c).");
+    if constexpr (ends)
+      return then(until + second.steps, next);
+    else
+      return *this;
+  }
   ///@}
 };
 
@@ -206,26 +218,5 @@ template <class First, class Second> struct sequence {
 template <class First, class Second>
 sequence(const First&, std::int64_t, const Second&)
     -> sequence<detail::schedule_type<First>, detail::schedule_type<Second>>;
-
-template <class Next> auto constant::then(const Next& next) const { return sequence{*this, steps, next}; }
-template <class Next> auto linear::then(const Next& next) const { return sequence{*this, steps, next}; }
-template <class Next> auto cosine::then(const Next& next) const { return sequence{*this, steps, next}; }
-template <class Next> auto one_cycle::then(const Next& next) const { return sequence{*this, steps, next}; }
-template <class First, class Second>
-template <class Next>
-auto sequence<First, Second>::then(std::int64_t steps, const Next& next) const {
-  using continued = sequence<sequence, detail::schedule_type<Next>>;  // nvcc does not deduce it here
-  return continued{*this, steps, next};
-}
-template <class First, class Second> template <class Next> auto sequence<First, Second>::then(const Next& next) const {
-  constexpr bool ends = requires { second.steps; };
-  static_assert(ends,
-                "devplace: sequence: its last part has no number of steps, so the first step of the next schedule is "
-                "unknown; give this step, as in a.then(b).then(1000, c).");
-  if constexpr (ends)
-    return then(until + second.steps, next);
-  else
-    return *this;
-}
 
 }  // namespace devplace::optim
