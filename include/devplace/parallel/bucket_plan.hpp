@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #include <devplace/base/joined.hpp>
 #include <devplace/nn/model.hpp>
@@ -79,29 +78,22 @@ struct bucket_plan<model<Net, Where, P>, Policy>
 /// Describes the buckets, one per line: `bucket 0: 2.weight to 2.bias, 10304 bytes`.
 template <class Model, class Policy> std::string describe_buckets() {
   using plan = bucket_plan<Model, Policy>;
-  std::vector<std::size_t> offsets;
-  std::vector<std::string> names;
   using network = runtime::network_plan<typename Model::network_type>;
+  using wire = typename precision_traits<typename Model::precision_type>::wire;
+  std::string first[plan::size], last[plan::size], text;
   std::size_t trained = network::parameter_elements;  // a variable: g++ warns if a constant 0 is compared
   network::visit_parameters([&](const std::string& name, const auto&, std::size_t offset) {
     if (offset >= trained) return;  // a frozen parameter
-    offsets.push_back(offset);
-    names.push_back(name);
+    for (std::size_t i = 0; i != plan::size; ++i) {
+      if (offset < plan::at(i).first || offset >= plan::at(i).first + plan::at(i).count) continue;
+      if (first[i].empty()) first[i] = name;
+      last[i] = name;
+    }
   });
-  std::string text;
-  for (std::size_t i = 0; i < plan::size; ++i) {
-    const parallel::bucket b = plan::at(i);
-    std::string first, last;
-    for (std::size_t p = 0; p < names.size(); ++p)
-      if (offsets[p] >= b.first && offsets[p] < b.first + b.count) {
-        if (first.empty()) first = names[p];
-        last = names[p];
-      }
-    text += devplace::detail::joined({"bucket ", i, ": ", first.empty() ? "no parameter" : first,
-                                      last == first ? "" : " to ", last == first ? "" : last, ", ",
-                                      b.count * sizeof(typename precision_traits<typename Model::precision_type>::wire),
-                                      " bytes\n"});
-  }
+  for (std::size_t i = 0; i != plan::size; ++i)
+    text += devplace::detail::joined({"bucket ", i, ": ", first[i].empty() ? "no parameter" : first[i],
+                                      last[i] == first[i] ? "" : " to ", last[i] == first[i] ? "" : last[i], ", ",
+                                      plan::at(i).count * sizeof(wire), " bytes\n"});
   return text;
 }
 

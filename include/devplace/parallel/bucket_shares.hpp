@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -25,8 +26,8 @@ template <class Net, class T, class Policy> class bucket_shares {
   static constexpr bucket part(std::size_t i, std::size_t participants, std::size_t rank) {
     const bucket b = plan::at(i);
     const std::size_t limit = parameters - b.first;
-    const std::size_t begin = least(share_begin(b.count, participants, rank), limit);
-    return {b.first + begin, least(share_begin(b.count, participants, rank + 1), limit) - begin};
+    const std::size_t begin = std::min(share_begin(b.count, participants, rank), limit);
+    return {b.first + begin, std::min(share_begin(b.count, participants, rank + 1), limit) - begin};
   }
   /// The number of parameters in all shares of participant `rank`. No participant has more than the first.
   static constexpr std::size_t all_parts(std::size_t participants, std::size_t rank) {
@@ -42,7 +43,7 @@ template <class Net, class T, class Policy> class bucket_shares {
       for (std::size_t rank = 0; rank != row_; ++rank)
         begins_[i * row_ + rank] = share_begin(plan::at(i).count, participants, rank);
     for (std::size_t rank = 0; rank != row_; ++rank)
-      begins_[plan::size * row_ + rank] = least(begins_[rank], parameters - plan::at(0).first);
+      begins_[plan::size * row_ + rank] = std::min(begins_[rank], parameters - plan::at(0).first);
   }
 
   /// The boundaries of the shares of bucket `i`, counted from the bucket's first element. Only of_gradients() includes
@@ -59,8 +60,6 @@ template <class Net, class T, class Policy> class bucket_shares {
   }
 
  private:
-  static constexpr std::size_t least(std::size_t a, std::size_t b) { return a < b ? a : b; }
-
   std::vector<std::size_t> begins_;  ///< a row for each bucket, and one for the parameters of the first bucket
   std::size_t row_;
 };
