@@ -114,15 +114,13 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
         for (auto arena : {&state_type::replica_type::parameters, &state_type::replica_type::buffers})
           detail::copy_within<backend_type>(to.ordinal, (to.*arena).data(), (from.*arena).data(), (to.*arena).bytes());
       }
+      ++state.updates;
+      state.working_copies_are_old = true;
     } else {
       const whole_type whole = to<cpu>(other);
       const auto& from = whole.state().replicas[0];
-      state.set_parameters(from.parameter_data());
-      for (const auto& to : state.replicas)
-        detail::copy_in<backend_type>(to.ordinal, to.buffers.data(), from.buffers.data(), to.buffers.bytes());
+      runtime::set_arenas<backend_type>(state, from.parameter_data(), from.buffer_data());
     }
-    ++state.updates;
-    state.working_copies_are_old = true;
     runtime::wait_for_model<backend_type>(state);
   }
 

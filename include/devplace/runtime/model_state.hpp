@@ -97,6 +97,19 @@ void copy_parameters(model_state<S>& state, const model_state<FromS>& from) {
   wait_for_model<Backend>(state);
 }
 
+/// Sets the parameters and buffers of an idle model from those of a whole model on the host.
+template <class Backend, class State, class T> void set_arenas(State& state, const T* parameters, const T* buffers) {
+  ++state.updates;  // makes saved activations stale
+  state.working_copies_are_old = true;
+  constexpr bool in_shares = requires { state.shares; };
+  if constexpr (in_shares) state.set_parameters(parameters);
+  for (const auto& r : state.replicas) {
+    if constexpr (!in_shares)
+      devplace::detail::copy_in<Backend>(r.ordinal, r.parameters.data(), parameters, r.parameters.bytes());
+    devplace::detail::copy_in<Backend>(r.ordinal, r.buffers.data(), buffers, r.buffers.bytes());
+  }
+}
+
 /// Allocates replicas on these devices and copies the parameters, buffers and counters of the first replica of `from`
 /// (see copy_parameters). Gradients are not copied.
 template <class S, class Backend, class FromBackend, class FromS>

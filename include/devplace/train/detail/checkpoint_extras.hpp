@@ -15,6 +15,7 @@
 #include <devplace/io/parameters.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/train/detail/checkpoint_text.hpp>
@@ -77,15 +78,7 @@ class checkpoint_extras {
           using backend_type = placement_backend_t<placed_on>;
           const auto& [parameters, buffers] = arenas_[loaded_models_++];
           auto& state = model.state();
-          ++state.updates;
-          state.working_copies_are_old = true;
-          if constexpr (stores_shares<placed_on>) state.set_parameters(elements_in(model, parameters));
-          for (const auto& r : state.replicas) {
-            if constexpr (!stores_shares<placed_on>)
-              devplace::detail::copy_in<backend_type>(r.ordinal, r.parameters.data(), parameters.data(),
-                                                      r.parameters.bytes());
-            devplace::detail::copy_in<backend_type>(r.ordinal, r.buffers.data(), buffers.data(), r.buffers.bytes());
-          }
+          runtime::set_arenas<backend_type>(state, elements_in(model, parameters), elements_in(model, buffers));
           runtime::wait_for_model<backend_type>(state);
         },
         [&](const char* name, auto& value) { value = texts.number<std::remove_cvref_t<decltype(value)>>(key + name); });

@@ -11,7 +11,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/optim/option_range.hpp>
-#include <devplace/runtime/replica.hpp>
+#include <devplace/runtime/model_state.hpp>
 #include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/training_state.hpp>
@@ -101,18 +101,12 @@ void write_training(State& state, Optimizer& optimizer, std::array<step_memory<T
   optimizer.restore(from.optimizer);
   state.seed = from.seed;
   state.step = from.passes;
-  ++state.updates;  // makes saved activations stale
-  state.working_copies_are_old = true;
-  constexpr bool in_shares = requires { state.shares; };
-  if constexpr (in_shares) state.set_parameters(from.parameters.data());
+  runtime::set_arenas<Backend>(state, from.parameters.data(), from.buffers.data());
   std::array<double, 4> totals[Places] = {};
   for (std::size_t i = 0; i < from.losses.size(); ++i) totals[0][i % 2] += from.losses[i];
   for (std::size_t k = 0; k < Places; ++k) {
-    const auto& r = state.replicas[k];
-    if constexpr (!in_shares)
-      devplace::detail::copy_in<Backend>(r.ordinal, r.parameters.data(), from.parameters.data(), r.parameters.bytes());
-    devplace::detail::copy_in<Backend>(r.ordinal, r.buffers.data(), from.buffers.data(), r.buffers.bytes());
-    devplace::detail::copy_in<Backend>(r.ordinal, memory[k].totals(), totals[k].data(), sizeof totals[k]);
+    devplace::detail::copy_in<Backend>(state.replicas[k].ordinal, memory[k].totals(), totals[k].data(),
+                                       sizeof totals[k]);
     memory[k].counts = false;
   }
   if constexpr (Scales) {
