@@ -41,8 +41,7 @@ class checksum {
   void add(std::string_view text) { add(text.data(), text.size()); }
   std::string text() const {
     char digits[16];
-    const char* const end = std::to_chars(digits, digits + sizeof digits, value_, 16).ptr;
-    return std::string(static_cast<const char*>(digits), end);
+    return {digits, std::to_chars(digits, digits + sizeof digits, value_, 16).ptr};
   }
 
  private:
@@ -55,8 +54,7 @@ template <class Number> std::string exact_text(Number number) {
     return number ? "true" : "false";
   } else {
     char digits[32];
-    const char* const end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-    return std::string(static_cast<const char*>(digits), end);
+    return {digits, std::to_chars(digits, digits + sizeof digits, number).ptr};
   }
 }
 
