@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include <devplace/base/refusal.hpp>
@@ -222,27 +221,20 @@ namespace parallel::detail {
 
 /// Gives loops and exchanges access to a field's memory.
 struct field_access {
-  template <class T, class Extents, class Where, class Halo>
-  static const auto& layout(const field<T, Extents, Where, Halo>& x) {
-    return x.layout_;
-  }
-  template <class T, class Extents, class Where, class Halo>
-  static T* memory(const field<T, Extents, Where, Halo>& x, std::size_t k) {
-    return x.memory(k);
-  }
+  template <class Field> static const auto& layout(const Field& x) { return x.layout_; }
+  template <class Field> static auto* memory(const Field& x, std::size_t k) { return x.memory(k); }
   template <class Field> static const auto& between(const Field& x) { return x.between_; }
   template <class Field> static void note_write(Field& x) { x.note_write(); }
   template <class Field> static std::uint64_t write(const Field& x) { return x.write_; }
 
   /// The field's ghost rows, which the first exchange prepares.
-  template <class T, class Extents, class Where, class Halo>
-  DEVPLACE_CONFIGURED static auto& ghosts(field<T, Extents, Where, Halo>& x) {
-    using type = field<T, Extents, Where, Halo>;
-    using state = ghost_layers<T, typename type::backend_type, type::rank>;
+  template <class Field> DEVPLACE_CONFIGURED static auto& ghosts(Field& x) {
+    using T = typename Field::value_type;
+    using state = ghost_layers<T, typename Field::backend_type, Field::rank>;
     if (x.exchanges_ == nullptr) {
-      std::array<T*, type::places> memory{};
-      for (std::size_t k = 0; k != type::places; ++k) memory[k] = x.memory(k);
-      x.exchanges_ = std::make_unique<state>(x.layout_, type::mesh::ordinals, memory, x.between_);
+      std::array<T*, Field::places> memory{};
+      for (std::size_t k = 0; k != Field::places; ++k) memory[k] = x.memory(k);
+      x.exchanges_ = std::make_unique<state>(x.layout_, Field::mesh::ordinals, memory, x.between_);
     }
     return static_cast<state&>(*x.exchanges_);
   }

@@ -88,38 +88,27 @@ template <class F, std::size_t Rank, class... Cells> struct cell_loop {
   static constexpr bool indexed = functor_call<F, axes, Cells...>::takes_indices;
 
   F f;
-  packed_cells<fields, Cells...> cells;
-  std::size_t sizes[Rank];  ///< of the box
-  std::size_t first[Rank];  ///< of the box, within the part
-  std::size_t begin[Rank];  ///< of the part, within the field
+  packed_cells<fields, Cells...> cells;  ///< from the box's first one on
+  std::size_t sizes[Rank];               ///< of the box
+  std::size_t begin[Rank];               ///< of the box, within the field
 
   DEVPLACE_HD_CALLS_ANY
   DEVPLACE_HD auto operator()(std::size_t i) const {
     std::size_t index[Rank];
     devplace::detail::split_index(i, sizes, index);
-    std::size_t whole[Rank];
-    locate(index, whole);
-    return call_at<indexed>(f, all_moved_to(cells, index), 0, whole, axes{});
+    const auto cell = all_moved_to(cells, index);
+    for (std::size_t axis = 0; axis != Rank; ++axis) index[axis] += begin[axis];
+    return call_at<indexed>(f, cell, 0, index, axes{});
   }
   /// On the CPU, with a plain loop along the last axis.
   void range(std::size_t begin_of, std::size_t end_of) const {
     const cell_loop own = *this;  // a local copy, which no store can alias
     devplace::detail::for_rows(sizes, begin_of, end_of, [&own](const std::size_t* of_box, std::size_t n) {
-      std::size_t index[Rank], whole[Rank];
-      for (std::size_t axis = 0; axis != Rank; ++axis) index[axis] = of_box[axis];
-      own.locate(index, whole);
-      const auto row = all_moved_to(own.cells, index);
-      devplace::detail::independent_loop(0, n, [&](std::size_t k) { call_at<indexed>(own.f, row, k, whole, axes{}); });
+      std::size_t index[Rank];
+      for (std::size_t axis = 0; axis != Rank; ++axis) index[axis] = own.begin[axis] + of_box[axis];
+      const auto row = all_moved_to(own.cells, of_box);
+      devplace::detail::independent_loop(0, n, [&](std::size_t k) { call_at<indexed>(own.f, row, k, index, axes{}); });
     });
-  }
-
- private:
-  /// Turns the indices of a cell of the box into those within the part, and sets `whole` to those within the field.
-  DEVPLACE_HD void locate(std::size_t (&index)[Rank], std::size_t (&whole)[Rank]) const {
-    for (std::size_t axis = 0; axis != Rank; ++axis) {
-      index[axis] += first[axis];
-      whole[axis] = begin[axis] + index[axis];
-    }
   }
 };
 

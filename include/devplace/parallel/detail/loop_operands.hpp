@@ -230,10 +230,10 @@ template <class First, class... Rest> class loop_operands {
   template <class F, class... X> void run(std::size_t k, const box& of, const F& f, X&... x) const {
     using backend_type = typename field::backend_type;
     using loop = cell_loop<F, rank, access_t<X&>...>;
-    loop body{f, {{access<X&>::of(exchange_access::behind(x), k)}...}, {}, {}, {}};
+    loop body{f, {{moved_to(access<X&>::of(exchange_access::behind(x), k), of.first.data())}...}, {}, {}};
+    const auto part = layout_.part(k);
     std::copy_n(of.size.begin(), rank, body.sizes);
-    std::copy_n(of.first.begin(), rank, body.first);
-    std::copy_n(layout_.part(k).begin.begin(), rank, body.begin);
+    for (std::size_t axis = 0; axis != rank; ++axis) body.begin[axis] = part.begin[axis] + of.first[axis];
     devplace::detail::for_each_index<backend_type>(
         devplace::detail::mesh_of<typename field::placement_type>::ordinals[k], of.cells(), grain, body);
   }
