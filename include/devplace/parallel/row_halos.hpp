@@ -8,7 +8,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/parallel/detail/ranks.hpp>
-#include <devplace/runtime/row_exchange.hpp>
+#include <devplace/runtime/pass.hpp>
 
 namespace devplace::parallel {
 

@@ -72,7 +72,20 @@ struct link {
   layer_rows rows;                 ///< see layer_rows
 };
 
-struct row_exchange;
+/// A place's part in an exchange with the places that have the rows of the images before and behind its own rows. When
+/// a pass stops, a layer has set the addresses and sizes, which are equal on all places. The first place has no
+/// previous one, and the last one no next one. Addresses are null if the layer exchanges nothing.
+struct row_exchange {
+  std::size_t part = 0, parts = 1;    ///< position among the places, and their number
+  const void* to_next = nullptr;      ///< `forward` bytes for the next place,
+  void* from_previous = nullptr;      ///< which receives them here
+  const void* to_previous = nullptr;  ///< `backward` bytes for the previous place,
+  void* from_next = nullptr;          ///< which receives them here
+  std::size_t forward = 0, backward = 0;
+
+  bool is_first() const { return part == 0; }
+  bool is_last() const { return part + 1 == parts; }
+};
 
 /// The numbers that the passes of all places reduce at a synchronisation point. Each place has `count` numbers at its
 /// address `numbers`; their reduction `op` over the places replaces them. The numbers are integers, so that the results
@@ -81,7 +94,7 @@ struct reduction_request {
   std::int64_t* numbers = nullptr;
   std::size_t count = 0;
   reduction op = reduction::sum;
-  row_exchange* rows = nullptr;  ///< of a model in parts: receives what a layer exchanges (runtime/row_exchange.hpp)
+  row_exchange* rows = nullptr;  ///< of a model in parts: receives what a layer exchanges
 };
 
 /// The data of a pass through a layer: pointers to one replica's arenas and workspace, as run-time values, so that

@@ -30,16 +30,13 @@ struct memory_plan<model<Net, InRows, P>, batch<Samples>, void, Policy, Processe
 
 /// The traffic of a step of a model in parts: gradients, parameters and statistics as between replicas, and rows.
 template <class Net, splits_rows InRows, class P, class Policy>
-struct step_traffic<model<Net, InRows, P>, Policy> : step_traffic<void, void> {
+struct step_traffic<model<Net, InRows, P>, Policy> : step_traffic<typename model<Net, InRows, P>::strips_type, Policy> {
  private:
   static constexpr std::size_t places = local_place_count<InRows>;
   using plan = runtime::network_plan<nn::strips<Net, places>>;
   static constexpr auto exchanged = plan::exchanged(false, false) + plan::exchanged(true, false);
 
  public:
-  /// For the placement's places.
-  constexpr step_traffic()
-      : step_traffic<void, void>(step_traffic<typename model<Net, InRows, P>::strips_type, Policy>{}) {}
   /// Bytes for each sample of the batch, besides `bytes`: rows of activations and of their gradients that neighbouring
   /// places exchange, and sums of layers that normalise each sample, such as group_norm.
   ///@{
@@ -49,7 +46,7 @@ struct step_traffic<model<Net, InRows, P>, Policy> : step_traffic<void, void> {
   ///@}
   /// All bytes of a step with a batch of `samples` samples.
   constexpr std::size_t bytes_for(std::size_t samples) const {
-    return bytes + samples * (rows_of_sample + statistics_of_sample);
+    return this->bytes + samples * (rows_of_sample + statistics_of_sample);
   }
 };
 

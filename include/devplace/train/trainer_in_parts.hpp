@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
 
 #include <devplace/config.hpp>
 #include <devplace/nn/loss.hpp>
@@ -12,22 +11,11 @@
 #include <devplace/parallel/model_in_parts.hpp>
 #include <devplace/place/in_parts.hpp>
 #include <devplace/runtime/batch.hpp>
-#include <devplace/tensor/detail/as_view.hpp>
-#include <devplace/tensor/detail/distributed_access.hpp>
 #include <devplace/train/accumulate.hpp>
 #include <devplace/train/detail/strip_connection.hpp>
 #include <devplace/train/trainer.hpp>
 
 namespace devplace {
-
-namespace train::detail {
-
-/// Holds the model of a trainer's base.
-template <class Model> struct model_of_strips {
-  Model strips;
-};
-
-}  // namespace train::detail
 
 /// A planned training step of a model in parts, as the trainer of other models. Samples and targets are split along
 /// axis 2, and the loss is a sum or mean over elements: mse, l1, smooth_l1, bce_with_logits, or a loss that declares
@@ -36,15 +24,13 @@ template <class Net, splits_rows InRows, class P, nn::loss Loss, optim::optimize
           std::size_t Batches>
   requires runtime::is_trainable<typename train::detail::without_backward<model<Net, InRows, P>>::type>
 class trainer<model<Net, InRows, P>, Loss, Rule, Policy, accumulate<Batches>>
-    : train::detail::model_of_strips<typename model<Net, InRows, P>::strips_type>,
-      public trainer<typename model<Net, InRows, P>::strips_type, Loss, Rule, Policy, accumulate<Batches>> {
+    : public trainer<typename model<Net, InRows, P>::strips_type, Loss, Rule, Policy, accumulate<Batches>> {
  public:
   /// The type of the model.
   using model_type = model<Net, InRows, P>;
 
  private:
   using strips_type = typename model_type::strips_type;
-  using holder = train::detail::model_of_strips<strips_type>;
   using base = trainer<strips_type, Loss, Rule, Policy, accumulate<Batches>>;
   static constexpr bool adds_up = requires { requires Loss::is_of_elements; };
   static_assert(adds_up,
@@ -59,9 +45,7 @@ class trainer<model<Net, InRows, P>, Loss, Rule, Policy, accumulate<Batches>>
   ///@{
   DEVPLACE_CONFIGURED trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule,
                               const Policy& policy = {}, accumulate<Batches> batches = {})
-      : holder{detail::model_of<strips_type>(m.shared_state())}, base(holder::strips, loss, rule, policy, batches) {
-    if constexpr (requires { loss.require_equal_elements(); }) loss.require_equal_elements();
-  }
+      : trainer(detail::model_of<strips_type>(m.shared_state()), loss, rule, policy, batches) {}
   DEVPLACE_CONFIGURED trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule,
                               accumulate<Batches> batches)
       : trainer(m, loss, rule, Policy{}, batches) {}
@@ -83,6 +67,14 @@ class trainer<model<Net, InRows, P>, Loss, Rule, Policy, accumulate<Batches>>
     } else {
       return runtime::rejected<loss_type>();
     }
+  }
+
+ private:
+  /// Of a model with the same state, which the base shares.
+  DEVPLACE_CONFIGURED trainer(strips_type strips, const Loss& loss, const Rule& rule, const Policy& policy,
+                              accumulate<Batches> batches)
+      : base(strips, loss, rule, policy, batches) {
+    if constexpr (requires { loss.require_equal_elements(); }) loss.require_equal_elements();
   }
 };
 

@@ -10,7 +10,6 @@
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/ops/random.hpp>
-#include <devplace/runtime/row_exchange.hpp>
 
 namespace devplace::nn::detail {
 

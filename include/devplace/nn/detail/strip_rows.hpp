@@ -6,7 +6,7 @@
 
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/place/axis.hpp>
-#include <devplace/runtime/row_exchange.hpp>
+#include <devplace/runtime/pass.hpp>
 #include <devplace/tensor/view.hpp>
 
 // Images whose rows lie on several places: each place has a strip, consecutive rows of all channels. Windows of
