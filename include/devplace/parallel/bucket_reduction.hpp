@@ -10,8 +10,6 @@
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/synchronize.hpp>
-#include <devplace/place/placement.hpp>
-#include <devplace/runtime/pass.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/precision.hpp>
 

@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <utility>
 

@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include <devplace/base/error.hpp>
-#include <devplace/base/joined.hpp>
 #include <devplace/config.hpp>
 #include <devplace/place/halo.hpp>
 

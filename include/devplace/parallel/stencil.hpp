@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
 #include <type_traits>
 #include <utility>
 
-#include <devplace/base/refusal.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/detail/cell_loop.hpp>

@@ -9,7 +9,6 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
-#include <devplace/place/algebra.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>

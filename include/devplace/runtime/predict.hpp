@@ -14,7 +14,6 @@
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operand.hpp>
 #include <devplace/ops/planning.hpp>
-#include <devplace/place/algebra.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/kept_workspaces.hpp>

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
 #include <devplace/nn/group_norm.hpp>
 #include <devplace/nn/layer.hpp>

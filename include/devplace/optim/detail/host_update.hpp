@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/optim/detail/replica_update.hpp>

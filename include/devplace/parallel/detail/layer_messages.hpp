@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/base/divided_up.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/process/transport.hpp>

@@ -6,9 +6,6 @@
 #include <cstdint>
 
 #include <devplace/base/error.hpp>
-#include <devplace/memory/block.hpp>
-#include <devplace/nn/loss.hpp>
-#include <devplace/place/placement.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 

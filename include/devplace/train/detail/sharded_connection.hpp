@@ -19,7 +19,6 @@
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/process_group.hpp>
-#include <devplace/runtime/clip_factor.hpp>
 #include <devplace/runtime/pass.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/train/detail/connection.hpp>

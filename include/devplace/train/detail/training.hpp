@@ -8,7 +8,6 @@
 #include <optional>
 #include <type_traits>
 
-#include <devplace/base/error.hpp>
 #include <devplace/base/function_view.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/loss.hpp>
