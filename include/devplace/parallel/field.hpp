@@ -213,7 +213,7 @@ template <element T, extents_like Extents, placement Where, class Halo = halo<>>
   [[no_unique_address]] Extents extents_;
   parallel::detail::field_layout<rank> layout_;
   std::shared_ptr<parallel::transport> between_;
-  std::unique_ptr<parallel::detail::exchange_state> exchanges_;
+  std::shared_ptr<void> exchanges_;                        // ghost_layers, whose type depends on the configuration
   std::uint64_t write_ = parallel::detail::first_write();  ///< of the latest write or exchange
 };
 
@@ -234,9 +234,9 @@ struct field_access {
     if (x.exchanges_ == nullptr) {
       std::array<T*, Field::places> memory{};
       for (std::size_t k = 0; k != Field::places; ++k) memory[k] = x.memory(k);
-      x.exchanges_ = std::make_unique<state>(x.layout_, Field::mesh::ordinals, memory, x.between_);
+      x.exchanges_ = std::make_shared<state>(x.layout_, Field::mesh::ordinals, memory, x.between_);
     }
-    return static_cast<state&>(*x.exchanges_);
+    return *static_cast<state*>(x.exchanges_.get());
   }
 };
 

@@ -49,14 +49,6 @@ template <class T, std::size_t Rank> struct box_copy {
   }
 };
 
-/// Base of ghost_layers, by which a field owns them without naming their type.
-class exchange_state {
- public:
-  exchange_state() = default;
-  exchange_state& operator=(exchange_state&&) = delete;
-  virtual ~exchange_state() = default;
-};
-
 /// Fills the ghost rows of a field's parts in this process. The axes follow each other in ascending order, and the
 /// ghost rows of an axis have the whole width of the arrays, with the ghost rows of the axes before. So corners are
 /// filled too, and their values do not depend on which axes are divided.
@@ -64,7 +56,7 @@ class exchange_state {
 /// The layers of an axis that is divided come from the neighbours: within the process from device to device on side
 /// streams, between processes by messages. Layers of axis 0 are contiguous; those of other axes are packed and
 /// unpacked.
-template <class T, class Backend, std::size_t Rank> class ghost_layers final : public exchange_state {
+template <class T, class Backend, std::size_t Rank> class ghost_layers {
  public:
   ghost_layers(const field_layout<Rank>& layout, std::span<const int> ordinals, std::span<T* const> memory,
                std::shared_ptr<transport> between)
@@ -88,8 +80,8 @@ template <class T, class Backend, std::size_t Rank> class ghost_layers final : p
         }
     }
   }
-
-  ~ghost_layers() override {
+  ghost_layers& operator=(ghost_layers&&) = delete;
+  ~ghost_layers() {
     try {
       devices_.streams().join();  // of an exchange that an exception has interrupted
     } catch (...) {               // the next use of the failed device reports the failure
