@@ -7,11 +7,9 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 
-#include <devplace/base/error_code.hpp>
 #include <devplace/base/refusal.hpp>
 #include <devplace/base/seed.hpp>
 #include <devplace/config.hpp>
@@ -37,14 +35,17 @@ namespace devplace {
 /// `model<net, in_parts<axis<2>, 0, 1>>`. Each place has all parameters, and a strip of the rows of every activation.
 /// Before a convolution or pooling neighbouring places exchange the rows that its windows reach, and after its backward
 /// pass the gradients of these rows. The rows of the input, and those of each activation, are a multiple of the number
-/// of places. batch_norm has the statistics of whole images. The model is trained by a trainer alone.
+/// of places. batch_norm has the statistics of whole images. The model is trained by a trainer alone. It predicts for
+/// batches [n, channels, rows, columns] that are split along the rows, as the outputs are:
+/// `model.predict(to_batch<Where>(images))`.
 ///
 /// Initial values, names, files and checkpoints are those of the network on one place. Move-only.
 template <nn::network Net, splits_rows InRows, precision P>
 class model<Net, InRows, P>
     // Aliases, because Doxygen reports members of other instances of documented bases as not documented.
     : public std::type_identity_t<model_types<Net, InRows, P>>,
-      public std::type_identity_t<model_parameters<Net, InRows, P>> {
+      public std::type_identity_t<model_parameters<Net, InRows, P>>,
+      public runtime::joint_predictions<model<Net, InRows, P>> {
   using types = model_types<Net, InRows, P>;
   using base = model_parameters<Net, InRows, P>;
   using typename base::backend_type;
@@ -75,31 +76,6 @@ class model<Net, InRows, P>
   model(const model&) = delete;             // to<Where>(model) makes a copy
   model& operator=(const model&) = delete;  // assign(model) copies the parameters
 
-  /// Returns the outputs for a batch [n, channels, rows, columns], which is split along the rows, as the outputs are:
-  /// `model.predict(to_batch<Where>(images))`. Each place computes its rows of all samples at once. One thread at a
-  /// time predicts.
-  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
-    return runtime::predicted<model, false>(samples,
-                                            [&](auto& outputs, const auto& taken) { predict_into(outputs, taken); });
-  }
-  /// Calls predict: `model(x)`.
-  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {
-    return predict(samples);
-  }
-
-  /// Writes the outputs to a tensor that is placed and split like the batch.
-  DEVPLACE_CONFIGURED void predict_into(auto&& outputs, const auto& samples) const {
-    if constexpr (runtime::accepts_batch<model, std::remove_cvref_t<decltype(samples)>, false>()) {
-      runtime::check_output<model>(outputs, samples);
-      predict_strips(outputs, samples);
-    }
-  }
-  /// Returns predict_into's error as a code, as other models do.
-  [[nodiscard]] DEVPLACE_CONFIGURED std::error_code try_predict_into(auto&& outputs,
-                                                                     const auto& samples) const noexcept {
-    return error_code_of([&] { predict_into(outputs, samples); });
-  }
-
   /// Refuses steps by hand.
   template <class Batch> auto forward(const Batch&) const {
     constexpr bool by_hand = sizeof(Batch) == 0;
@@ -108,7 +84,9 @@ class model<Net, InRows, P>
   }
 
  private:
-  DEVPLACE_CONFIGURED void predict_strips(auto& outputs, const auto& samples) const {
+  friend runtime::joint_predictions<model>;
+
+  DEVPLACE_CONFIGURED void predict_parts(auto& outputs, const auto& samples) const {
     auto& state = *this->live();
     const runtime::sole_use use(state);
     runtime::prepare_products<backend_type>();

@@ -8,13 +8,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <devplace/base/error.hpp>
-#include <devplace/base/error_code.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/base/refusal.hpp>
 #include <devplace/base/seed.hpp>
@@ -35,30 +33,17 @@
 
 namespace devplace {
 
-namespace parallel::detail {
-
-/// Makes models in shares from other models.
-struct sharded_model_access {
-  template <class Model> DEVPLACE_CONFIGURED static Model copy(const auto& other) {
-    Model result(devplace::detail::naming_bad_alloc("the copy of a model",
-                                                    [] { return std::make_shared<typename Model::state_type>(); }));
-    result.assign(other);
-    result.state_->seed = other.state().seed;
-    result.state_->step = other.state().step;
-    return result;
-  }
-};
-
-}  // namespace parallel::detail
-
 /// A model of which each place stores a share of the parameters: `model<net, fully_sharded<0, 1>>`, or
 /// `model<net, across<cuda<0>, mesh<shares<dyn>>>>` for one place of each process. The places gather the parameters of
 /// one unit of layers at a time (unit_plan); nowhere is the whole model. Initial values, trained parameters and files
 /// have the bits of a replicated model. All processes make the model in their process_scope, and make the same calls.
-/// Gradients exist in a trainer alone. For views of parameters and for steps by hand, copy the model:
-/// `to<on<cpu>>(model)`. Move-only. One thread at a time uses the model, even to predict.
+/// Predictions take batches [n, input extents...] that are split over the places, of which each computes its whole part
+/// at once, because every pass moves all parameters between the places. Gradients exist in a trainer alone. For views
+/// of parameters and for steps by hand, copy the model: `to<on<cpu>>(model)`. Move-only. One thread at a time uses the
+/// model, even to predict.
 template <nn::network Net, stores_shares Where, precision P>
-class model<Net, Where, P> : public model_types<Net, Where, P> {
+class model<Net, Where, P> : public model_types<Net, Where, P>,
+                             public runtime::joint_predictions<model<Net, Where, P>> {
   using types = model_types<Net, Where, P>;
   using plan = runtime::network_plan<Net>;
   using backend_type = placement_backend_t<Where>;
@@ -83,6 +68,8 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
     draw();
     runtime::wait_for_model<backend_type>(*state_);
   }
+  /// Of a state that to<Where>(model) made.
+  explicit model(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
   /// Transfers the shares; a trainer of the moved-from model continues to train them.
   ///@{
   model(model&&) noexcept = default;
@@ -124,59 +111,6 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
     runtime::wait_for_model<backend_type>(state);
   }
 
-  /// Returns the outputs for a batch, as a replicated model does. The batch is [n, input extents...], split over the
-  /// places. Each place computes its whole part at once, because every pass moves all parameters between the places.
-  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
-    return runtime::predicted<model, false>(samples,
-                                            [&](auto& outputs, const auto& taken) { predict_into(outputs, taken); });
-  }
-  /// Calls predict: `model(x)`.
-  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {
-    return predict(samples);
-  }
-  /// Writes the outputs to a tensor that is placed and split like the batch.
-  DEVPLACE_CONFIGURED void predict_into(auto&& outputs, const auto& samples) const {
-    using batch_type = std::remove_cvref_t<decltype(samples)>;
-    if constexpr (runtime::accepts_batch<model, batch_type, false>()) {
-      runtime::check_output<model>(outputs, samples);
-      using run = runtime::engine<Net, P, backend_type>;
-      auto& state = this->state();
-      const runtime::sole_use use(state);
-      plan::template compile_layers<backend_type, typename plan::template first_element<P>, P, false>(
-          typename plan::indices{});
-      runtime::prepare_products<backend_type>();
-      runtime::renew_working_copies<backend_type>(state);
-      using lease = runtime::kept_workspaces::lease<backend_type>;
-      std::array<std::optional<lease>, state_type::places> leases;
-      std::array<runtime::pass<P>, state_type::places> passes;
-      runtime::for_each_replica<backend_type>(state, state_type::places, [&](std::size_t k) {
-        const std::size_t rows = runtime::checked_rows<input_extents>(detail::local_part(samples, k));
-        void* const workspace =
-            leases[k].emplace(state.workspaces, state.ordinal(k)).at_least(runtime::tile_bytes<Net, P>(rows));
-        passes[k] = run::make_pass(state.replicas[k], workspace, rows, runtime::mode::predict, {});
-      });
-      for (std::size_t u = 0; u != state_type::units::size; ++u) {
-        state.fetch(state.communicator(), u);
-        runtime::for_each_replica<backend_type>(state, state_type::places, [&](std::size_t k) {
-          if (passes[k].batch == 0) return;
-          state.enter(passes[k], k, u);
-          run::for_each_phase(passes[k], [&](const runtime::pass<P>& p) {
-            const auto* const x = detail::local_part(samples, k).data();
-            auto* const y = detail::local_part(outputs, k).data();
-            if constexpr (state_type::units::has_slices)
-              if (state_type::units::at(u).is_slice()) return run::forward_slice(p, x, y);
-            run::forward_phase(p, x, y);
-          });
-        });
-      }
-    }
-  }
-  /// Returns predict_into's error as a code, as other models do.
-  [[nodiscard]] DEVPLACE_CONFIGURED std::error_code try_predict_into(auto&& outputs,
-                                                                     const auto& samples) const noexcept {
-    return error_code_of([&] { predict_into(outputs, samples); });
-  }
-
   /// Refuse what needs whole parameters or gradients of the caller's own.
   ///@{
   template <std::size_t Index = 0> auto parameter(std::size_t = 0) const { return refuse<Index>(); }
@@ -195,8 +129,7 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
   ///@}
 
  private:
-  friend struct parallel::detail::sharded_model_access;
-  explicit model(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
+  friend runtime::joint_predictions<model>;
 
   template <std::size_t Index> static detail::refusal refuse() {
     constexpr bool is_whole = Index == plan::arena_elements + 1;  // never: depends on the argument
@@ -204,6 +137,39 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
                   "devplace: a model in shares has no whole parameters and no gradients of its own: train it by a "
                   "trainer, and copy it for views of its parameters, to<on<cpu>>(model).");
     return {};
+  }
+
+  DEVPLACE_CONFIGURED void predict_parts(auto& outputs, const auto& samples) const {
+    using run = runtime::engine<Net, P, backend_type>;
+    auto& state = this->state();
+    const runtime::sole_use use(state);
+    plan::template compile_layers<backend_type, typename plan::template first_element<P>, P, false>(
+        typename plan::indices{});
+    runtime::prepare_products<backend_type>();
+    runtime::renew_working_copies<backend_type>(state);
+    using lease = runtime::kept_workspaces::lease<backend_type>;
+    std::array<std::optional<lease>, state_type::places> leases;
+    std::array<runtime::pass<P>, state_type::places> passes;
+    runtime::for_each_replica<backend_type>(state, state_type::places, [&](std::size_t k) {
+      const std::size_t rows = runtime::checked_rows<input_extents>(detail::local_part(samples, k));
+      void* const workspace =
+          leases[k].emplace(state.workspaces, state.ordinal(k)).at_least(runtime::tile_bytes<Net, P>(rows));
+      passes[k] = run::make_pass(state.replicas[k], workspace, rows, runtime::mode::predict, {});
+    });
+    for (std::size_t u = 0; u != state_type::units::size; ++u) {
+      state.fetch(state.communicator(), u);
+      runtime::for_each_replica<backend_type>(state, state_type::places, [&](std::size_t k) {
+        if (passes[k].batch == 0) return;
+        state.enter(passes[k], k, u);
+        run::for_each_phase(passes[k], [&](const runtime::pass<P>& p) {
+          const auto* const x = detail::local_part(samples, k).data();
+          auto* const y = detail::local_part(outputs, k).data();
+          if constexpr (state_type::units::has_slices)
+            if (state_type::units::at(u).is_slice()) return run::forward_slice(p, x, y);
+          run::forward_phase(p, x, y);
+        });
+      });
+    }
   }
 
   /// Draws the elements of each parameter that lie in the places' shares.
@@ -230,6 +196,20 @@ class model<Net, Where, P> : public model_types<Net, Where, P> {
   std::shared_ptr<state_type> state_;
 };
 
+namespace parallel::detail::inline DEVPLACE_CONFIGURATION {
+
+/// Makes a model in shares from another model.
+template <class Model> Model copy_in_shares(const auto& other) {
+  Model result(devplace::detail::naming_bad_alloc("the copy of a model",
+                                                  [] { return std::make_shared<typename Model::state_type>(); }));
+  result.assign(other);
+  result.state().seed = other.state().seed;
+  result.state().step = other.state().step;
+  return result;
+}
+
+}  // namespace parallel::detail::inline DEVPLACE_CONFIGURATION
+
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// Copies a model into shares, with bitwise equal parameters, buffers, seed and step count: `to<fully_sharded<0,
@@ -238,7 +218,7 @@ template <stores_shares Where, class To = void, class Net, placement From, preci
   requires(!stores_shares<From>)
 [[nodiscard]] auto to(const model<Net, From, P>& source) {
   if constexpr (std::is_void_v<To> || std::is_same_v<To, P>)
-    return parallel::detail::sharded_model_access::copy<model<Net, Where, P>>(source);
+    return parallel::detail::copy_in_shares<model<Net, Where, P>>(source);
   else
     return to<Where>(to<cpu, To>(source));
 }
@@ -248,7 +228,7 @@ template <placement Where, class To = void, class Net, stores_shares From, preci
 [[nodiscard]] auto to(const model<Net, From, P>& source) {
   constexpr bool converts = !std::is_void_v<To> && !std::is_same_v<To, P>;
   if constexpr (std::is_same_v<Where, From> && !converts) {
-    return parallel::detail::sharded_model_access::copy<model<Net, Where, P>>(source);
+    return parallel::detail::copy_in_shares<model<Net, Where, P>>(source);
   } else if constexpr (!std::is_same_v<Where, cpu> || converts) {
     return to<Where, To>(to<cpu>(source));
   } else {

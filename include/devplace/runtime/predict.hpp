@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <system_error>
 #include <type_traits>
 
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/error.hpp>
+#include <devplace/base/error_code.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
@@ -189,4 +191,31 @@ void predict_into(State& state, Output& outputs, const Batch& samples, std::size
 }
 
 }  // namespace DEVPLACE_CONFIGURATION
+
+/// Base of models whose places compute together, each its whole part of a batch at once. `Model` has a function
+/// `predict_parts(outputs, samples)`, which gets checked arguments.
+template <class Model> class joint_predictions {
+ public:
+  /// Returns the outputs for a batch, placed and split like the batch. One thread at a time predicts.
+  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
+    return predicted<Model, false>(samples, [&](auto& outputs, const auto& taken) { predict_into(outputs, taken); });
+  }
+  /// Calls predict: `model(x)`.
+  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {
+    return predict(samples);
+  }
+  /// Writes the outputs to a tensor that is placed and split like the batch.
+  DEVPLACE_CONFIGURED void predict_into(auto&& outputs, const auto& samples) const {
+    if constexpr (accepts_batch<Model, std::remove_cvref_t<decltype(samples)>, false>()) {
+      check_output<Model>(outputs, samples);
+      static_cast<const Model&>(*this).predict_parts(outputs, samples);
+    }
+  }
+  /// Returns predict_into's error as a code, as other models do.
+  [[nodiscard]] DEVPLACE_CONFIGURED std::error_code try_predict_into(auto&& outputs,
+                                                                     const auto& samples) const noexcept {
+    return error_code_of([&] { predict_into(outputs, samples); });
+  }
+};
+
 }  // namespace devplace::runtime
