@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Includes the file DEVPLACE_BODY once for each instruction set, each time in another namespace; `generic` is compiled
-// for the target of the command line. DEVPLACE_LANES is the number of floats of a vector. The code in namespace `narrow`
-// copies and transposes in vectors of up to 32 bytes, with which AVX-512 gains nothing.
+// for the target of the command line. DEVPLACE_LANES is the number of floats of a vector. The code in namespace
+// `narrow` copies and transposes in vectors of up to 32 bytes, with which AVX-512 gains nothing.
 namespace generic {
 
 namespace narrow = generic;
