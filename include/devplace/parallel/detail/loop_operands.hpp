@@ -230,6 +230,7 @@ template <class First, class... Rest> class loop_operands {
   template <class F, class... X> void run(std::size_t k, const box& of, const F& f, X&... x) const {
     using backend_type = typename field::backend_type;
     using loop = cell_loop<F, rank, access_t<X&>...>;
+    if (of.cells() == 0) return;  // an empty part has no memory to begin at
     loop body{f, {{moved_to(access<X&>::of(exchange_access::behind(x), k), of.first.data())}...}, {}, {}};
     const auto part = layout_.part(k);
     std::copy_n(of.size.begin(), rank, body.sizes);
