@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/base/error_code.hpp>
@@ -42,7 +43,8 @@ struct predictor_access {
 /// all places; `memory_plan<predictor<net, Where>, batch<N>>::bytes` is the size of this memory. predict_into then
 /// allocates nothing, for any number of samples, row-major or with strides. Each concurrent call, and each call on a
 /// stream other than the constructor's, uses another workspace; the first such call allocates it. Move-only.
-template <class Net, placement Where, precision P = float> class predictor : public model_types<Net, Where, P> {
+template <class Net, placement Where, precision P = float>
+class predictor : public std::type_identity_t<model_types<Net, Where, P>> {  // an alias: see model_in_parts.hpp
   using backend_type = placement_backend_t<Where>;
   using access = nn::detail::model_access;
   static constexpr bool has_whole_parameters = !stores_shares<Where>;

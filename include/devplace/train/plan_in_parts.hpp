@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <devplace/nn/strips.hpp>
 #include <devplace/parallel/model_in_parts.hpp>
@@ -30,7 +31,8 @@ struct memory_plan<model<Net, InRows, P>, batch<Samples>, void, Policy, Processe
 
 /// The traffic of a step of a model in parts: gradients, parameters and statistics as between replicas, and rows.
 template <class Net, splits_rows InRows, class P, class Policy>
-struct step_traffic<model<Net, InRows, P>, Policy> : step_traffic<typename model<Net, InRows, P>::strips_type, Policy> {
+struct step_traffic<model<Net, InRows, P>, Policy>
+    : std::type_identity_t<step_traffic<typename model<Net, InRows, P>::strips_type, Policy>> {
  private:
   static constexpr std::size_t places = local_place_count<InRows>;
   using plan = runtime::network_plan<nn::strips<Net, places>>;
