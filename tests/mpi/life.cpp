@@ -355,6 +355,8 @@ void forked_child() {
       ::alarm(20);
       EXPECT_THROWS(dp::communication_error, "barrier: this process was made by fork() in rank ", part.barrier());
       EXPECT_THROWS(dp::communication_error, " of 2 processes", runs.processes().all_reduce(1));
+      EXPECT_THROWS(dp::communication_error, "exchange: this process was made by fork() in rank ",
+                    runs.processes().transport()->for_messages());
     } else {
       int status = 0;
       EXPECT(::waitpid(child, &status, 0) == child);

@@ -102,6 +102,7 @@ class mpi_transport final : public transport {
   std::shared_ptr<transport> for_messages() override {
     const bool few = ranks().local_size == size() && size() > 1 && size() <= 8;
     if (!few || monitor_ == nullptr || std::exchange(asked_for_memory_, true)) return by_memory_;
+    require_own("exchange");
     const auto all_gather = [&](const void* own, std::size_t bytes, void* all) {
       const int count = static_cast<int>(bytes);
       call_mpi("MPI_Iallgather", [&](MPI_Comm in, MPI_Request* request) {
