@@ -57,13 +57,25 @@ template <class Where> void compare(std::size_t rows, std::size_t columns, int s
   }
 }
 
-/// One process ends, or makes another call, in the fifth of ten exchanges.
+/// A group refuses other calls while an exchange is on its way, and works afterwards.
+void one_call_at_a_time(const dp::process_group& group) {
+  const dp::process_scope scope{group};
+  dp::field<double, dp::dextents<2>, dp::across<dp::sharded_on<axis<0>, dp::cpu>>, dp::halo<1, 1>> u(
+      dp::extents{13, 5}),
+      v(u.extents());
+  auto rows = dp::exchange_async(u, edge::periodic);
+  if (group.size() > 1) EXPECT_THROWS(dp::error, "another call was made before the started call", group.barrier());
+  dp::stencil(v, mix{}, std::move(rows));
+  group.barrier();
+}
+
+/// One process ends, or makes another call, in the first or the sixth of ten exchanges.
 void one_fails(const dp::process_group& group, std::string_view how) {
   const dp::process_scope scope{group};
   dp::field<double, dp::dextents<2>, dp::across<dp::sharded_on<axis<0>, dp::cpu>>, dp::halo<1, 1>> u(
       dp::extents{13, 5});
   for (int step = 0; step != 10; ++step) {
-    if (step == 5 && group.rank() == 1) {
+    if (step == (how == "other_first_call" ? 0 : 5) && group.rank() == 1) {
       if (how == "killed") std::raise(SIGKILL);
       group.barrier();
     }
@@ -89,6 +101,7 @@ int main(int argc, char** argv) {
         compare<dp::across<dp::sharded_on<axis<1>, dp::cpu>>>(13, columns);
         compare<dp::across<dp::sharded<axis<0>, 0, 1>>>(13, columns);
       }
+      one_call_at_a_time(group);
     }
     const dp::process_scope scope{not_watched};
     compare<dp::across<dp::sharded_on<axis<0>, dp::cpu>>>(3, 1'100'000, 2);  // layers of 8.8 MB, in two pieces

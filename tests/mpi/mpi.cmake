@@ -141,7 +141,8 @@ foreach(mpi IN ITEMS openmpi mpich)
   # When a process fails, mpirun ends the others, which also end by themselves.
   devplace_add_mpi_test(${mpi} shares 4 ARGUMENTS killed SURVIVORS 3 EXPECT ") ended without leaving the group, last")
   devplace_add_mpi_test(${mpi} fields 3 ARGUMENTS killed SURVIVORS 2 EXPECT ") ended without leaving the group, last")
-  devplace_add_mpi_test(${mpi} fields 3 ARGUMENTS other_call EXPECT ") makes barrier #6 where rank 0 (host ")
+  devplace_add_mpi_test(${mpi} fields 3 ARGUMENTS other_first_call EXPECT ") makes barrier #1 where rank 0 (host ")
+  devplace_add_mpi_test(${mpi} fields 3 ARGUMENTS other_call EXPECT ") makes barrier #7 where rank 0 (host ")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exception EXPECT "this rank has failed")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS killed EXPECT "illed")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exception SURVIVORS 2 EXPECT

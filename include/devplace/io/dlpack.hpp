@@ -216,11 +216,11 @@ dlpack_unversioned_handle to_dlpack_unversioned(const view<T, Extents, P, Layout
 /// or shape_error, with the difference and the fix, and calls the producer's deleter.
 template <class T = void, class Extents = void, class P = on<cpu>, class Managed>
 auto from_dlpack(std::unique_ptr<Managed, dlpack::give_back> handle) {
-  constexpr bool changeable = !std::is_const_v<T>;
+  constexpr bool imported = detail::may_be_imported<T, Extents, P>(), changeable = !imported || !std::is_const_v<T>;
   static_assert(changeable,
                 "devplace: from_dlpack: tensors have no const elements; use view_dlpack<const float, ...>(handle), "
                 "which also takes elements that may only be read.");
-  if constexpr (changeable && detail::may_be_imported<T, Extents, P>()) {
+  if constexpr (imported && changeable) {
     const auto found = detail::import_dlpack<T, Extents, P, true>(handle.get(), "from_dlpack");
     detail::block_record record{found.data, found.extents.size() * sizeof(T), place_traits<P>::ordinal,
                                 memory_purpose::tensors, &detail::give_back_dlpack<P, Managed>};

@@ -44,7 +44,9 @@ struct predictor_access {
 /// allocates nothing, for any number of samples, row-major or with strides. Each concurrent call, and each call on a
 /// stream other than the constructor's, uses another workspace; the first such call allocates it. Move-only.
 template <class Net, placement Where, precision P = float>
-class predictor : public std::type_identity_t<model_types<Net, Where, P>> {  // an alias: see model_in_parts.hpp
+class predictor
+    // An alias, because Doxygen reports members of other instances of documented bases as not documented.
+    : public std::type_identity_t<model_types<Net, Where, P>> {
   using backend_type = placement_backend_t<Where>;
   using access = nn::detail::model_access;
   static constexpr bool has_whole_parameters = !stores_shares<Where>;

@@ -138,11 +138,16 @@ class shared_memory_transport final : public transport {
     lent_ = lends;
   }
 
+  /// Whether a started call has not ended.
+  bool open() const noexcept { return received_ != processes(); }
+  /// Whether a call has failed, after which the transport is unusable.
+  bool failed() const noexcept { return broken_; }
+
   bool poll() override { return receive(false); }
   void wait() override { receive(true); }
   collected summands() noexcept override { return {summands_, result_}; }
   void give_up() noexcept override {
-    if (received_ != processes()) fail();
+    if (open()) fail();
   }
 
   void barrier() override {
@@ -199,7 +204,7 @@ class shared_memory_transport final : public transport {
   void enter(detail::shared_call::call_kind kind, std::size_t buffers, std::span<const std::size_t> begins) {
     if (broken_)
       throw communication_error("this group of processes cannot be used any more, because an earlier call failed.");
-    if (received_ != processes())
+    if (open())
       throw error(
           "shared_memory_transport: another call was made before the started call has ended. End the started call "
           "first, by wait() or a poll() that returns true.");

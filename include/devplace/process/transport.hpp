@@ -110,8 +110,9 @@ class transport {
   }
   /// Maximum number of bytes of a process's messages in a call.
   virtual std::size_t message_portion() const noexcept { return portion(); }
-  /// A transport between the same processes that sends messages in less time than this one, or null. All processes call
-  /// it.
+  /// The transport between the same processes that sends messages in less time than this one, or null; always the same
+  /// one. It reports to this transport's monitor, and while it has an open call this transport makes none. All
+  /// processes call for_messages(); the first call connects them and waits for all.
   virtual std::shared_ptr<transport> for_messages() { return nullptr; }
   /// Advances the started call without waiting; returns whether it has ended.
   virtual bool poll() = 0;

@@ -32,6 +32,7 @@ struct memory_plan<model<Net, InRows, P>, batch<Samples>, void, Policy, Processe
 /// The traffic of a step of a model in parts: gradients, parameters and statistics as between replicas, and rows.
 template <class Net, splits_rows InRows, class P, class Policy>
 struct step_traffic<model<Net, InRows, P>, Policy>
+    // An alias, because Doxygen reports members of other instances of documented bases as not documented.
     : std::type_identity_t<step_traffic<typename model<Net, InRows, P>::strips_type, Policy>> {
  private:
   static constexpr std::size_t places = local_place_count<InRows>;

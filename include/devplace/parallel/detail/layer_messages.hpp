@@ -25,8 +25,9 @@ template <class Backend> class layer_messages {
   layer_messages(std::size_t places, std::shared_ptr<transport> between, std::size_t largest)
       : between_(std::move(between)), largest_(largest) {
     if (between_ == nullptr) return;
-    if (std::shared_ptr<transport> faster = between_->for_messages()) between_ = std::move(faster);
     // Pinned memory belongs to a device's driver, and other processes may be unable to copy from it.
+    if constexpr (!staged)
+      if (std::shared_ptr<transport> faster = between_->for_messages()) between_ = std::move(faster);
     const std::size_t most = staged ? between_->portion() : between_->message_portion();
     piece_ = std::max(most / (2 * places) / 64 * 64, std::size_t{64});
   }

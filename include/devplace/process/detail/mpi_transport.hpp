@@ -55,7 +55,8 @@ class mpi_transport final : public transport {
   /// Frees the communicator, as all processes must do together. After a failure this process cannot know whether the
   /// others free the communicator, so the communicator is left to MPI_Finalize. A child of fork() frees nothing.
   ~mpi_transport() override {
-    if (failed_ || inherited() || std::uncaught_exceptions() != 0) communicator_.leave_to_mpi();
+    const bool failed = failed_ || (by_memory_ != nullptr && by_memory_->failed());
+    if (failed || inherited() || std::uncaught_exceptions() != 0) communicator_.leave_to_mpi();
   }
 
   std::string description() const override {
@@ -97,22 +98,20 @@ class mpi_transport final : public transport {
     });
   }
 
-  /// Shared memory between few processes of one host, where MPI's messages take longer. Not without a monitor: through
-  /// shared memory a process would not notice that another one is in a call by MPI.
+  /// Shared memory between few processes of one host, where MPI's messages take longer (exchange_mpi_bench). Not
+  /// without a monitor: through shared memory a process would not notice that another one is in a call by MPI.
   std::shared_ptr<transport> for_messages() override {
-    const bool few = ranks().local_size == size() && size() > 1 && size() <= 8;
+    const bool few = ranks().local_size == size() && size() > 1 && size() <= most_by_memory;
     if (!few || monitor_ == nullptr || std::exchange(asked_for_memory_, true)) return by_memory_;
-    require_own("exchange");
-    const auto all_gather = [&](const void* own, std::size_t bytes, void* all) {
-      const int count = static_cast<int>(bytes);
-      call_mpi("MPI_Iallgather", [&](MPI_Comm in, MPI_Request* request) {
-        return MPI_Iallgather(own, count, MPI_BYTE, all, count, MPI_BYTE, in, request);
-      });
-    };
+    const announced_call call(*this, {"exchange", 0, 1});
     try {
-      by_memory_ = shared_memory_transport::connect(ranks(), all_gather, monitor_);
+      by_memory_ = shared_memory_transport::connect(
+          ranks(), [&](const void* own, std::size_t bytes, void* all) { all_gather(own, bytes, all); }, monitor_);
     } catch (const communication_error&) {
       if (failed_) throw;  // otherwise the processes cannot share memory, as they all have found
+    } catch (...) {
+      failed_ = true;  // the others wait for this process
+      throw;
     }
     return by_memory_;
   }
@@ -167,11 +166,8 @@ class mpi_transport final : public transport {
   /// interrupted. MPI takes no colors below 0: the rank of the part's first member replaces the color.
   std::shared_ptr<transport> split(int color, int key) override {
     std::vector<split_request> requests(processes());
-    std::vector<std::size_t> begins(processes() + 1);
-    for (std::size_t r = 0; r != begins.size(); ++r) begins[r] = r * sizeof(split_request);
     const split_request own{color, key, ranks().rank};
-    auto* const all = reinterpret_cast<std::byte*>(requests.data());
-    distribute(reinterpret_cast<const std::byte*>(&own), std::span(&all, 1), begins);
+    all_gather(&own, sizeof own, requests.data());
     const std::vector<int> members = members_of_part(std::move(requests), color);
     std::shared_ptr<mpi_transport> part;
     start_call(call_kind::collective, {}, [&] {
@@ -189,9 +185,20 @@ class mpi_transport final : public transport {
   void watch(std::shared_ptr<group_monitor> by) noexcept { monitor_ = std::move(by); }
 
  private:
+  /// Each process polls the others in each exchange by shared memory, whose memory grows with their number.
+  static constexpr int most_by_memory = 8;
+
   std::size_t processes() const { return static_cast<std::size_t>(size()); }
   std::size_t rank() const { return static_cast<std::size_t>(ranks().rank); }
   std::size_t after(std::size_t rank) const { return rank + 1 == processes() ? 0 : rank + 1; }
+
+  /// Gathers `bytes` bytes of every process, in the order of the ranks.
+  void all_gather(const void* own, std::size_t bytes, void* all) {
+    std::vector<std::size_t> begins(processes() + 1);
+    for (std::size_t r = 0; r != begins.size(); ++r) begins[r] = r * bytes;
+    std::byte* const to = static_cast<std::byte*>(all);
+    distribute(static_cast<const std::byte*>(own), std::span(&to, 1), begins);
+  }
 
   void reserve(std::size_t bytes) {
     if (received_.bytes() >= bytes) return;
@@ -251,11 +258,12 @@ class mpi_transport final : public transport {
       if (begins[r] - begins[r - 1] > INT_MAX)
         throw argument_error({"process_group: a process's part has ", begins[r] - begins[r - 1],
                               " bytes, and MPI counts to ", INT_MAX, ". Pass at most portion() bytes to each call."});
-    if (failed_)
+    if (failed_ || (by_memory_ != nullptr && by_memory_->failed()))
       throw communication_error(
           "process_group: an earlier collective call of this group failed in this process, so the others wait in "
           "another call. End the program.");
-    if (open_ || (kind != call_kind::collective && !messages_.empty()))
+    const bool exchanging = by_memory_ != nullptr && by_memory_->open();
+    if (open_ || exchanging || (kind != call_kind::collective && !messages_.empty()))
       throw error(
           "process_group: another call was made before the started call has ended. End the started call first, by "
           "wait() or a poll() that returns true.");

@@ -29,8 +29,8 @@ DEVPLACE_COMPILED(gemm_kernels<double> gemm_kernels_of(cpu_isa))
 /// threads: threads compute whole tiles of C, and k is never split.
 struct gemm_builtin {
   static const char* name() {
-    static const std::string text = std::string("built-in ") + name_of(mixed_product_isa());
-    return text.c_str();
+    static const auto* const text = new std::string(std::string("built-in ") + name_of(mixed_product_isa()));
+    return text->c_str();  // never destroyed, because destructors of static objects may ask
   }
 
   /// Returns whether members of a team may call the engine concurrently, each for its own product.
