@@ -105,14 +105,11 @@ class process_group {
       return all;
     }
     std::vector<std::byte> bytes(processes * sizeof(T));  // std::vector<bool> has no addressable elements
-    std::vector<std::size_t> begins(processes + 1);
-    for (std::size_t r = 0; r <= processes; ++r) begins[r] = r * sizeof(T);
-    std::byte* const to = bytes.data();
     const parallel::announced_call call(valid_transport(), {"all_gather", 1, sizeof(T)});
-    valid_transport().distribute(reinterpret_cast<const std::byte*>(&value), std::span(&to, 1), begins);
+    valid_transport().all_gather(&value, sizeof(T), bytes.data());
     for (std::size_t r = 0; r != processes; ++r) {
       T one = value;
-      std::memcpy(&one, to + begins[r], sizeof(T));
+      std::memcpy(&one, bytes.data() + r * sizeof(T), sizeof(T));
       all[r] = one;
     }
     return all;

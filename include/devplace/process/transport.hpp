@@ -94,6 +94,13 @@ class transport {
   virtual void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
                                 std::span<const std::size_t> begins) = 0;
   ///@}
+  /// Gathers `bytes` bytes of every process, in the order of the ranks; all of them fit portion().
+  void all_gather(const void* own, std::size_t bytes, void* all) {
+    std::vector<std::size_t> begins(static_cast<std::size_t>(size()) + 1);
+    for (std::size_t r = 0; r != begins.size(); ++r) begins[r] = r * bytes;
+    std::byte* const to = static_cast<std::byte*>(all);
+    distribute(static_cast<const std::byte*>(own), std::span(&to, 1), begins);
+  }
   /// A message between two processes.
   struct message {
     int process;        ///< the other process, not this one

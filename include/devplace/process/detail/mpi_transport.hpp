@@ -55,8 +55,7 @@ class mpi_transport final : public transport {
   /// Frees the communicator, as all processes must do together. After a failure this process cannot know whether the
   /// others free the communicator, so the communicator is left to MPI_Finalize. A child of fork() frees nothing.
   ~mpi_transport() override {
-    const bool failed = failed_ || (by_memory_ != nullptr && by_memory_->failed());
-    if (failed || inherited() || std::uncaught_exceptions() != 0) communicator_.leave_to_mpi();
+    if (failed() || inherited() || std::uncaught_exceptions() != 0) communicator_.leave_to_mpi();
   }
 
   std::string description() const override {
@@ -98,8 +97,9 @@ class mpi_transport final : public transport {
     });
   }
 
-  /// Shared memory between few processes of one host, where MPI's messages take longer (exchange_mpi_bench). Not
-  /// without a monitor: through shared memory a process would not notice that another one is in a call by MPI.
+  /// Returns shared memory for a few processes of one host, between which MPI's messages take longer
+  /// (exchange_mpi_bench); null in a group without a monitor, because a process that waits for shared memory cannot
+  /// detect that another process waits in a call of MPI.
   std::shared_ptr<transport> for_messages() override {
     const bool few = ranks().local_size == size() && size() > 1 && size() <= most_by_memory;
     if (!few || monitor_ == nullptr || std::exchange(asked_for_memory_, true)) return by_memory_;
@@ -185,20 +185,14 @@ class mpi_transport final : public transport {
   void watch(std::shared_ptr<group_monitor> by) noexcept { monitor_ = std::move(by); }
 
  private:
-  /// Each process polls the others in each exchange by shared memory, whose memory grows with their number.
+  /// Maximum number of processes that exchange by shared memory: every exchange waits for all of them, and MPI's only
+  /// for neighbours.
   static constexpr int most_by_memory = 8;
 
+  bool failed() const noexcept { return failed_ || (by_memory_ != nullptr && by_memory_->failed()); }
   std::size_t processes() const { return static_cast<std::size_t>(size()); }
   std::size_t rank() const { return static_cast<std::size_t>(ranks().rank); }
   std::size_t after(std::size_t rank) const { return rank + 1 == processes() ? 0 : rank + 1; }
-
-  /// Gathers `bytes` bytes of every process, in the order of the ranks.
-  void all_gather(const void* own, std::size_t bytes, void* all) {
-    std::vector<std::size_t> begins(processes() + 1);
-    for (std::size_t r = 0; r != begins.size(); ++r) begins[r] = r * bytes;
-    std::byte* const to = static_cast<std::byte*>(all);
-    distribute(static_cast<const std::byte*>(own), std::span(&to, 1), begins);
-  }
 
   void reserve(std::size_t bytes) {
     if (received_.bytes() >= bytes) return;
@@ -258,7 +252,7 @@ class mpi_transport final : public transport {
       if (begins[r] - begins[r - 1] > INT_MAX)
         throw argument_error({"process_group: a process's part has ", begins[r] - begins[r - 1],
                               " bytes, and MPI counts to ", INT_MAX, ". Pass at most portion() bytes to each call."});
-    if (failed_ || (by_memory_ != nullptr && by_memory_->failed()))
+    if (failed())
       throw communication_error(
           "process_group: an earlier collective call of this group failed in this process, so the others wait in "
           "another call. End the program.");
