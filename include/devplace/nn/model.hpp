@@ -214,7 +214,7 @@ class model<Net, Where, P> : public model_types<Net, Where, P>, public model_par
   }
 
  private:
-  friend struct nn::detail::model_access;
+  friend struct detail::model_access;
   explicit model(std::shared_ptr<typename base::state_type> state) : base(std::move(state)) {}
 };
 

@@ -48,7 +48,7 @@ class predictor
     // An alias, because Doxygen reports members of other instances of documented bases as not documented.
     : public std::type_identity_t<model_types<Net, Where, P>> {
   using backend_type = placement_backend_t<Where>;
-  using access = nn::detail::model_access;
+  using access = detail::model_access;
   static constexpr bool has_whole_parameters = !stores_shares<Where>;
   static constexpr bool computes_alone = !detail::kind_of<Where>::is_parts;
   static_assert(has_whole_parameters,

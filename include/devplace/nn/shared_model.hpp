@@ -38,7 +38,7 @@ template <placement Where, class Net, precision P> [[nodiscard]] auto to(const m
     runtime::relaxed_copy<parameter>(state->replicas[0].buffers, from.replicas[0].buffers);
     state->seed = from.seed;
     state->step = from.step;
-    return to<Where>(nn::detail::model_access::adopt<model<Net, cpu, P>>(std::move(state)));
+    return to<Where>(detail::model_access::adopt<model<Net, cpu, P>>(std::move(state)));
   });
 }
 
@@ -91,7 +91,7 @@ template <class Net, class P> struct shared_form<model<Net, shared_memory, P>> {
     replica.buffers = named_segment::part(segment, buffers_at, buffer_bytes, memory_purpose::parameters);
     state->seed = segment->extents()[0];
     state->step = segment->extents()[1];
-    return nn::detail::model_access::adopt<value_type>(std::move(state));
+    return detail::model_access::adopt<value_type>(std::move(state));
   }
   static std::string text() {
     std::string all = shared_version_text("model");

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -10,15 +9,6 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/model_state.hpp>
-
-namespace devplace::detail {
-
-/// Makes a model of a state.
-template <class Model> Model model_of(std::shared_ptr<typename Model::state_type> state) {
-  return nn::detail::model_access::adopt<Model>(std::move(state));
-}
-
-}  // namespace devplace::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
@@ -39,7 +29,7 @@ template <placement Where, class To = void, class Net, placement From, precision
   } else if constexpr (has_copies) {
     using storage = typename precision_traits<typename result::precision_type>::storage;
     return detail::naming_bad_alloc("the copy of a model", [&] {
-      return detail::model_of<result>(nn::detail::in_memory_of<Where>(
+      return detail::model_access::adopt<result>(nn::detail::in_memory_of<Where>(
           runtime::copied_state<storage, placement_backend_t<Where>, placement_backend_t<From>>(
               detail::mesh_of<Where>::ordinals, source.state())));
     });

@@ -66,8 +66,6 @@ class model<Net, InRows, P>
 
   /// Initialises the parameters from the seed `start`. Waits for the places and throws their earlier failures.
   DEVPLACE_CONFIGURED explicit model(seed start) : base(strips_type(start).shared_state()) {}
-  /// Of a state that to<Where>(model) made.
-  explicit model(std::shared_ptr<typename base::state_type> state) : base(std::move(state)) {}
   /// Transfers the arenas; a trainer of the moved-from model continues to train them.
   ///@{
   model(model&&) noexcept = default;
@@ -84,7 +82,9 @@ class model<Net, InRows, P>
   }
 
  private:
+  friend struct detail::model_access;
   friend runtime::joint_predictions<model>;
+  explicit model(std::shared_ptr<typename base::state_type> state) : base(std::move(state)) {}
 
   DEVPLACE_CONFIGURED void predict_parts(auto& outputs, const auto& samples) const {
     auto& state = *this->live();

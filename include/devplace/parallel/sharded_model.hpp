@@ -68,8 +68,6 @@ class model<Net, Where, P> : public model_types<Net, Where, P>,
     draw();
     runtime::wait_for_model<backend_type>(*state_);
   }
-  /// Of a state that to<Where>(model) made.
-  explicit model(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
   /// Transfers the shares; a trainer of the moved-from model continues to train them.
   ///@{
   model(model&&) noexcept = default;
@@ -129,7 +127,9 @@ class model<Net, Where, P> : public model_types<Net, Where, P>,
   ///@}
 
  private:
+  friend struct detail::model_access;
   friend runtime::joint_predictions<model>;
+  explicit model(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
 
   template <std::size_t Index> static detail::refusal refuse() {
     constexpr bool is_whole = Index == plan::arena_elements + 1;  // never: depends on the argument
@@ -200,8 +200,8 @@ namespace parallel::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Makes a model in shares from another model.
 template <class Model> Model copy_in_shares(const auto& other) {
-  Model result(devplace::detail::naming_bad_alloc("the copy of a model",
-                                                  [] { return std::make_shared<typename Model::state_type>(); }));
+  auto result = devplace::detail::model_access::adopt<Model>(devplace::detail::naming_bad_alloc(
+      "the copy of a model", [] { return std::make_shared<typename Model::state_type>(); }));
   result.assign(other);
   result.state().seed = other.state().seed;
   result.state().step = other.state().step;
@@ -245,7 +245,7 @@ template <placement Where, class To = void, class Net, stores_shares From, preci
                                                   first.buffers.bytes());
       state->seed = from.seed;
       state->step = from.step;
-      return detail::model_of<model<Net, cpu, P>>(std::move(state));
+      return detail::model_access::adopt<model<Net, cpu, P>>(std::move(state));
     });
   }
 }

@@ -45,7 +45,7 @@ class trainer<model<Net, InRows, P>, Loss, Rule, Policy, accumulate<Batches>>
   ///@{
   DEVPLACE_CONFIGURED trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule,
                               const Policy& policy = {}, accumulate<Batches> batches = {})
-      : trainer(detail::model_of<strips_type>(m.shared_state()), loss, rule, policy, batches) {}
+      : trainer(detail::model_access::adopt<strips_type>(m.shared_state()), loss, rule, policy, batches) {}
   DEVPLACE_CONFIGURED trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule,
                               accumulate<Batches> batches)
       : trainer(m, loss, rule, Policy{}, batches) {}

@@ -16,7 +16,7 @@
 #include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 
-namespace devplace::nn::detail {
+namespace devplace::detail {
 
 /// Access to models for predictors and for functions that make models from other models.
 struct model_access {
@@ -26,6 +26,10 @@ struct model_access {
   /// Returns the state of a usable model; predictions keep workspaces there.
   template <class Model> static auto& live(const Model& m) { return *m.live(); }
 };
+
+}  // namespace devplace::detail
+
+namespace devplace::nn::detail {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
