@@ -27,8 +27,9 @@ function(devplace_unite_sources out name)
     endif()
   endforeach()
 
-  # A compiler needs up to 3 GB for this number of files, or for a third as many trainings. For ThreadSanitizer, trainings
-  # take more than half of the build's time, and in one source they would end last, alone.
+  # A compiler needs up to 3 GB for this number of files, or for a third as many trainings. For ThreadSanitizer,
+  # trainings take more than half of the build's time; one source with all of them would still compile when the other
+  # processor has nothing left to do.
   set(limit ${DEVPLACE_TEST_UNITY_SIZE})
   if(name MATCHES "^test_train")
     math(EXPR limit "(${limit} + 2) / 3")

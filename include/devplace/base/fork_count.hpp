@@ -12,8 +12,8 @@
 namespace devplace::detail {
 
 /// Number of calls of fork() that led to this process, counted from the first call of fork_count(); starts at 1. An
-/// owner of threads remembers the number: if it differs later, the threads stayed in the parent process. Not inlined,
-/// because the code that registers the counter takes 80 bytes.
+/// owner of threads remembers the number: if it differs later, the threads stayed in the parent process. Not inlined:
+/// each of the many callers would get the code that initialises the static variables.
 [[gnu::noinline]] inline unsigned fork_count() noexcept {
   static std::atomic<unsigned> count{1};
   static const int registered = pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });

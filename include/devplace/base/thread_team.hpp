@@ -107,7 +107,8 @@ inline builtin_thread_team& process_team() {
 /// The team that a thread_team_scope chose for this thread; null: the process's team.
 inline constinit thread_local const team_reference* chosen_team = nullptr;
 
-/// Not inlined: many functions ask for the team, and the code that initialises it takes 200 bytes.
+/// The process's team as a reference. Not inlined: current_team() is part of many functions, each of which would get
+/// the code that initialises the static variable.
 [[gnu::noinline]] inline const team_reference& process_team_reference() {
   static const team_reference process = team_reference::to(process_team());
   return process;

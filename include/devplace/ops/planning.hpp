@@ -11,8 +11,8 @@ namespace devplace::op {
 /// plans (CPU, simulated devices).
 struct planning {};
 
-/// `run(ordinal)`: allocates the workspace of a device's operations, once for all of them. Not implemented by backends
-/// without such a workspace (the CPU's operations use the stack and the matrix engine's buffer per thread).
+/// `run(ordinal)`: allocates the workspace that all operations on a device share. Not implemented by backends without
+/// such a workspace: operations on the CPU use the stack and a buffer of each thread for matrix products.
 struct workspaces {};
 
 }  // namespace devplace::op

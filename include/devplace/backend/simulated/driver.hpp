@@ -66,7 +66,7 @@ inline bool parse_simulated_peers(const char* text) {
 inline constexpr std::size_t unlimited_memory = std::numeric_limits<std::size_t>::max();
 
 /// Returns the bytes per physical device in `text`, a value of DEVPLACE_SIMULATED_MEMORY: a positive integer followed,
-/// without a space, by B, KiB, MiB, GiB, KB, MB or GB, as in 256MiB; unlimited_memory if it is null.
+/// without a space, by B, KiB, MiB, GiB, KB, MB or GB, as in 256MiB. Returns unlimited_memory if `text` is null.
 inline std::size_t parse_simulated_memory(const char* text) {
   if (text == nullptr) return unlimited_memory;
   struct unit {
