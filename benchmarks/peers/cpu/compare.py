@@ -204,7 +204,10 @@ def compile_times(root):
 
 def machine(isa):
     with open("/proc/cpuinfo") as info:
-        model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), platform.machine())
+        facts = dict((part.strip() for part in line.split(":", 1)) for line in info if ":" in line)
+    model = facts.get("model name", platform.machine())
+    if "cpu family" in facts and "model" in facts:  # virtual machines give several processors one name
+        model += f" (family {facts['cpu family']}, model {facts['model']})"
     model += f", limited to {isa}" if isa else ""
     return {"processor": model, "processors": len(os.sched_getaffinity(0)), "date": time.strftime("%Y-%m-%d")}
 
