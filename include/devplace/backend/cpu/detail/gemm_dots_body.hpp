@@ -31,10 +31,14 @@ template <class T, std::size_t Rows, std::size_t Columns>
   for (std::size_t p = 0; p < whole; p += lanes) {
     vector from_b[Columns];
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Columns; ++j) from_b[j] = *reinterpret_cast<const loaded*>(b[j] + p);
+    for (std::size_t j = 0; j < Columns; ++j) {
+      from_b[j] = *reinterpret_cast<const loaded*>(b[j] + p);
+      if constexpr (Rows > 1) keep_in_register(from_b[j]);
+    }
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
-      const vector from_a = *reinterpret_cast<const loaded*>(a[i] + p);
+      vector from_a = *reinterpret_cast<const loaded*>(a[i] + p);
+      keep_in_register(from_a);
       DEVPLACE_UNROLL
       for (std::size_t j = 0; j < Columns; ++j) sum[i][j] += from_a * from_b[j];
     }

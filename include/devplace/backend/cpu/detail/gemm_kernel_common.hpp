@@ -28,6 +28,14 @@ DEVPLACE_GEMM_VECTOR(double, 32);
 DEVPLACE_GEMM_VECTOR(double, 64);
 #undef DEVPLACE_GEMM_VECTOR
 
+/// Keeps a vector in a register. g++ would make it a memory operand of each of its few uses, and loads would take
+/// longer than multiply-adds.
+template <class Vector> [[gnu::always_inline]] inline void keep_in_register([[maybe_unused]] Vector& x) {
+#if defined(__x86_64__) && !defined(__clang__)
+  __asm__("" : "+v"(x));
+#endif
+}
+
 /// Sizes of a thread's packed blocks: gemm_block_rows x gemm_block_depth of A, and gemm_block_depth x
 /// gemm_block_columns of B. The block of A (256 KiB) and a few panels of B (at most 64 KiB each) stay in the
 /// second-level cache while all rows of the block use a panel. Deep blocks read and write C less often. For large
