@@ -98,7 +98,8 @@ struct layer_plan<recomputed<Layers...>, In> : layer_plan<typename recomputed<La
       plan::template forward<Backend, X>(own, a.x, y);
       own.again = false;
     }
-    if (p.phase < plan::reductions_per_pass) return;
+    if constexpr (plan::reductions_per_pass != 0)
+      if (p.phase < plan::reductions_per_pass) return;
     own.phase -= plan::reductions_per_pass;
     backward_arguments<P> arguments = a;
     arguments.y = y;

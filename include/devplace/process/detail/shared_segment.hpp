@@ -189,7 +189,7 @@ class shared_opening {
     std::vector<message> messages(processes);
     all_gather(static_cast<const void*>(&own_), sizeof own_, static_cast<void*>(messages.data()));
     for (const message& other : messages) {
-      CPU_OR(&own_.processors, &own_.processors, &other.processors);
+      static_cast<void>(CPU_OR(&own_.processors, &own_.processors, &other.processors));
       lenders.push_back(other.memory.process);
       reads_ = reads_ && other.memory.readable();
     }

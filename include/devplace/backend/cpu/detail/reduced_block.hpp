@@ -120,16 +120,16 @@ template <class Source, class Reducer> struct reduced_block {
         for (std::size_t k = 0; k != plan.count; ++k) Reducer::add(sum, row(first * plan.count + k), k);
         plan.reducer.store(first, sum);
       }
-      return;
-    }
-    for (std::size_t n; first != last; first += n) {
-      accumulator sums[tile];
-      n = last - first < tile ? last - first : tile;
-      for (std::size_t i = 0; i < n; ++i) sums[i] = Reducer::identity();
-      for (std::size_t k = 0; k != plan.count; ++k)
-        for (std::size_t i = 0; i < n; ++i)
-          Reducer::add(sums[i], elements_of_result(source, first + i)((first + i) * plan.count + k), k);
-      for (std::size_t i = 0; i < n; ++i) plan.reducer.store(first + i, sums[i]);
+    } else {
+      for (std::size_t n; first != last; first += n) {
+        accumulator sums[tile];
+        n = last - first < tile ? last - first : tile;
+        for (std::size_t i = 0; i < n; ++i) sums[i] = Reducer::identity();
+        for (std::size_t k = 0; k != plan.count; ++k)
+          for (std::size_t i = 0; i < n; ++i)
+            Reducer::add(sums[i], elements_of_result(source, first + i)((first + i) * plan.count + k), k);
+        for (std::size_t i = 0; i < n; ++i) plan.reducer.store(first + i, sums[i]);
+      }
     }
   }
 
@@ -196,7 +196,13 @@ template <class Source, class Reducer> struct reduced_block {
     const auto element = [&](std::size_t k, std::size_t i) {
       return elements_of_result(source, outer * plan.inner + first + i)(base + k * plan.inner + i);
     };
-    if constexpr (requires { typename Reducer::value_reducer; }) return positions_across(element, to, n);
+    if constexpr (requires { typename Reducer::value_reducer; })
+      positions_across(element, to, n);
+    else
+      values_across(element, to, n);
+  }
+
+  template <class Element> void values_across(const Element& element, accumulator* to, std::size_t n) const {
     accumulator sums[tile];
     for (std::size_t i = 0; i < tile; ++i) sums[i] = Reducer::identity();
     if (n == tile) {
