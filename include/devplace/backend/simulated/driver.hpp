@@ -65,8 +65,8 @@ inline bool parse_simulated_peers(const char* text) {
 /// The value for no limit: only the host's memory limits allocations.
 inline constexpr std::size_t unlimited_memory = std::numeric_limits<std::size_t>::max();
 
-/// Returns the bytes per physical device in `text`, a value of DEVPLACE_SIMULATED_MEMORY: a positive integer followed,
-/// without a space, by B, KiB, MiB, GiB, KB, MB or GB, as in 256MiB. Returns unlimited_memory if `text` is null.
+/// Parses a value of DEVPLACE_SIMULATED_MEMORY, such as 256MiB: a positive integer and, without a space, B, KiB, MiB,
+/// GiB, KB, MB or GB. Returns the bytes of each physical device, or unlimited_memory if `text` is null.
 inline std::size_t parse_simulated_memory(const char* text) {
   if (text == nullptr) return unlimited_memory;
   struct unit {
