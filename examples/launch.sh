@@ -29,8 +29,12 @@ case $launcher in
     exec srun -N 1 -n "$processes" --overcommit --kill-on-bad-exit=1 "$@" ;;
   torchrun) exec torchrun --nproc-per-node "$processes" --no-python "$@" ;;
   *)
-    # Open MPI: allows root, as in containers, and uses only this host, possibly without ssh.
+    # Open MPI: allows root, as in containers, and uses only this host, possibly without ssh. Its mpirun fails when
+    # another one makes or removes the same folder in TMPDIR at the same time.
+    TMPDIR=$(mktemp -d)
+    export TMPDIR
+    trap 'rm -rf "$TMPDIR"' EXIT
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     export OMPI_MCA_plm=isolated DEVPLACE_PORT=$((20000 + $$ % 10000))
-    exec "$launcher" -n "$processes" "$@" ;;
+    "$launcher" -n "$processes" "$@" ;;
 esac

@@ -17,6 +17,7 @@ skip() { echo "skipped: $1" >&2; exit 4; }
 command -v ip >/dev/null || skip "ip of iproute2 is not on this machine"
 command -v "$launcher" >/dev/null || [ "$launcher" = torchrun ] || skip "$launcher is not on this machine"
 scratch=$(mktemp -d)
+export TMPDIR="$scratch" # for files that an mpirun leaves behind
 one=devplace-$$-1 other=devplace-$$-2
 
 # Kills processes left on the hosts, such as the launcher's daemons.

@@ -159,6 +159,13 @@ foreach(mpi IN ITEMS openmpi mpich)
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS skips_in_a_part EXPECT
                         "same order. These calls are in the part of the group that split() made of ranks 1, 2.")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS late EXPECT ") waits 2 s in all_gather #6 (1 x 4 bytes). Missing: rank 1 ")
+  if(mpi STREQUAL "openmpi")
+    add_test(NAME "mpi: openmpi, runs at the same time have separate folders"
+             COMMAND sh -c "cd \$(mktemp -d) && touch ompi.\$(hostname -s).\$(id -u) && TMPDIR=\$PWD sh \"\$0\" \"\$@\"; status=\$?
+                            rm -r \"\$PWD\"; exit \$status"
+                     ${CMAKE_CURRENT_SOURCE_DIR}/mpi/run.sh ${DEVPLACE_MPIRUN_${mpi}} 1 true)
+    set_tests_properties("mpi: openmpi, runs at the same time have separate folders" PROPERTIES LABELS mpi)
+  endif()
   if(mpi STREQUAL "openmpi") # MPICH's mpirun also ends the others, but often exits with success
     devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exit EXPECT "exit") # a message of mpirun or of a process
     devplace_add_mpi_test(${mpi} life 2 ARGUMENTS abandoned) # MPICH cancels the receive, so the sender waits forever

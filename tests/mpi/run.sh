@@ -22,6 +22,11 @@ mpirun=$1 processes=$2
 shift 2
 program=$(readlink -f "$1")
 export OMP_NUM_THREADS=1 # several processes share the processors
+# Open MPI's mpirun keeps files in a folder of this host and user, and fails when another mpirun makes or removes this
+# folder at the same time.
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
 # Open MPI: allows root, as in containers; uses only this host, without ssh and without reading other processes' memory.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_plm=isolated OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
@@ -35,11 +40,12 @@ case "${EXPECT:+expected}${SURVIVORS:-}${mpirun}" in
   expected*) set -- "$mpirun" -n "$processes" sh -c 'exec >>"$DEVPLACE_TEST_TEXT" 2>&1; exec "$0" "$@"' "$@" ;;
   *) [ "$processes" -eq 0 ] || set -- "$mpirun" -n "$processes" "$@" ;;
 esac
-if [ -z "${EXPECT:-}" ]; then exec timeout -k 5 60 "$@"; fi
+if [ -z "${EXPECT:-}" ]; then
+  timeout -k 5 60 "$@"
+  exit
+fi
 began=$(date +%s)
-DEVPLACE_TEST_TEXT=$(mktemp)
-trap 'rm -f "$DEVPLACE_TEST_TEXT"' EXIT
-export DEVPLACE_TEST_TEXT DEVPLACE_TEST_RUN=$$
+export DEVPLACE_TEST_TEXT="$TMPDIR/text" DEVPLACE_TEST_RUN=$$
 timeout -k 5 60 "$@" >>"$DEVPLACE_TEST_TEXT" 2>&1 &
 launcher=$!
 # The number of running processes of the program, which inherit the variable.
