@@ -66,20 +66,20 @@ inline bool this_thread_may_call_mpi() noexcept {
 
 /// Throws if MPI cannot be called now in this thread. The message names `caller`.
 inline void check_mpi_runs(const char* caller) {
-  const std::string operation(caller);
   if (mpi_finalised())
-    throw communication_error(operation +
-                              ": MPI is finalized. Processes can communicate until MPI_Finalize is called, or until "
-                              "the scope of the mpi_session ends; destroy their groups first.");
+    throw communication_error({caller,
+                               ": MPI is finalized. Processes can communicate until MPI_Finalize is called, or until "
+                               "the scope of the mpi_session ends; destroy their groups first."});
   if (!mpi_initialised())
-    throw communication_error(operation +
-                              ": MPI is not initialised. Call MPI_Init_thread(..., MPI_THREAD_FUNNELED, ...) first, or "
-                              "make an mpi_session, which calls it; devplace itself does not.");
+    throw communication_error(
+        {caller,
+         ": MPI is not initialised. Call MPI_Init_thread(..., MPI_THREAD_FUNNELED, ...) first, or "
+         "make an mpi_session, which calls it; devplace itself does not."});
   if (!this_thread_may_call_mpi())
     throw communication_error(
-        operation +
-        ": MPI was initialised by another thread, and takes calls of that thread only. "
-        "Communicate and train in that thread, or ask MPI_Init_thread for MPI_THREAD_SERIALIZED.");
+        {caller,
+         ": MPI was initialised by another thread, and takes calls of that thread only. "
+         "Communicate and train in that thread, or ask MPI_Init_thread for MPI_THREAD_SERIALIZED."});
 }
 
 /// The library's name and version: `Open MPI v4.1.4`, `MPICH 4.0.2`.

@@ -57,7 +57,8 @@ class poll_backoff {
 };
 
 /// The messages of one call that are in flight. Waits by polling, never by a blocking call of MPI, so that the group's
-/// monitor is polled too and other processes get the processor.
+/// monitor is polled too and other processes get the processor. Polls by MPI_Test, because MPICH names the cause of an
+/// error of MPI_Testsome or MPI_Testall only in a status, and by default ends the program before anyone reads it.
 class mpi_messages {
  public:
   explicit mpi_messages(bool oversubscribed) : oversubscribed_(oversubscribed) {}
