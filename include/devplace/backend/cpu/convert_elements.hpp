@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
+#include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
 #include <devplace/config.hpp>
 #include <devplace/tensor/dtype.hpp>
 

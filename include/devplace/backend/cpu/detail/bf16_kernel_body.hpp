@@ -23,14 +23,14 @@ DEVPLACE_TARGET inline void pack_pairs(float* __restrict target, const bf16* __r
   if constexpr (Width >= 8) {
     if (stride_i == 1 && count == Width) {
       constexpr std::size_t lanes = Width >= 16 ? 16 : 8;
-      typedef std::uint16_t row __attribute__((vector_size(2 * lanes), aligned(2), may_alias));
-      typedef std::uint16_t pairs __attribute__((vector_size(4 * lanes), aligned(4), may_alias));
+      using row = vector_of<std::uint16_t, 2 * lanes>;
+      using pairs = typename vector_of<std::uint16_t, 4 * lanes>::unaligned;
       for (std::size_t u = 0; u < whole_units; ++u)
         for (std::size_t i = 0; i < Width; i += lanes) {
-          typename avx512::mixed_vectors<lanes>::bits16 first =
-              *reinterpret_cast<const row*>(source + 2 * u * stride_p + i);
-          typename avx512::mixed_vectors<lanes>::bits16 second =
-              *reinterpret_cast<const row*>(source + (2 * u + 1) * stride_p + i);
+          const typename row::type first =
+              *reinterpret_cast<const typename row::unaligned*>(source + 2 * u * stride_p + i);
+          const typename row::type second =
+              *reinterpret_cast<const typename row::unaligned*>(source + (2 * u + 1) * stride_p + i);
           pairs* const to = reinterpret_cast<pairs*>(target + u * Width + i);
           if constexpr (lanes == 8)
             *to = __builtin_shufflevector(first, second, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);

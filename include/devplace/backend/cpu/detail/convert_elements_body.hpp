@@ -3,31 +3,22 @@
 
 // Included by convert_elements.hpp only: conversions of bf16 and half by vectors of DEVPLACE_LANES floats.
 
-/// Vectors of L 16-bit and L 32-bit numbers.
-template <std::size_t L> struct mixed_vectors {
-  typedef std::uint16_t bits16 __attribute__((vector_size(2 * L)));
-  typedef std::uint16_t stored16 __attribute__((vector_size(2 * L), aligned(2), may_alias));
-  typedef std::uint32_t bits32 __attribute__((vector_size(4 * L)));
-  typedef std::int32_t signed32 __attribute__((vector_size(4 * L)));
-  typedef float floats __attribute__((vector_size(4 * L)));
-  typedef float stored32 __attribute__((vector_size(4 * L), aligned(4), may_alias));
-};
-
 /// Converts to[0..L) = from[0..L) to float; L is 4, 8 or 16, at most the lanes of a register.
 template <std::size_t L, class T> DEVPLACE_TARGET inline void convert(float* to, const T* from) {
+  using floats = vector_of<float, 4 * L>;
+  using bits16 = vector_of<std::uint16_t, 2 * L>;
 #if DEVPLACE_LANES > 4
   if constexpr (std::is_same_v<T, half>) {
-    typename mixed_vectors<L>::floats x;
-    __asm__("vcvtph2ps %1, %0" : "=x"(x) : "m"(*reinterpret_cast<const typename mixed_vectors<L>::stored16*>(from)));
-    *reinterpret_cast<typename mixed_vectors<L>::stored32*>(to) = x;
+    typename floats::type x;
+    __asm__("vcvtph2ps %1, %0" : "=x"(x) : "m"(*reinterpret_cast<const typename bits16::unaligned*>(from)));
+    *reinterpret_cast<typename floats::unaligned*>(to) = x;
     return;
   }
 #endif
   if constexpr (std::is_same_v<T, bf16>) {
-    const typename mixed_vectors<L>::bits16 bits = *reinterpret_cast<const typename mixed_vectors<L>::stored16*>(from);
-    const auto wide = __builtin_convertvector(bits, typename mixed_vectors<L>::bits32) << 16;
-    *reinterpret_cast<typename mixed_vectors<L>::stored32*>(to) =
-        reinterpret_cast<typename mixed_vectors<L>::floats>(wide);
+    const typename bits16::type bits = *reinterpret_cast<const typename bits16::unaligned*>(from);
+    const auto wide = __builtin_convertvector(bits, typename vector_of<std::uint32_t, 4 * L>::type) << 16;
+    *reinterpret_cast<typename floats::unaligned*>(to) = reinterpret_cast<typename floats::type>(wide);
   } else {
     for (std::size_t i = 0; i < L; ++i) to[i] = from[i];
   }
@@ -35,25 +26,27 @@ template <std::size_t L, class T> DEVPLACE_TARGET inline void convert(float* to,
 
 /// Rounds from[0..L) to the nearest numbers of T.
 template <std::size_t L, class T> DEVPLACE_TARGET inline void convert(T* to, const float* from) {
+  using floats = vector_of<float, 4 * L>;
+  using bits16 = vector_of<std::uint16_t, 2 * L>;
 #if DEVPLACE_LANES > 4
   if constexpr (std::is_same_v<T, half>) {
-    const typename mixed_vectors<L>::floats x = *reinterpret_cast<const typename mixed_vectors<L>::stored32*>(from);
-    typename mixed_vectors<(L < 8 ? 8 : L)>::bits16 halves;  // a register, because writing to memory takes longer
+    const typename floats::type x = *reinterpret_cast<const typename floats::unaligned*>(from);
+    typename vector_of<std::uint16_t, (L < 8 ? 16 : 2 * L)>::type halves;  // a register: writing to memory takes longer
     __asm__("vcvtps2ph $0, %1, %0" : "=x"(halves) : "x"(x));
     __builtin_memcpy(static_cast<void*>(to), &halves, L * sizeof(T));
     return;
   }
 #endif
   if constexpr (std::is_same_v<T, bf16>) {
-    using bits32 = typename mixed_vectors<L>::bits32;
-    const typename mixed_vectors<L>::floats x = *reinterpret_cast<const typename mixed_vectors<L>::stored32*>(from);
+    using bits32 = typename vector_of<std::uint32_t, 4 * L>::type;
+    const typename floats::type x = *reinterpret_cast<const typename floats::unaligned*>(from);
     const bits32 bits = reinterpret_cast<bits32>(x);
     const bits32 magnitude = bits & 0x7fffffff, rounded = bits + 0x7fff + (bits >> 16 & 1);
     // AVX2 compares signed integers alone.
-    const bits32 result =
-        reinterpret_cast<typename mixed_vectors<L>::signed32>(magnitude) > 0x7f800000 ? bits | 0x400000 : rounded;
-    *reinterpret_cast<typename mixed_vectors<L>::stored16*>(to) =
-        __builtin_convertvector(result >> 16, typename mixed_vectors<L>::bits16);
+    const bits32 result = reinterpret_cast<typename vector_of<std::int32_t, 4 * L>::type>(magnitude) > 0x7f800000
+                              ? bits | 0x400000
+                              : rounded;
+    *reinterpret_cast<typename bits16::unaligned*>(to) = __builtin_convertvector(result >> 16, typename bits16::type);
   } else {
     for (std::size_t i = 0; i < L; ++i) to[i] = T(from[i]);
   }

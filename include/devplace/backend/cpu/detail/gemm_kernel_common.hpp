@@ -12,21 +12,10 @@ namespace devplace::detail {
 // in functions with a target attribute, and it also covers NEON.
 
 /// A vector of T with `Bytes` bytes, and its type for unaligned loads and stores.
-template <class T, std::size_t Bytes> struct vector_of;
-
-#define DEVPLACE_GEMM_VECTOR(T, Bytes)                                                       \
-  template <> struct vector_of<T, Bytes> {                                                   \
-    typedef T type __attribute__((vector_size(Bytes)));                                      \
-    typedef T unaligned __attribute__((vector_size(Bytes), aligned(alignof(T)), may_alias)); \
-  }
-DEVPLACE_GEMM_VECTOR(float, 8);
-DEVPLACE_GEMM_VECTOR(float, 16);
-DEVPLACE_GEMM_VECTOR(float, 32);
-DEVPLACE_GEMM_VECTOR(float, 64);
-DEVPLACE_GEMM_VECTOR(double, 16);
-DEVPLACE_GEMM_VECTOR(double, 32);
-DEVPLACE_GEMM_VECTOR(double, 64);
-#undef DEVPLACE_GEMM_VECTOR
+template <class T, std::size_t Bytes> struct vector_of {
+  typedef T type __attribute__((vector_size(Bytes)));
+  typedef T unaligned __attribute__((vector_size(Bytes), aligned(alignof(T)), may_alias));
+};
 
 /// Keeps a vector in a register. g++ would make it a memory operand of each of its few uses, and loads would take
 /// longer than multiply-adds.
