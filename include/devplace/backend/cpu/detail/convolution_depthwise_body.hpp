@@ -72,7 +72,7 @@ template <class T, std::size_t Taps>
     for (std::size_t l = 0; l < 4; ++l)
       if (j + l < Taps) four[l] = sum[j + l];
     T of_lanes[4];
-    add_lanes<T, vector_bytes>::run(four, of_lanes);
+    add_lanes<T, vector_bytes>(four, of_lanes);
     for (std::size_t l = 0; l < 4 && j + l < Taps; ++l) sums[j + l] += static_cast<double>(of_lanes[l]);
   }
 }

@@ -271,7 +271,7 @@ template <class T> DEVPLACE_TARGET computed_t<T> sum_run(const T* x, std::size_t
     }
   }
   sum_type of_lanes[4];
-  add_lanes<sum_type, vector_bytes>::run(sums, of_lanes);
+  add_lanes<sum_type, vector_bytes>(sums, of_lanes);
   sum_type sum = (of_lanes[0] + of_lanes[1]) + (of_lanes[2] + of_lanes[3]);
   for (; i < n; ++i) sum += static_cast<sum_type>(x[i]);
   return sum;

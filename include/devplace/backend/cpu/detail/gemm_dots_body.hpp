@@ -56,7 +56,7 @@ template <class T, std::size_t Rows, std::size_t Columns>
     }
   }
   DEVPLACE_UNROLL
-  for (std::size_t i = 0; i < Rows; ++i) add_lanes<T, vector_bytes>::run(sum[i], out[i]);
+  for (std::size_t i = 0; i < Rows; ++i) add_lanes<T, vector_bytes>(sum[i], out[i]);
 }
 
 /// Stores up to 4 adjacent elements of a row of C.

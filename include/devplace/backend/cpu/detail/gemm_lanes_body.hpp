@@ -64,38 +64,23 @@ template <class T, std::size_t L>
 }
 
 /// Computes out[j] = the sum of v[j]'s lanes, in an order that depends only on the vector's size.
-template <class T, std::size_t Bytes> struct add_lanes {
+template <class T, std::size_t Bytes>
+DEVPLACE_TARGET inline void add_lanes(const typename vector_of<T, Bytes>::type (&v)[4], T (&out)[4]) {
   using vector = typename vector_of<T, Bytes>::type;
-  static constexpr std::size_t lanes = Bytes / sizeof(T);
-
-  DEVPLACE_TARGET static void run(const vector (&v)[4], T (&out)[4]) {
-    if constexpr (lanes == 2) {
-      DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < 4; ++j) out[j] = v[j][0] + v[j][1];
-    } else if constexpr (lanes == 4) {
-      const vector low =
-          __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5) + __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
-      const vector high =
-          __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5) + __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
-      const vector sum =
-          __builtin_shufflevector(low, high, 0, 1, 4, 5) + __builtin_shufflevector(low, high, 2, 3, 6, 7);
-      DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < 4; ++j) out[j] = sum[j];
-    } else if constexpr (Bytes == 64) {
-      run_together(v, out);
-    } else {
-      typename vector_of<T, Bytes / 2>::type half[4];
-      DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < 4; ++j) {
-        half[j] = __builtin_shufflevector(v[j], v[j], 0, 1, 2, 3) + __builtin_shufflevector(v[j], v[j], 4, 5, 6, 7);
-      }
-      add_lanes<T, Bytes / 2>::run(half, out);
-    }
-  }
-
- private:
-  /// Adds halves, then quarters of all four in one vector, in the order of run(): takes half as many instructions.
-  DEVPLACE_TARGET static void run_together(const vector (&v)[4], T (&out)[4]) {
+  constexpr std::size_t lanes = Bytes / sizeof(T);
+  if constexpr (lanes == 2) {
+    DEVPLACE_UNROLL
+    for (std::size_t j = 0; j < 4; ++j) out[j] = v[j][0] + v[j][1];
+  } else if constexpr (lanes == 4) {
+    const vector low =
+        __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5) + __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
+    const vector high =
+        __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5) + __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+    const vector sum = __builtin_shufflevector(low, high, 0, 1, 4, 5) + __builtin_shufflevector(low, high, 2, 3, 6, 7);
+    DEVPLACE_UNROLL
+    for (std::size_t j = 0; j < 4; ++j) out[j] = sum[j];
+  } else if constexpr (Bytes == 64) {
+    // Adds halves, then quarters of all four in one vector: takes half as many instructions.
     using four = typename vector_of<T, 4 * sizeof(T)>::type;
     vector pairs[2], sum;
     if constexpr (lanes == 8) {
@@ -122,5 +107,12 @@ template <class T, std::size_t Bytes> struct add_lanes {
     const four even = __builtin_shufflevector(sum, sum, 0, part, 2 * part, 3 * part),
                odd = __builtin_shufflevector(sum, sum, 1, part + 1, 2 * part + 1, 3 * part + 1);
     *reinterpret_cast<typename vector_of<T, 4 * sizeof(T)>::unaligned*>(&out) = even + odd;
+  } else {
+    typename vector_of<T, Bytes / 2>::type half[4];
+    DEVPLACE_UNROLL
+    for (std::size_t j = 0; j < 4; ++j) {
+      half[j] = __builtin_shufflevector(v[j], v[j], 0, 1, 2, 3) + __builtin_shufflevector(v[j], v[j], 4, 5, 6, 7);
+    }
+    add_lanes<T, Bytes / 2>(half, out);
   }
-};
+}

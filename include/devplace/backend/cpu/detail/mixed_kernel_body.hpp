@@ -135,7 +135,7 @@ DEVPLACE_TARGET void mixed_dot_range(const gemm_arguments<T, Result>& g, const g
         }
       }
       float total[4];
-      add_lanes<float, vector_bytes>::run(sums, total);
+      add_lanes<float, vector_bytes>(sums, total);
       for (std::size_t j = 0; j < 4 && j0 + j < range.column_end; ++j) {
         for (std::size_t p = whole; p < g.k; ++p) total[j] += a[p] * b[j][p];
         Result& c = g.c[i * g.ldc + j0 + j];
