@@ -15,7 +15,7 @@ template <bool Mirrored>
 void convolution_kernels<T>::convolve_range(const convolution_arguments<T, sum_type>& g, std::size_t row_begin,
                                             std::size_t row_end, std::size_t begin, std::size_t end,
                                             void* buffer) const {
-  const std::size_t lanes = gemm.lanes, tile_columns = 2 * lanes, tile_rows = gemm.tile_rows;
+  const std::size_t tile_columns = 2 * gemm.lanes, tile_rows = gemm.tile_rows;
   constexpr std::size_t most_rows = convolution_block_rows<sum_type> * convolution_block_depth / patch_depth<T>;
   const std::size_t block_rows = most_rows / tile_rows * tile_rows;
   const std::size_t block_panels =
@@ -43,7 +43,7 @@ void convolution_kernels<T>::convolve_range(const convolution_arguments<T, sum_t
         const std::size_t q0 = pixels_of(index), count = smaller(tile_columns, pixels - q0);
         const T* const image = g.x + (sample_of(index) * s.groups + group) * s.channels * s.plane();
         sum_type* const panel = packed_b + (index - first) * tile_columns * depth;
-        const std::size_t width = panel_width(count, tile_columns, lanes);
+        const std::size_t width = gemm.panel_width(count);
         pack_patches(panel, width, s, image, q0, count, p0, depth_of_image);
         if (with_bias) fill(panel + depth_of_image * width, sum_type{1}, width);
       }
@@ -79,7 +79,7 @@ template <class T>
 void convolution_kernels<T>::convolve_back_range(const convolution_input_gradient_arguments<T, sum_type>& g,
                                                  std::size_t group, std::size_t sample, std::size_t begin,
                                                  std::size_t end, void* buffer) const {
-  const std::size_t lanes = gemm.lanes, tile_columns = 2 * lanes, tile_rows = gemm.tile_rows;
+  const std::size_t tile_columns = 2 * gemm.lanes, tile_rows = gemm.tile_rows;
   const std::size_t block_rows = convolution_block_rows<sum_type> / tile_rows * tile_rows;
   const std::size_t block_columns = convolution_block_columns<sum_type> / 2;
   const convolution_shape& s = g.shape;
@@ -111,9 +111,9 @@ void convolution_kernels<T>::convolve_back_range(const convolution_input_gradien
         for (std::size_t j = 0; j < columns; j += tile_columns) {
           const std::size_t width = smaller(tile_columns, columns - j);
           const T* const source = dy + p0 * pixels + q0 + j;
-          pack(packed_b, panel_width(width, tile_columns, lanes), source, 1, pixels, width, depth);
+          pack(packed_b, gemm.panel_width(width), source, 1, pixels, width, depth);
           gemm.multiply_panel(packed_a, packed_b, depth, products + j, block_columns, update, rows,
-                              panel_width(width, tile_columns, lanes));
+                              gemm.panel_width(width));
         }
       }
       for (std::size_t i = 0; i < rows; ++i) fold_row(products + i * block_columns, s, image, k0 + i, q0, columns);
@@ -127,7 +127,7 @@ template <class T>
 void convolution_kernels<T>::convolve_weight_range(const convolution_weight_gradient_arguments<T>& g, std::size_t group,
                                                    std::size_t first, std::size_t last, std::size_t begin,
                                                    std::size_t end, sum_type* sum, sum_type beta, void* buffer) const {
-  const std::size_t lanes = gemm.lanes, tile_columns = 2 * lanes, tile_rows = gemm.tile_rows;
+  const std::size_t tile_columns = 2 * gemm.lanes, tile_rows = gemm.tile_rows;
   const std::size_t block_rows = convolution_block_rows<sum_type> / tile_rows * tile_rows;
   const convolution_shape& s = g.shape;
   sum_type* const packed_a = static_cast<sum_type*>(buffer);
@@ -155,7 +155,7 @@ void convolution_kernels<T>::convolve_weight_range(const convolution_weight_grad
             unfold_row(unfolded + l * depth + m * count, s, image, j + l, q0, count);
         }
         sum_type* const panel = packed_b + (j - begin) * depth;
-        gemm.pack(panel, panel_width(width, tile_columns, lanes), unfolded, depth, 1, width, depth);
+        gemm.pack(panel, gemm.panel_width(width), unfolded, depth, 1, width, depth);
       }
       const tile_update<sum_type> update{1, factor, nullptr, false};
       for (std::size_t i0 = 0; i0 < s.outputs; i0 += block_rows) {
@@ -191,7 +191,7 @@ void convolution_kernels<T>::pack_rows(sum_type* packed, const From* source, std
   const std::size_t whole = depth + (bias != nullptr ? 1 : 0);
   const std::size_t tile_rows = gemm.tile_rows;
   for (std::size_t i = 0; i < rows; i += tile_rows) {
-    const std::size_t height = smaller(tile_rows, rows - i), width = panel_rows(height, tile_rows);
+    const std::size_t height = smaller(tile_rows, rows - i), width = gemm.panel_rows(height);
     sum_type* const panel = packed + i * whole;
     if constexpr (std::is_same_v<From, T>)
       pack(panel, width, source + i * stride_i, stride_i, stride_p, height, depth);
@@ -208,7 +208,7 @@ void convolution_kernels<T>::pack_mirrored_rows(sum_type* packed, const convolut
                                                 const sum_type* bias) const {
   const std::size_t whole = depth + (bias != nullptr ? 1 : 0), taps = s.taps(), tile_rows = gemm.tile_rows;
   for (std::size_t i = 0; i < rows; i += tile_rows) {
-    const std::size_t height = smaller(tile_rows, rows - i), width = panel_rows(height, tile_rows);
+    const std::size_t height = smaller(tile_rows, rows - i), width = gemm.panel_rows(height);
     sum_type* to = packed + i * whole;
     for (std::size_t p = p0; p < p0 + depth; ++p, to += width) {
       const sum_type* const from = weight + (p / taps * s.outputs + begin + i) * taps + (taps - 1 - p % taps);

@@ -32,18 +32,6 @@ template <class T> struct panel_view {
   std::size_t step, across = 1;
 };
 
-/// Returns the width of a panel of B: `full`, or `narrow` if at most `narrow` columns are left. With full panels,
-/// products with few columns (10 classes) would mostly multiply zeros.
-constexpr std::size_t panel_width(std::size_t left, std::size_t full, std::size_t narrow) {
-  return left > narrow ? full : narrow;
-}
-
-/// Returns the rows of a panel of A and of its tile if `left` rows are left: 2, 4 or `tile_rows`. Numbers of rows that
-/// are powers of two leave 2 or 4 rows behind tiles of 6, and batches of few samples have no more rows.
-constexpr std::size_t panel_rows(std::size_t left, std::size_t tile_rows) {
-  return left > 4 ? tile_rows : left > 2 ? 4 : 2;
-}
-
 /// The elements of the largest tile: 8 rows of two vectors of 64 bytes.
 template <class T> inline constexpr std::size_t most_tile_elements = 8 * 2 * 64 / sizeof(T);
 
@@ -62,23 +50,30 @@ template <class T> struct gemm_kernels {
   std::size_t tile_rows;
   std::size_t lanes;
 
+  /// Returns the width of a panel of B: two vectors, or one if it holds the columns that are left. With wide panels
+  /// alone, products with few columns (10 classes) would mostly multiply zeros.
+  std::size_t panel_width(std::size_t left) const { return left > lanes ? 2 * lanes : lanes; }
+
+  /// Returns the rows of a panel of A and of its tile if `left` rows are left: 2, 4 or tile_rows. Numbers of rows that
+  /// are powers of two leave 2 or 4 rows behind tiles of 6, and batches of few samples have no more rows.
+  std::size_t panel_rows(std::size_t left) const { return left > 4 ? tile_rows : left > 2 ? 4 : 2; }
+
   /// Computes the `rows` x `columns` elements of a tile that lie in C.
   void multiply_tile(std::size_t depth, const panel_view<T>& a, const panel_view<T>& b, T* c, std::size_t ldc,
                      const tile_update<T>& update, std::size_t rows, std::size_t columns) const {
-    if (rows == panel_rows(rows, tile_rows) && columns == panel_width(columns, 2 * lanes, lanes))
+    if (rows == panel_rows(rows) && columns == panel_width(columns))
       tile_for(rows, columns)(depth, a.data, a.across, a.step, b.data, b.step, c, ldc, update);
     else
       multiply_edge(depth, a, b, c, ldc, update, rows, columns);
   }
 
-  /// Computes C [rows, columns] = update(A B) for packed rows of A and a packed panel of B. The panel has the width of
-  /// one vector if `columns` fit, otherwise of two.
+  /// Computes C [rows, columns] = update(A B) for packed rows of A and a packed panel of B.
   void multiply_panel(const T* packed_a, const T* panel, std::size_t depth, T* c, std::size_t ldc,
                       const tile_update<T>& update, std::size_t rows, std::size_t columns) const {
-    const panel_view<T> b{panel, panel_width(columns, 2 * lanes, lanes)};
+    const panel_view<T> b{panel, panel_width(columns)};
     for (std::size_t i = 0; i < rows; i += tile_rows) {
       const std::size_t height = smaller(tile_rows, rows - i);
-      const panel_view<T> a{packed_a + i * depth, panel_rows(height, tile_rows)};
+      const panel_view<T> a{packed_a + i * depth, panel_rows(height)};
       multiply_tile(depth, a, b, c + i * ldc, ldc, update, height, columns);
     }
   }
@@ -121,7 +116,7 @@ template <class T> struct gemm_kernels {
           for (std::size_t height, i = 0; i < rows; i += height) {
             const std::size_t below = rows - i, whole = below / tile_rows * tile_rows;
             height = whole != 0 && !unpacked_a ? whole : smaller(tile_rows, below);
-            const std::size_t full = panel_rows(height, tile_rows);
+            const std::size_t full = panel_rows(height);
             if (!unpacked_a || height != full)
               pack(packed_a + i * distance, full, block_a + i * stride_ai, stride_ai, stride_ap, height, depth);
           }
@@ -129,18 +124,18 @@ template <class T> struct gemm_kernels {
             const std::size_t width = smaller(tile_columns, columns - j);
             const T* const source = g.b + (j0 + j) * stride_bj + p0 * stride_bp;
             panel_view<T> b{source, g.ldb};
-            if (!unpacked_b || width != panel_width(width, tile_columns, lanes)) {
+            if (!unpacked_b || width != panel_width(width)) {
               const std::size_t place = unpacked_b ? 0 : j % packed_together;
               T* const target = packed_b + (one_block ? place : j) * distance;
               if (place == 0 && i0 == range.row_begin) {
                 const std::size_t together = unpacked_b ? width : smaller(packed_together, columns - j);
                 pack_columns(target, source, stride_bj, stride_bp, together, depth);
               }
-              b = {target, panel_width(width, tile_columns, lanes)};
+              b = {target, panel_width(width)};
             }
             if (last && g.bias != nullptr) update.bias = g.bias + j0 + j;
             for (std::size_t i = 0; i < rows; i += tile_rows) {
-              const std::size_t height = smaller(tile_rows, rows - i), full = panel_rows(height, tile_rows);
+              const std::size_t height = smaller(tile_rows, rows - i), full = panel_rows(height);
               panel_view<T> a{packed_a + i * distance, full};
               if (unpacked_a && height == full) a = {block_a + i * stride_ai, stride_ap, stride_ai};
               multiply_tile(depth, a, b, g.c + (i0 + i) * g.ldc + j0 + j, g.ldc, update, height, width);
@@ -184,9 +179,9 @@ template <class T> struct gemm_kernels {
           T* const panel = packed + p0 * ld + i * depth;
           if (j0 == range.column_begin)
             pack_columns(panel, g.a + (range.row_begin + i) * g.lda + p0, g.lda, 1, count, depth);
-          const panel_view<T> samples{panel, panel_width(count, tile_columns, lanes)};
+          const panel_view<T> samples{panel, panel_width(count)};
           for (std::size_t j = 0; j < columns; j += tile_rows) {
-            const std::size_t height = smaller(tile_rows, columns - j), full = panel_rows(height, tile_rows);
+            const std::size_t height = smaller(tile_rows, columns - j), full = panel_rows(height);
             panel_view<T> weights{g.b + (j0 + j) * g.ldb + p0, 1, g.ldb};
             if (height != full) {
               if (i == 0) pack(edge, full, weights.data, g.ldb, 1, height, depth);
@@ -214,8 +209,8 @@ template <class T> struct gemm_kernels {
       // With stride_j 1, one call packs all whole panels.
       const std::size_t left = columns - j, whole = left / (2 * lanes) * (2 * lanes);
       const std::size_t count = stride_j == 1 && whole != 0 ? whole : smaller(2 * lanes, left);
-      pack(target + j * (depth + gemm_panel_gap), panel_width(count, 2 * lanes, lanes), source + j * stride_j, stride_j,
-           stride_p, count, depth);
+      pack(target + j * (depth + gemm_panel_gap), panel_width(count), source + j * stride_j, stride_j, stride_p, count,
+           depth);
       j += count;
     }
   }
@@ -225,7 +220,7 @@ template <class T> struct gemm_kernels {
                                        std::size_t ldc, const tile_update<T>& update, std::size_t rows,
                                        std::size_t columns) const {
     T edge[most_tile_elements<T>], bias[most_tile_elements<T> / 8];
-    const std::size_t width = panel_width(columns, 2 * lanes, lanes);
+    const std::size_t width = panel_width(columns);
     tile_update<T> edge_update = update;
     if (update.beta != T{0}) {
       std::memset(edge, 0, sizeof(edge));
