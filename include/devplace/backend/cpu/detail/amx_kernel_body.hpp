@@ -36,7 +36,7 @@ struct processor_tiles {
 /// Multiplies tiles, each 16 units (pairs of numbers) along k. Columns of B are packed as for AVX512_BF16, rows of A
 /// into [units / 16][Rows][16]. Like vdpbf16ps, tdpbf16ps treats subnormal operands and results as zero.
 template <class Tiles = processor_tiles> struct tile_kernel : avx512::mixed_storing<32> {
-  static constexpr std::size_t rows = 32, few_rows = 16, pairs = 2, depth_step = 16, columns = 32;
+  static constexpr std::size_t rows = 32, few_rows = 16, pairs = 2, depth_step = 16;
 
   struct session {
     session() { Tiles::configure({}); }

@@ -60,10 +60,7 @@ DEVPLACE_TARGET inline void pack_pairs(float* __restrict target, const bf16* __r
 /// Multiplies pairs. Rounding differs from the float kernel's: vdpbf16ps treats subnormal operands and results as zero.
 /// Written as inline assembly because the type of the intrinsic's operands differs between compilers.
 struct dot_kernel : avx512::mixed_storing<32> {
-  static constexpr std::size_t rows = 8, few_rows = 2, pairs = 2, depth_step = 1, columns = 32;
-
-  /// A thread's state during a product: none.
-  struct session {};
+  static constexpr std::size_t rows = 8, few_rows = 2, pairs = 2, depth_step = 1;
 
   template <std::size_t Rows> static constexpr auto* pack_rows = pack_pairs<Rows>;
   template <std::size_t Columns> static constexpr auto* pack_columns = pack_pairs<Columns>;

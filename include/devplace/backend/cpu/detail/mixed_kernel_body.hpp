@@ -5,9 +5,12 @@
 
 /// Stores sums of 16-bit products, for all kernels that use this instruction set's vectors.
 template <std::size_t Columns> struct mixed_storing {
-  static constexpr std::size_t lanes = vector_bytes / sizeof(float);
+  static constexpr std::size_t columns = Columns, lanes = vector_bytes / sizeof(float);
   using vector = typename vector_of<float, vector_bytes>::type;
   using loaded = typename vector_of<float, vector_bytes>::unaligned;
+
+  /// A thread's state during a product: none.
+  struct session {};
 
   DEVPLACE_TARGET static void add(float* sums, const float* kept, std::size_t stride, std::size_t rows) {
     for (std::size_t i = 0; i < rows; ++i)
@@ -92,10 +95,7 @@ DEVPLACE_TARGET inline void transpose_as_float(float* __restrict target, std::si
 
 /// Multiplies in float; see mixed_product.
 struct float_kernel : mixed_storing<2 * vector_bytes / sizeof(float)> {
-  static constexpr std::size_t rows = tile_rows, few_rows = 2, pairs = 1, depth_step = 1,
-                               columns = 2 * vector_bytes / sizeof(float);
-
-  struct session {};
+  static constexpr std::size_t rows = tile_rows, few_rows = 2, pairs = 1, depth_step = 1;
 
   template <std::size_t Rows, class T>
   DEVPLACE_TARGET static void pack_rows(float* target, const T* source, std::size_t stride_i, std::size_t stride_p,

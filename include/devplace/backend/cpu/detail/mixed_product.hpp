@@ -48,28 +48,26 @@ template <class Kernel, class T, class Result> struct mixed_product {
   using arguments = gemm_arguments<T, Result>;
 
   static void run(const arguments& g, const gemm_range& range, void* buffer) {
-    const std::size_t units = divided_up(g.k, Kernel::pairs);
+    const std::size_t units = divided_up(g.k, pairs);
     const bool whole = units <= mixed_blocks_of_whole_k.depth;
-    mixed_blocks blocks = whole ? mixed_blocks_of_whole_k : mixed_blocks_of_parts;
-    blocks.rows = blocks.rows / tile_rows * tile_rows;
-    const mixed_product product{g, units, blocks, static_cast<float*>(buffer)};
-    const mixed_blocks& size = product.size_;
-    const std::size_t depths = divided_up(units, size.depth);
+    mixed_blocks size = whole ? mixed_blocks_of_whole_k : mixed_blocks_of_parts;
+    size.rows = size.rows / tile_rows * tile_rows;
+    const mixed_product product{g, units, size, static_cast<float*>(buffer)};
     [[maybe_unused]] const typename Kernel::session session;
     for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += size.columns) {
       const std::size_t columns = smaller(size.columns, range.column_end - j0);
       const auto rows_from = [&](std::size_t i0) { return smaller(size.rows, range.row_end - i0); };
       if (whole || std::is_same_v<Result, float>) {
-        for (std::size_t block = 0; block < depths; ++block) {
-          product.pack_columns(j0, columns, block, depths);
+        for (std::size_t block = 0; block < product.depths_; ++block) {
+          product.pack_columns(j0, columns, block);
           for (std::size_t i0 = range.row_begin; i0 < range.row_end; i0 += size.rows)
-            product.multiply(i0, rows_from(i0), j0, columns, block, depths);
+            product.multiply(i0, rows_from(i0), j0, columns, block);
         }
       } else {
         for (std::size_t i0 = range.row_begin; i0 < range.row_end; i0 += size.rows)
-          for (std::size_t block = 0; block < depths; ++block) {
-            product.pack_columns(j0, columns, block, depths);
-            product.multiply(i0, rows_from(i0), j0, columns, block, depths);
+          for (std::size_t block = 0; block < product.depths_; ++block) {
+            product.pack_columns(j0, columns, block);
+            product.multiply(i0, rows_from(i0), j0, columns, block);
           }
       }
     }
@@ -81,25 +79,19 @@ template <class Kernel, class T, class Result> struct mixed_product {
   static_assert(64 >= tile_rows && 256 % Kernel::depth_step == 0 && 256 % tile_columns == 0);
 
   mixed_product(const arguments& g, std::size_t units, const mixed_blocks& size, float* buffer)
-      : g_(g),
-        units_(units),
-        size_(size),
-        packed_a_(buffer),
-        packed_b_(packed_a_ + size.rows * size.depth),
-        kept_(packed_b_ + size.depth * size.columns) {}
+      : g_(g), units_(units), size_(size), packed_a_(buffer) {}
 
   /// The range of a block along k, and the number of packed units.
   struct depth_range {
     std::size_t begin, count, units;
   };
-  depth_range depth_of(std::size_t block, std::size_t depths) const {
-    const std::size_t begin = part_begin(units_, depths, block), end = part_begin(units_, depths, block + 1);
-    constexpr std::size_t step = Kernel::depth_step;
-    return {begin * pairs, smaller(end * pairs, g_.k) - begin * pairs, padded_to(end - begin, step)};
+  depth_range depth_of(std::size_t block) const {
+    const std::size_t begin = part_begin(units_, depths_, block), end = part_begin(units_, depths_, block + 1);
+    return {begin * pairs, smaller(end * pairs, g_.k) - begin * pairs, padded_to(end - begin, Kernel::depth_step)};
   }
 
-  void pack_columns(std::size_t j0, std::size_t columns, std::size_t block, std::size_t depths) const {
-    const depth_range depth = depth_of(block, depths);
+  void pack_columns(std::size_t j0, std::size_t columns, std::size_t block) const {
+    const depth_range depth = depth_of(block);
     const std::size_t stride_p = g_.transpose_b ? 1 : g_.ldb, stride_j = g_.transpose_b ? g_.ldb : 1;
     for (std::size_t j = 0; j < columns; j += tile_columns)
       Kernel::template pack_columns<tile_columns>(packed_b_ + j * depth.units,
@@ -108,9 +100,8 @@ template <class Kernel, class T, class Result> struct mixed_product {
   }
 
   /// Packs the rows of A and multiplies them by the packed columns of B.
-  void multiply(std::size_t i0, std::size_t rows, std::size_t j0, std::size_t columns, std::size_t block,
-                std::size_t depths) const {
-    const depth_range depth = depth_of(block, depths);
+  void multiply(std::size_t i0, std::size_t rows, std::size_t j0, std::size_t columns, std::size_t block) const {
+    const depth_range depth = depth_of(block);
     const std::size_t stride_i = g_.transpose_a ? 1 : g_.lda, stride_p = g_.transpose_a ? g_.lda : 1;
     for (std::size_t i = 0; i < rows; i += tile_rows) {
       const std::size_t height = smaller(tile_rows, rows - i);
@@ -121,7 +112,7 @@ template <class Kernel, class T, class Result> struct mixed_product {
       else
         Kernel::template pack_rows<few_rows>(to, from, stride_i, stride_p, height, depth.count);
     }
-    const bool first = block == 0, last = block + 1 == depths;
+    const bool first = block == 0, last = block + 1 == depths_;
     constexpr bool is_float = std::is_same_v<Result, float>;
     for (std::size_t j = 0; j < columns; j += tile_columns)
       for (std::size_t i = 0; i < rows; i += tile_rows) {
@@ -141,7 +132,7 @@ template <class Kernel, class T, class Result> struct mixed_product {
           Kernel::template sums<few_rows>(depth.units, a, b, sums);
         if constexpr (is_float) {
           if (!first) tile.beta = 1;
-        } else if (depths > 1) {
+        } else if (depths_ > 1) {
           float* const kept = kept_ + i * size_.columns + j;
           if (!first) Kernel::add(sums, kept, size_.columns, tile.rows);
           if (!last) {
@@ -158,9 +149,10 @@ template <class Kernel, class T, class Result> struct mixed_product {
   const arguments& g_;
   std::size_t units_;
   mixed_blocks size_;
+  std::size_t depths_ = divided_up(units_, size_.depth);  // blocks along k
   float* packed_a_;
-  float* packed_b_;
-  float* kept_;
+  float* packed_b_ = packed_a_ + size_.rows * size_.depth;
+  float* kept_ = packed_b_ + size_.depth * size_.columns;
 };
 
 }  // namespace devplace::detail
