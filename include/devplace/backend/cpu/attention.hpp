@@ -7,6 +7,7 @@
 
 #include <devplace/backend/cpu/detail/attention_rows.hpp>
 #include <devplace/backend/cpu/detail/gemm_builtin.hpp>
+#include <devplace/backend/cpu/detail/gemm_split.hpp>
 #include <devplace/backend/cpu/detail/vector_loops.hpp>
 #include <devplace/backend/cpu/for_each.hpp>
 #include <devplace/base/divided_up.hpp>
@@ -38,9 +39,6 @@ void attention_product(bool add, const attention_matrix<T>& c, std::size_t m, st
   g.c = c.data, g.ldc = c.stride;
   gemm_builtin::run(g);
 }
-
-/// Returns the minimum number of indices per thread, if each index takes `work` multiplications.
-constexpr std::size_t attention_grain(std::size_t work) { return 1 + gemm_least_work / (work + 1); }
 
 template <class T> void attend(const attention_arguments<T>& g, std::size_t sequence, std::size_t query) {
   const attention_shape& s = g.shape;
@@ -110,7 +108,7 @@ template <> struct implementation<backend::cpu, op::attention> {
     const detail::attention_shape& s = g.shape;
     const std::size_t blocks = detail::divided_up(s.length, detail::attention_block);
     detail::parallel_indices(
-        s.sequences() * blocks, detail::attention_grain(2 * detail::attention_block * s.length * s.width),
+        s.sequences() * blocks, detail::tasks_per_thread(2 * detail::attention_block * s.length * s.width),
         [&](std::size_t i) { detail::attend(g, i / blocks, i % blocks * detail::attention_block); });
   }
 };
@@ -121,7 +119,7 @@ template <> struct implementation<backend::cpu, op::attention_gradient> {
     const detail::attention_shape& s = g.shape;
     const detail::attention_products<T> products{s, g.results, g.dresults, g.products};
     implementation<backend::cpu, op::for_each>::run(0, s.sequences() * s.length, 1 + 16384 / s.width, products);
-    detail::parallel_indices(s.sequences(), detail::attention_grain(5 * s.length * s.length * s.width),
+    detail::parallel_indices(s.sequences(), detail::tasks_per_thread(5 * s.length * s.length * s.width),
                              [&](std::size_t sequence) { detail::attend_backward(g, sequence); });
   }
 };

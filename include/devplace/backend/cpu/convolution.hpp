@@ -19,11 +19,6 @@
 
 namespace devplace::detail {
 
-/// Returns the minimum number of tasks per thread, if each task takes `work` multiplications.
-constexpr std::size_t tasks_per_thread(std::size_t work) {
-  return work >= gemm_least_work ? 1 : gemm_least_work / (work + 1) + 1;
-}
-
 /// Adds the gradients of the later chunks to the first chunk's gradient, in order.
 template <class T> struct chunk_adder {
   T* to;

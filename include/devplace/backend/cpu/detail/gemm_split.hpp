@@ -20,6 +20,9 @@ struct gemm_split {
 /// programs keep busy.
 inline constexpr std::size_t gemm_least_work = 256 * 1024;
 
+/// Returns the minimum number of tasks per thread, if each task takes `work` multiplications.
+constexpr std::size_t tasks_per_thread(std::size_t work) { return 1 + gemm_least_work / (work + 1); }
+
 /// This limit for the built-in engine, which is faster: a thread has at least about two microseconds of work.
 template <class T> inline constexpr std::size_t builtin_least_work = 512 * 1024 / sizeof(T);
 
