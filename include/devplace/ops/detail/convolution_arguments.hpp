@@ -131,7 +131,8 @@ constexpr std::size_t convolution_chunk(const convolution_shape& s) {
   return samples;
 }
 
-/// Maximum number of 16-bit products of a patch that are summed at a time.
+/// Maximum number of products of a patch that are summed at a time: of 16-bit elements, and of all direct convolutions
+/// on the CPU.
 inline constexpr std::size_t convolution_depth = 576;
 
 /// Number of sums per sample that a convolution of 16-bit elements, or its input gradient, keeps in float before

@@ -19,13 +19,13 @@ void convolution_kernels<T>::convolve_rows(const convolution_arguments<T, sum_ty
   const convolution_shape& s = g.shape;
   const direct_tiles<sum_type>& tiles = tiles_of(d.pixel_tile_width);
   sum_type* const weights = static_cast<sum_type*>(buffer);
-  sum_type* const bias = weights + direct_depth * 2 * lanes;
+  sum_type* const bias = weights + convolution_depth * 2 * lanes;
   sum_type* const images = bias + 2 * lanes;
   sum_type sums[direct_sums<sum_type>] = {};
   // Several rows of outputs, or a part of one row, are stored at a time.
   const std::size_t together = s.columns.out < direct_pixels ? direct_pixels / s.columns.out : 1;
   const std::size_t width = together > 1 ? s.columns.out : direct_pixels / d.pixel_tile_width * d.pixel_tile_width;
-  std::size_t offsets[direct_depth];
+  std::size_t offsets[convolution_depth];
   for (std::size_t c = 0; c < d.channels; ++c)
     for (std::size_t tap = 0; tap < s.taps(); ++tap)
       offsets[c * s.taps() + tap] = c * d.plane + d.at_tap(s, Mirrored ? s.taps() - 1 - tap : tap);
@@ -97,7 +97,7 @@ void convolution_kernels<T>::convolve_weight_rows(const convolution_weight_gradi
   sum_type* const images = static_cast<sum_type*>(buffer);
   sum_type* const gradients = images + d.gradient_segments * d.channels * d.plane;
   sum_type sums[16 * 2 * 64 / sizeof(sum_type)] = {};
-  std::size_t offsets[direct_depth + 16] = {};
+  std::size_t offsets[convolution_depth + 16] = {};
   const std::size_t depth = channels * s.taps(), segment = d.rows * s.columns.out * 2 * lanes;
   for (std::size_t c = 0; c < channels; ++c)
     for (std::size_t tap = 0; tap < s.taps(); ++tap) offsets[c * s.taps() + tap] = c * d.plane + d.at_tap(s, tap);

@@ -21,7 +21,7 @@ template <class T> inline constexpr std::size_t convolution_weight_columns = con
 /// The largest depth of a block of patches, including the bias element. 16-bit convolutions use one block if possible.
 template <class T>
 inline constexpr std::size_t patch_depth =
-    std::is_same_v<T, computed_t<T>> ? convolution_block_depth : direct_depth + 1;
+    std::is_same_v<T, computed_t<T>> ? convolution_block_depth : convolution_depth + 1;
 
 /// Largest number of pixels whose sums stay in a buffer, [pixel][vectors]. direct_sums is the size of the buffer, which
 /// has room for one more tile.

@@ -19,9 +19,6 @@ template <class T> inline constexpr std::size_t convolution_block_rows = gemm_bl
 template <class T> inline constexpr std::size_t convolution_block_columns = gemm_block_columns<T> / 2;
 inline constexpr std::size_t convolution_buffer_bytes = std::size_t{576} << 10U;
 
-/// Largest depth (number of elements of a patch) of one product.
-inline constexpr std::size_t direct_depth = convolution_depth;
-
 /// The division of a shape for direct convolutions (convolution_direct_body.hpp). The division and the order of all
 /// sums depend only on the extents.
 ///
@@ -68,13 +65,13 @@ direct_convolution direct_convolution_of(const convolution_shape& s, std::size_t
   d.phase = s.columns.out + reach / s.columns.stride;
   d.row = d.phases * d.phase;
   d.pixel_tile_width = tile_width(s.columns.out, widths);
-  if (s.pixels() == 0 || s.channels == 0 || s.taps() > direct_depth) return d;
+  if (s.pixels() == 0 || s.channels == 0 || s.taps() > convolution_depth) return d;
 
-  const std::size_t blocks = divided_up(s.depth(), direct_depth);
+  const std::size_t blocks = divided_up(s.depth(), convolution_depth);
   d.channels = divided_up(s.channels, blocks);
-  while (d.channels * s.taps() > direct_depth) --d.channels;
+  while (d.channels * s.taps() > convolution_depth) --d.channels;
   d.patch_tile_width = tile_width(d.channels * s.taps(), widths);
-  const std::size_t panel = 2 * lanes * (direct_depth + 1);
+  const std::size_t panel = 2 * lanes * (convolution_depth + 1);
   const std::size_t room = convolution_buffer_bytes / size - panel;
   const auto segment = [&](std::size_t rows) { return d.channels * (d.span(s, rows) * d.row + d.pixel_tile_width); };
   const auto with_gradient = [&](std::size_t rows) { return segment(rows) + rows * s.columns.out * 2 * lanes; };
