@@ -19,10 +19,7 @@ void convolution_kernels<T>::convolve_depthwise(const convolution_arguments<T, s
   sum_type* const sums = image + s.channels * d.phases() * d.plane;
   const std::size_t segments = divided_up(s.rows.out, d.rows), depth = s.depth();
   std::size_t offsets[depthwise_depth];
-  for (std::size_t p = 0; p < depth; ++p) {
-    const std::size_t tap = p % s.taps();
-    offsets[p] = (p / s.taps() * d.phases() + d.phase_of(s, tap)) * d.plane + d.shift_of(s, tap);
-  }
+  for (std::size_t p = 0; p < depth; ++p) offsets[p] = d.offset_of(s, p);
   for (std::size_t task = begin; task < end; ++task) {
     const std::size_t index = task / segments, group = index % s.groups;  // index: sample * s.groups + group
     const std::size_t y0 = task % segments * d.rows, rows = smaller(d.rows, s.rows.out - y0);
@@ -116,10 +113,7 @@ void convolution_kernels<T>::convolve_weight_depthwise(const convolution_weight_
   const std::size_t width = tile_width(depth, tap_widths), whole = padded_to(depth, width);
   const auto products = products_of(width);
   std::size_t offsets[room];
-  for (std::size_t p = 0; p < depth; ++p) {
-    const std::size_t tap = p % s.taps();
-    offsets[p] = (p / s.taps() * d.phases() + d.phase_of(s, tap)) * d.plane + d.shift_of(s, tap);
-  }
+  for (std::size_t p = 0; p < depth; ++p) offsets[p] = d.offset_of(s, p);
   double sums[depthwise_channels][room];
   for (std::size_t p = depth; p < whole; ++p) offsets[p] = 0;
   for (std::size_t o = 0; o < s.outputs; ++o)

@@ -32,10 +32,7 @@ void convolution_kernels<T>::convolve_rows(const convolution_arguments<T, sum_ty
 
   for (std::size_t block_end, first = begin; first < end; first = block_end) {
     const std::size_t group = first / (s.rows.out * s.samples), group_end = (group + 1) * s.rows.out * s.samples;
-    const auto segment_end = [&](std::size_t at) {
-      const std::size_t rest = s.rows.out - at % s.rows.out;
-      return smaller(at + smaller(rest, d.rows), end);
-    };
+    const auto segment_end = [&](std::size_t at) { return smaller(d.segment_end(s, at), end); };
     block_end = first;
     for (std::size_t i = 0; i < d.segments && block_end < smaller(end, group_end); ++i)
       block_end = segment_end(block_end);
@@ -102,35 +99,31 @@ void convolution_kernels<T>::convolve_weight_rows(const convolution_weight_gradi
   for (std::size_t c = 0; c < channels; ++c)
     for (std::size_t tap = 0; tap < s.taps(); ++tap) offsets[c * s.taps() + tap] = c * d.plane + d.at_tap(s, tap);
 
-  const auto segment_end = [&](std::size_t at) {
-    const std::size_t rest = s.rows.out - at % s.rows.out;
-    return at + smaller(rest, d.rows);
-  };
   const std::size_t end = last * s.rows.out;
   for (std::size_t block_end, begin = first * s.rows.out; begin < end; begin = block_end, beta = 1) {
     sum_type* image = images;
     block_end = begin;
     for (std::size_t i = 0; i < d.gradient_segments && block_end < end; ++i, image += d.channels * d.plane) {
       const std::size_t at = block_end, sample = at / s.rows.out;
-      block_end = segment_end(at);
+      block_end = d.segment_end(s, at);
       copy_segment(image, d, s, g.x + ((sample * s.groups + group) * s.channels + c0) * s.plane(), channels,
                    at % s.rows.out, block_end - at);
     }
     for (std::size_t o0 = 0; o0 < s.outputs; o0 += 2 * lanes) {
       const std::size_t count = smaller(2 * lanes, s.outputs - o0), vectors = count > lanes ? 2 : 1;
       sum_type* gradient = gradients;
-      for (std::size_t at = begin; at < block_end; at = segment_end(at), gradient += segment) {
+      for (std::size_t at = begin; at < block_end; at = d.segment_end(s, at), gradient += segment) {
         const T* const dy = g.dy + ((at / s.rows.out * s.groups + group) * s.outputs + o0) * s.pixels() +
                             at % s.rows.out * s.columns.out;
-        const std::size_t pixels = (segment_end(at) - at) * s.columns.out;
+        const std::size_t pixels = (d.segment_end(s, at) - at) * s.columns.out;
         pack(gradient, vectors * lanes, dy, s.pixels(), 1, count, pixels);
       }
       for (std::size_t p = 0; p < depth; p += d.patch_tile_width) {
         fill(sums, sum_type{0}, 16 * vectors * lanes);
         image = images;
         gradient = gradients;
-        for (std::size_t at = begin; at < block_end; at = segment_end(at)) {
-          tiles.patches[vectors - 1](sums, image, offsets + p, segment_end(at) - at, s.columns.out,
+        for (std::size_t at = begin; at < block_end; at = d.segment_end(s, at)) {
+          tiles.patches[vectors - 1](sums, image, offsets + p, d.segment_end(s, at) - at, s.columns.out,
                                      s.rows.stride * d.row, gradient);
           image += d.channels * d.plane;
           gradient += segment;

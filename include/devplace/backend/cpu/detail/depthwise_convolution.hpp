@@ -46,6 +46,11 @@ struct depthwise_convolution {
     return s.row_of(t) * s.rows.dilation / s.rows.stride * pitch +
            s.column_of(t) * s.columns.dilation / s.columns.stride;
   }
+  /// The offset of element p of a patch, whose channels' phases are contiguous.
+  constexpr std::size_t offset_of(const convolution_shape& s, std::size_t p) const {
+    const std::size_t tap = p % s.taps();
+    return (p / s.taps() * phases() + phase_of(s, tap)) * plane + shift_of(s, tap);
+  }
   /// The first row of phases that contains input, and the number of rows from this row to the last row with input.
   static constexpr std::size_t first_row(const convolution_shape& s) { return s.rows.padding / s.rows.stride; }
   static constexpr std::size_t rows_of_input(const convolution_shape& s) {

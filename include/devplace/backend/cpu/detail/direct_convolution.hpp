@@ -41,6 +41,10 @@ struct direct_convolution {
     const std::size_t column = s.column_of(t) * s.columns.dilation;
     return s.row_of(t) * s.rows.dilation * row + column % s.columns.stride * phase + column / s.columns.stride;
   }
+  /// Returns the end of the segment of output rows from row `at` on; rows are numbered across images.
+  constexpr std::size_t segment_end(const convolution_shape& s, std::size_t at) const {
+    return at + smaller(s.rows.out - at % s.rows.out, rows);
+  }
   /// Returns the number of rows of padded images that `n` rows of outputs read.
   static constexpr std::size_t span(const convolution_shape& s, std::size_t n) {
     return (n - 1) * s.rows.stride + (s.rows.size - 1) * s.rows.dilation + 1;
