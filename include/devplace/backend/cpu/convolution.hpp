@@ -163,37 +163,33 @@ template <> struct implementation<backend::cpu, op::convolution_weight_gradient>
     const convolution_shape& s = g.shape;
     const std::size_t chunk = convolution_chunk(s), weights = s.weights();
     const std::size_t chunks = s.samples <= chunk ? 1 : detail::divided_up(s.samples, chunk);
-    // Calls compute(group, block, first sample, last sample, sum, beta) for blocks of the weight's columns.
+    // Calls compute(sum, block, buffer) for blocks of the weight's columns.
     const auto for_blocks = [&](std::size_t blocks, const auto& compute) {
       const std::size_t work = s.outputs * s.depth() / blocks * s.pixels() * smaller(s.samples, chunk);
       parallel_indices(chunks * s.groups * blocks, tasks_per_thread(work), [&](std::size_t task) {
         const std::size_t group = task / blocks % s.groups, part = task / blocks / s.groups;
         sum_type* const sum = part == 0 ? g.dweight : g.scratch + (part - 1) * weights;
-        compute(group, task % blocks, part * chunk, smaller((part + 1) * chunk, s.samples),
-                sum + group * s.outputs * s.depth(), part == 0 ? g.beta : sum_type{0});
+        compute(weight_sum<sum_type>{group, part * chunk, smaller((part + 1) * chunk, s.samples),
+                                     sum + group * s.outputs * s.depth(), part == 0 ? g.beta : 0},
+                task % blocks, gemm_buffer::of_this_thread());
       });
     };
     if (const depthwise_convolution depthwise = kernels.depthwise_of(s); depthwise.is_faster) {
-      for_blocks(1, [&](std::size_t group, std::size_t, std::size_t first, std::size_t last, sum_type* sum,
-                        sum_type beta) {
-        kernels.convolve_weight_depthwise(g, depthwise, group, first, last, sum, beta, gemm_buffer::of_this_thread());
+      for_blocks(1, [&](const auto& sum, std::size_t, void* buffer) {
+        kernels.convolve_weight_depthwise(g, depthwise, sum, buffer);
       });
     } else if (const direct_convolution d = kernels.direct_of(s); d.gradient_is_faster) {
       const std::size_t blocks = detail::divided_up(s.channels, d.channels);
-      for_blocks(blocks, [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, sum_type* sum,
-                             sum_type beta) {
+      for_blocks(blocks, [&](const auto& sum, std::size_t block, void* buffer) {
         const std::size_t c0 = block * d.channels;
-        kernels.convolve_weight_rows(g, d, group, first, last, c0, smaller(d.channels, s.channels - c0), sum, beta,
-                                     gemm_buffer::of_this_thread());
+        kernels.convolve_weight_rows(g, d, sum, c0, smaller(d.channels, s.channels - c0), buffer);
       });
     } else {
       const std::size_t width = 2 * kernels.gemm.lanes, panels = detail::divided_up(s.depth(), width);
       const std::size_t blocks = detail::divided_up(panels, convolution_weight_columns<sum_type> / width);
-      for_blocks(blocks, [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, sum_type* sum,
-                             sum_type beta) {
-        kernels.convolve_weight_range(g, group, first, last, part_begin(panels, blocks, block) * width,
-                                      smaller(part_begin(panels, blocks, block + 1) * width, s.depth()), sum, beta,
-                                      gemm_buffer::of_this_thread());
+      for_blocks(blocks, [&](const auto& sum, std::size_t block, void* buffer) {
+        kernels.convolve_weight_range(g, sum, part_begin(panels, blocks, block) * width,
+                                      smaller(part_begin(panels, blocks, block + 1) * width, s.depth()), buffer);
       });
     }
     if (chunks > 1)

@@ -100,9 +100,8 @@ void convolution_kernels<T>::convolve_back_depthwise(const convolution_input_gra
 
 template <class T>
 void convolution_kernels<T>::convolve_weight_depthwise(const convolution_weight_gradient_arguments<T>& g,
-                                                       const depthwise_convolution& d, std::size_t group,
-                                                       std::size_t first, std::size_t last, sum_type* sum,
-                                                       sum_type beta, void* buffer) const {
+                                                       const depthwise_convolution& d, const weight_sum<sum_type>& of,
+                                                       void* buffer) const {
   const std::size_t lanes = gemm.lanes;
   const std::size_t most = convolution_block_depth * lanes;  // at most this many elements are summed in vectors
   constexpr std::size_t room = depthwise_depth + 9;
@@ -118,8 +117,8 @@ void convolution_kernels<T>::convolve_weight_depthwise(const convolution_weight_
   for (std::size_t p = depth; p < whole; ++p) offsets[p] = 0;
   for (std::size_t o = 0; o < s.outputs; ++o)
     for (std::size_t p = 0; p < whole; ++p) sums[o][p] = 0;
-  for (std::size_t n = first; n < last; ++n) {
-    const std::size_t index = n * s.groups + group;
+  for (std::size_t n = of.first; n < of.last; ++n) {
+    const std::size_t index = n * s.groups + of.group;
     for (std::size_t y0 = 0; y0 < s.rows.out; y0 += d.rows) {
       const std::size_t rows = smaller(d.rows, s.rows.out - y0), count = (rows - 1) * d.pitch + s.columns.out;
       for (std::size_t c = 0; c < s.channels; ++c)
@@ -136,8 +135,8 @@ void convolution_kernels<T>::convolve_weight_depthwise(const convolution_weight_
   }
   for (std::size_t o = 0; o < s.outputs; ++o)
     for (std::size_t p = 0; p < depth; ++p) {
-      sum_type& to = sum[o * depth + p];
-      to = static_cast<sum_type>(sums[o][p]) + (beta == 0 ? 0 : beta * to);
+      sum_type& to = of.sum[o * depth + p];
+      to = static_cast<sum_type>(sums[o][p]) + (of.beta == 0 ? 0 : of.beta * to);
     }
 }
 

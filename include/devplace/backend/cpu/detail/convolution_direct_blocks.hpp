@@ -85,9 +85,8 @@ void convolution_kernels<T>::convolve_rows(const convolution_arguments<T, sum_ty
 
 template <class T>
 void convolution_kernels<T>::convolve_weight_rows(const convolution_weight_gradient_arguments<T>& g,
-                                                  const direct_convolution& d, std::size_t group, std::size_t first,
-                                                  std::size_t last, std::size_t c0, std::size_t channels, sum_type* sum,
-                                                  sum_type beta, void* buffer) const {
+                                                  const direct_convolution& d, const weight_sum<sum_type>& of,
+                                                  std::size_t c0, std::size_t channels, void* buffer) const {
   const std::size_t lanes = gemm.lanes;
   const convolution_shape& s = g.shape;
   const direct_tiles<sum_type>& tiles = tiles_of(d.patch_tile_width);
@@ -99,21 +98,22 @@ void convolution_kernels<T>::convolve_weight_rows(const convolution_weight_gradi
   for (std::size_t c = 0; c < channels; ++c)
     for (std::size_t tap = 0; tap < s.taps(); ++tap) offsets[c * s.taps() + tap] = c * d.plane + d.at_tap(s, tap);
 
-  const std::size_t end = last * s.rows.out;
-  for (std::size_t block_end, begin = first * s.rows.out; begin < end; begin = block_end, beta = 1) {
+  const std::size_t end = of.last * s.rows.out;
+  sum_type beta = of.beta;
+  for (std::size_t block_end, begin = of.first * s.rows.out; begin < end; begin = block_end, beta = 1) {
     sum_type* image = images;
     block_end = begin;
     for (std::size_t i = 0; i < d.gradient_segments && block_end < end; ++i, image += d.channels * d.plane) {
       const std::size_t at = block_end, sample = at / s.rows.out;
       block_end = d.segment_end(s, at);
-      copy_segment(image, d, s, g.x + ((sample * s.groups + group) * s.channels + c0) * s.plane(), channels,
+      copy_segment(image, d, s, g.x + ((sample * s.groups + of.group) * s.channels + c0) * s.plane(), channels,
                    at % s.rows.out, block_end - at);
     }
     for (std::size_t o0 = 0; o0 < s.outputs; o0 += 2 * lanes) {
       const std::size_t count = smaller(2 * lanes, s.outputs - o0), vectors = count > lanes ? 2 : 1;
       sum_type* gradient = gradients;
       for (std::size_t at = begin; at < block_end; at = d.segment_end(s, at), gradient += segment) {
-        const T* const dy = g.dy + ((at / s.rows.out * s.groups + group) * s.outputs + o0) * s.pixels() +
+        const T* const dy = g.dy + ((at / s.rows.out * s.groups + of.group) * s.outputs + o0) * s.pixels() +
                             at % s.rows.out * s.columns.out;
         const std::size_t pixels = (d.segment_end(s, at) - at) * s.columns.out;
         pack(gradient, vectors * lanes, dy, s.pixels(), 1, count, pixels);
@@ -128,7 +128,7 @@ void convolution_kernels<T>::convolve_weight_rows(const convolution_weight_gradi
           image += d.channels * d.plane;
           gradient += segment;
         }
-        store_turned(sum + o0 * s.depth() + c0 * s.taps() + p, s.depth(), sums, vectors * lanes,
+        store_turned(of.sum + o0 * s.depth() + c0 * s.taps() + p, s.depth(), sums, vectors * lanes,
                      smaller(d.patch_tile_width, depth - p), count, beta, false);
       }
     }

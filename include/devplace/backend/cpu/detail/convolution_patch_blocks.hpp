@@ -124,9 +124,9 @@ void convolution_kernels<T>::convolve_back_range(const convolution_input_gradien
 }
 
 template <class T>
-void convolution_kernels<T>::convolve_weight_range(const convolution_weight_gradient_arguments<T>& g, std::size_t group,
-                                                   std::size_t first, std::size_t last, std::size_t begin,
-                                                   std::size_t end, sum_type* sum, sum_type beta, void* buffer) const {
+void convolution_kernels<T>::convolve_weight_range(const convolution_weight_gradient_arguments<T>& g,
+                                                   const weight_sum<sum_type>& of, std::size_t begin, std::size_t end,
+                                                   void* buffer) const {
   const std::size_t tile_columns = 2 * gemm.lanes, tile_rows = gemm.tile_rows;
   const std::size_t block_rows = convolution_block_rows<sum_type> / tile_rows * tile_rows;
   const convolution_shape& s = g.shape;
@@ -141,16 +141,16 @@ void convolution_kernels<T>::convolve_weight_range(const convolution_weight_grad
   const std::size_t parts = divided_up(pixels, convolution_block_depth);
   const std::size_t together = parts > 1 ? 1 : convolution_block_depth / pixels;
 
-  sum_type factor = beta;
-  for (std::size_t n = first; n < last; n += together) {
-    const std::size_t samples = smaller(together, last - n);
+  sum_type factor = of.beta;
+  for (std::size_t n = of.first; n < of.last; n += together) {
+    const std::size_t samples = smaller(together, of.last - n);
     for (std::size_t part = 0; part < parts; ++part) {
       const std::size_t q0 = part_begin(pixels, parts, part), count = part_begin(pixels, parts, part + 1) - q0;
       const std::size_t depth = samples * count;
       for (std::size_t j = begin; j < end; j += tile_columns) {
         const std::size_t width = smaller(tile_columns, end - j);
         for (std::size_t m = 0; m < samples; ++m) {
-          const T* const image = g.x + ((n + m) * s.groups + group) * s.channels * s.plane();
+          const T* const image = g.x + ((n + m) * s.groups + of.group) * s.channels * s.plane();
           for (std::size_t l = 0; l < width; ++l)
             unfold_row(unfolded + l * depth + m * count, s, image, j + l, q0, count);
         }
@@ -160,7 +160,7 @@ void convolution_kernels<T>::convolve_weight_range(const convolution_weight_grad
       const tile_update<sum_type> update{1, factor, nullptr, false};
       for (std::size_t i0 = 0; i0 < s.outputs; i0 += block_rows) {
         const std::size_t rows = smaller(block_rows, s.outputs - i0);
-        const T* const dy = g.dy + ((n * s.groups + group) * s.outputs + i0) * pixels + q0;
+        const T* const dy = g.dy + ((n * s.groups + of.group) * s.outputs + i0) * pixels + q0;
         if (samples == 1) {
           pack_rows(packed_a, dy, pixels, std::size_t{1}, rows, depth);
         } else {
@@ -175,7 +175,7 @@ void convolution_kernels<T>::convolve_weight_range(const convolution_weight_grad
         }
         for (std::size_t j = begin; j < end; j += tile_columns) {
           const std::size_t width = smaller(tile_columns, end - j);
-          gemm.multiply_panel(packed_a, packed_b + (j - begin) * depth, depth, sum + i0 * k + j, k, update, rows,
+          gemm.multiply_panel(packed_a, packed_b + (j - begin) * depth, depth, of.sum + i0 * k + j, k, update, rows,
                               width);
         }
       }

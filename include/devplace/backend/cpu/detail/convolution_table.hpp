@@ -36,6 +36,14 @@ template <class T> struct direct_tiles {
                      std::size_t stride, const T* dy);
 };
 
+/// A sum of weight gradients that one call computes: of a group, over samples [first, last). `sum` [outputs, depth] of
+/// the group becomes the gradient + beta sum.
+template <class T> struct weight_sum {
+  std::size_t group, first, last;
+  T* sum;
+  T beta;
+};
+
 /// The numbers of taps for which tap_products is compiled.
 inline constexpr unsigned char tap_widths[] = {9, 7, 5, 3, 0};
 
@@ -107,11 +115,9 @@ template <class T> struct convolution_kernels {
   void convolve_back_range(const convolution_input_gradient_arguments<T, sum_type>& g, std::size_t group,
                            std::size_t sample, std::size_t begin, std::size_t end, void* buffer) const;
 
-  /// Computes columns [begin, end), at most convolution_weight_columns, of a group's weight gradient [outputs, depth],
-  /// summed over samples [first, last). Sets these columns of `sum` to the gradient + beta sum.
-  void convolve_weight_range(const convolution_weight_gradient_arguments<T>& g, std::size_t group, std::size_t first,
-                             std::size_t last, std::size_t begin, std::size_t end, sum_type* sum, sum_type beta,
-                             void* buffer) const;
+  /// Computes columns [begin, end) of a sum of weight gradients, at most convolution_weight_columns.
+  void convolve_weight_range(const convolution_weight_gradient_arguments<T>& g, const weight_sum<sum_type>& of,
+                             std::size_t begin, std::size_t end, void* buffer) const;
 
   /// Computes rows [begin, end) of outputs, numbered by group, then by sample, then by row. `Mirrored`: g is a
   /// transposed convolution, whose channels are the original convolution's outputs and whose taps are in reverse order.
@@ -119,11 +125,9 @@ template <class T> struct convolution_kernels {
   void convolve_rows(const convolution_arguments<T, sum_type>& g, const direct_convolution& d, std::size_t begin,
                      std::size_t end, void* buffer) const;
 
-  /// Computes the weight's gradient of a group for `channels` channels from c0 on, summed over samples [first, last).
-  /// Sets these channels of sum [outputs, depth of the group] to the gradient + beta sum.
+  /// Computes `channels` channels of a sum of weight gradients, from channel c0 on.
   void convolve_weight_rows(const convolution_weight_gradient_arguments<T>& g, const direct_convolution& d,
-                            std::size_t group, std::size_t first, std::size_t last, std::size_t c0,
-                            std::size_t channels, sum_type* sum, sum_type beta, void* buffer) const;
+                            const weight_sum<sum_type>& of, std::size_t c0, std::size_t channels, void* buffer) const;
 
   /// Computes segments [begin, end) of outputs, numbered by sample, then by group, then by row.
   void convolve_depthwise(const convolution_arguments<T, sum_type>& g, const depthwise_convolution& d,
@@ -134,11 +138,9 @@ template <class T> struct convolution_kernels {
   void convolve_back_depthwise(const convolution_input_gradient_arguments<T, sum_type>& g,
                                const depthwise_convolution& d, std::size_t begin, std::size_t end, void* buffer) const;
 
-  /// Computes the weight's gradient of a group, summed over samples [first, last), and sets sum [outputs, depth] to the
-  /// gradient + beta sum. Vectors sum parts of a sample; the sums of the parts are added in double.
+  /// Computes a sum of weight gradients. Vectors sum parts of a sample; the sums of the parts are added in double.
   void convolve_weight_depthwise(const convolution_weight_gradient_arguments<T>& g, const depthwise_convolution& d,
-                                 std::size_t group, std::size_t first, std::size_t last, sum_type* sum, sum_type beta,
-                                 void* buffer) const;
+                                 const weight_sum<sum_type>& of, void* buffer) const;
 
  private:
   /// Packs `rows` rows of A, at most convolution_block_rows, into contiguous panels of tile_rows rows and depth
