@@ -6,7 +6,7 @@
 #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx512bf16,avx2,fma,f16c")))
 
 /// Packs `count` rows (or columns) of a matrix into a panel [units][Width]. A unit holds the numbers p and p + 1 at
-/// ascending addresses; see pack_as_float. If the depth is odd, zero fills the last unit.
+/// ascending addresses; see pack. If the depth is odd, zero fills the last unit.
 template <std::size_t Width>
 DEVPLACE_TARGET inline void pack_pairs(float* __restrict target, const bf16* __restrict source, std::size_t stride_i,
                                        std::size_t stride_p, std::size_t count, std::size_t depth) {

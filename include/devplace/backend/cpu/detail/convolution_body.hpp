@@ -17,7 +17,7 @@
 template <class T> constexpr convolution_kernels<T> convolution_kernel_table(code) {
   using sum_type = computed_t<T>;
   convolution_kernels<T> kernels{code::gemm<sum_type>(),
-                                 pack_numbers<sum_type, T>,
+                                 pack,
                                  copy_run,
                                  copy_run,
                                  fill_run<sum_type>,

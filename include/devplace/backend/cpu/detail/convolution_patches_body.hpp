@@ -137,16 +137,6 @@ template <class T, std::size_t Bytes = vector_bytes>
   }
 }
 
-/// Calls pack, or its counterpart for 16-bit elements.
-template <class T, class From>
-DEVPLACE_TARGET inline void pack_numbers(T* target, std::size_t width, const From* source, std::size_t stride_i,
-                                         std::size_t stride_p, std::size_t count, std::size_t depth) {
-  if constexpr (std::is_same_v<T, From>)
-    pack(target, width, source, stride_i, stride_p, count, depth);
-  else
-    pack_as_float(target, width, source, stride_i, stride_p, count, depth);
-}
-
 /// `n` output pixels from number `at` on that read consecutive elements of the image; `from` is the first element.
 struct pixel_run {
   std::size_t at, from, n;

@@ -68,11 +68,11 @@ DEVPLACE_TARGET inline void transpose_as_float(float* __restrict target, std::si
     for (std::size_t l = 0; l < L; ++l) target[p * width + l] = source[l * stride_i + p];
 }
 
-/// Copies `count` rows (or columns) of a 16-bit matrix into a panel [depth][width] of floats, like pack.
-[[gnu::noinline]] DEVPLACE_TARGET inline void pack_as_float(float* __restrict target, std::size_t width,
-                                                            const auto* __restrict source, std::size_t stride_i,
-                                                            std::size_t stride_p, std::size_t count,
-                                                            std::size_t depth) {
+/// Copies `count` rows (or columns) of a 16-bit matrix into a panel [depth][width] of floats.
+[[gnu::noinline]] DEVPLACE_TARGET inline void pack(float* __restrict target, std::size_t width,
+                                                   const half_precision_element auto* __restrict source,
+                                                   std::size_t stride_i, std::size_t stride_p, std::size_t count,
+                                                   std::size_t depth) {
   if (stride_i == 1 && count == width) {
     for (std::size_t p = 0; p < depth; ++p) convert_array(target + p * width, source + p * stride_p, width);
     return;
@@ -100,12 +100,12 @@ struct float_kernel : mixed_storing<2 * vector_bytes / sizeof(float)> {
   template <std::size_t Rows, class T>
   DEVPLACE_TARGET static void pack_rows(float* target, const T* source, std::size_t stride_i, std::size_t stride_p,
                                         std::size_t count, std::size_t depth) {
-    pack_as_float(target, Rows, source, stride_i, stride_p, count, depth);
+    pack(target, Rows, source, stride_i, stride_p, count, depth);
   }
   template <std::size_t Columns, class T>
   DEVPLACE_TARGET static void pack_columns(float* target, const T* source, std::size_t stride_j, std::size_t stride_p,
                                            std::size_t count, std::size_t depth) {
-    pack_as_float(target, Columns, source, stride_j, stride_p, count, depth);
+    pack(target, Columns, source, stride_j, stride_p, count, depth);
   }
   template <std::size_t Rows>
   DEVPLACE_TARGET static void sums(std::size_t depth, const float* a, const float* b, float* to) {
