@@ -81,7 +81,8 @@ void convolution_kernels<T>::convolve_back_range(const convolution_input_gradien
                                                  std::size_t end, void* buffer) const {
   const std::size_t tile_columns = 2 * gemm.lanes, tile_rows = gemm.tile_rows;
   const std::size_t block_rows = convolution_block_rows<sum_type> / tile_rows * tile_rows;
-  const std::size_t block_columns = convolution_block_columns<sum_type> / 2;
+  constexpr std::size_t block_columns = convolution_block_columns<sum_type> / 2;
+  static_assert(block_columns <= convolution_block_depth);  // fold_row's limit
   const convolution_shape& s = g.shape;
   sum_type* const packed_a = static_cast<sum_type*>(buffer);
   sum_type* const packed_b = packed_a + convolution_block_rows<sum_type> * convolution_block_depth;

@@ -171,12 +171,6 @@ DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_
   return found;
 }
 
-/// The largest number of pixels for which one patch element is unfolded or folded at a time.
-template <class T>
-inline constexpr std::size_t most_unfolded =
-    convolution_block_depth > convolution_block_columns<T> / 2 ? convolution_block_depth
-                                                               : convolution_block_columns<T> / 2;
-
 /// Packs a panel of patches [depth][width]: row p holds element p0 + p of the patches of pixels [q0, q0 + count).
 /// `image` is the first channel of a sample's group. Elements beyond `count` are zeros. The width is that of one or two
 /// vectors.
@@ -206,11 +200,11 @@ DEVPLACE_TARGET inline void pack_patches(T* target, std::size_t width, const con
   }
 }
 
-/// Copies element p of the patches of pixels [q0, q0 + count) to contiguous memory.
+/// Copies element p of the patches of pixels [q0, q0 + count), at most convolution_block_depth, to contiguous memory.
 template <class T, class From>
 DEVPLACE_TARGET inline void unfold_row(T* target, const convolution_shape& s, const From* image, std::size_t p,
                                        std::size_t q0, std::size_t count) {
-  pixel_run runs[most_unfolded<T>];
+  pixel_run runs[convolution_block_depth];
   const std::size_t tap = p % s.taps();
   const From* const plane = image + p / s.taps() * s.plane();
   std::size_t read = 0;
@@ -224,7 +218,7 @@ DEVPLACE_TARGET inline void unfold_row(T* target, const convolution_shape& s, co
 template <class T>
 DEVPLACE_TARGET inline void fold_row(const T* source, const convolution_shape& s, T* image, std::size_t p,
                                      std::size_t q0, std::size_t count) {
-  pixel_run runs[most_unfolded<T>];
+  pixel_run runs[convolution_block_depth];
   const std::size_t tap = p % s.taps();
   T* const plane = image + p / s.taps() * s.plane();
   std::size_t read = 0;
