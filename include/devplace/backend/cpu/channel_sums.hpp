@@ -19,13 +19,10 @@ template <> struct implementation<backend::cpu, op::channel_sums> {
     const division parts(plan.shape);
     if (parts.blocks == 1) {
       const std::size_t work = plan.shape.count() * parts.width + 1;
-      detail::parallel_indices(parts.groups, 1 + parallel_work / work, [&](std::size_t group) {
-        accumulators<Terms> sums;
-        detail::run_range(loops<Terms>{plan, parts, sums, group}, 0, plan.shape.count());
-        store(plan, parts, sums, group);
-      });
+      detail::parallel_indices(parts.groups, 1 + parallel_work / work,
+                               [&](std::size_t group) { sum_group(plan, parts, group); });
     } else {
-      for (std::size_t group = 0; group != parts.groups; ++group) in_blocks(plan, parts, group);
+      for (std::size_t group = 0; group != parts.groups; ++group) sum_group(plan, parts, group);
     }
   }
 
@@ -57,26 +54,21 @@ template <> struct implementation<backend::cpu, op::channel_sums> {
     typename Terms::value_type first[tile], second[tile];
   };
 
+  /// Sums the blocks of a group on different threads, inside a parallel operation on one.
   template <class Terms>
-  static void store(const detail::channel_plan<Terms>& plan, const division& parts, const accumulators<Terms>& sums,
-                    std::size_t group) {
-    for (std::size_t i = 0; i != parts.channels(plan.shape, group); ++i)
-      plan.terms.store(parts.first(group) + i, {sums.first[i], sums.second[i]});
-  }
-
-  template <class Terms>
-  static void in_blocks(const detail::channel_plan<Terms>& plan, const division& parts, std::size_t group) {
+  static void sum_group(const detail::channel_plan<Terms>& plan, const division& parts, std::size_t group) {
     accumulators<Terms> sums[most_blocks];
     detail::parallel_indices(parts.blocks, 1, [&](std::size_t b) {
       detail::run_range(loops<Terms>{plan, parts, sums[b], group}, b * parts.block,
                         std::min((b + 1) * parts.block, plan.shape.count()));
     });
-    for (std::size_t b = 1; b != parts.blocks; ++b)
-      for (std::size_t i = 0; i != parts.channels(plan.shape, group); ++i) {
+    for (std::size_t i = 0; i != parts.channels(plan.shape, group); ++i) {
+      for (std::size_t b = 1; b != parts.blocks; ++b) {
         Terms::combine(sums[0].first[i], sums[b].first[i]);
         Terms::combine(sums[0].second[i], sums[b].second[i]);
       }
-    store(plan, parts, sums[0], group);
+      plan.terms.store(parts.first(group) + i, {sums[0].first[i], sums[0].second[i]});
+    }
   }
 
   template <class Terms> struct loops {
