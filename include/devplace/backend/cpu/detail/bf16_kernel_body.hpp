@@ -67,9 +67,7 @@ struct dot_kernel : avx512::mixed_storing<32> {
 
   template <std::size_t Rows>
   DEVPLACE_TARGET static void sums(std::size_t depth, const float* a, const float* b, float* to) {
-    vector sum[Rows][2];
-    DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < Rows; ++i) sum[i][0] = sum[i][1] = vector{};
+    vector sum[Rows][2] = {};
     for (std::size_t p = 0; p < depth; ++p, a += Rows, b += columns) {
       const vector left = *reinterpret_cast<const loaded*>(b), right = *reinterpret_cast<const loaded*>(b + 16);
       DEVPLACE_UNROLL

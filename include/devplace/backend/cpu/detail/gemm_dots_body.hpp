@@ -21,12 +21,7 @@ template <class T, std::size_t Rows, std::size_t Columns>
   using vector = typename vector_of<T, vector_bytes>::type;
   using loaded = typename vector_of<T, vector_bytes>::unaligned;
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  vector sum[Rows][4];
-  DEVPLACE_UNROLL
-  for (std::size_t i = 0; i < Rows; ++i) {
-    DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < 4; ++j) sum[i][j] = vector{};
-  }
+  vector sum[Rows][4] = {};
   const std::size_t whole = depth / lanes * lanes;
   for (std::size_t p = 0; p < whole; p += lanes) {
     vector from_b[Columns];

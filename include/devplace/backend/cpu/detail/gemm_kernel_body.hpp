@@ -11,12 +11,7 @@ template <class T, std::size_t Rows, std::size_t Vectors>
   using vector = typename vector_of<T, vector_bytes>::type;
   using loaded = typename vector_of<T, vector_bytes>::unaligned;
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  vector sum[Rows][Vectors];
-  DEVPLACE_UNROLL
-  for (std::size_t i = 0; i < Rows; ++i) {
-    DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Vectors; ++j) sum[i][j] = vector{};
-  }
+  vector sum[Rows][Vectors] = {};
   if (update.far) {
     const T* row = c;
     for (std::size_t i = 0; i < Rows; ++i, row += ldc) {
