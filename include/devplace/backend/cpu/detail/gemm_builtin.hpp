@@ -42,11 +42,9 @@ struct gemm_builtin {
     prepare_threads(&tag, function_view<int>(allocate));
   }
 
-  template <class T, class Result> static void run(const gemm_arguments<T, Result>& g) {
-    run(g, half_precision_element<T> ? mixed_product_isa() : current_isa());
-  }
-
-  template <class T, class Result> static void run(const gemm_arguments<T, Result>& g, cpu_isa isa) {
+  template <class T, class Result>
+  static void run(const gemm_arguments<T, Result>& g,
+                  cpu_isa isa = half_precision_element<T> ? mixed_product_isa() : current_isa()) {
     if (g.m == 0 || g.n == 0) return;
     if (g.k == 0 || g.alpha == 0) return gemm_without_product(g);
     if constexpr (half_precision_element<T>) {
