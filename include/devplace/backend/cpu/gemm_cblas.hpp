@@ -4,6 +4,7 @@
 
 #include <cblas.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <string>
@@ -61,15 +62,11 @@ struct gemm_cblas {
   template <class T> static void run(const gemm_arguments<T>& g) {
     if (g.m == 0 || g.n == 0) return;
     if (g.k == 0 || g.alpha == T{0}) return gemm_without_product(g);
-    const std::size_t sizes[] = {g.m, g.n, g.k, g.lda, g.ldb, g.ldc};
-    for (const std::size_t size : sizes) {
-      if (size > INT_MAX) {
-        throw shape_error({"the CBLAS library counts in int, and a matrix product of ", g.m, " x ", g.k, " by ", g.k,
-                           " x ", g.n,
-                           " has an extent or a row stride above 2147483647. Build without component cblas to "
-                           "use the built-in engine, or divide the product."});
-      }
-    }
+    if (std::max({g.m, g.n, g.k, g.lda, g.ldb, g.ldc}) > INT_MAX)
+      throw shape_error({"the CBLAS library counts in int, and a matrix product of ", g.m, " x ", g.k, " by ", g.k,
+                         " x ", g.n,
+                         " has an extent or a row stride above 2147483647. Build without component cblas to "
+                         "use the built-in engine, or divide the product."});
     const auto members = static_cast<std::size_t>(runs_on_members() ? thread_count() : 1);
     const gemm_split split = split_product(g.m, g.n, g.k, tile, tile, members, tile / 2);
     for_each_part(g.m, g.n, tile, tile, split, [&](const gemm_range& range) { multiply(g, range); });

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include <devplace/backend/cpu/detail/reduced_block.hpp>
@@ -54,10 +55,7 @@ template <class Accumulator> class blocked_reduction {
     // on the number of threads.
     const std::size_t width = groups_.width();
     if (groups_.count() >= 16 || count * width < 4 * parallel_work) return;
-    const std::size_t fits = partials / width;
-    const std::size_t least = divided_up(count, fits);
-    const std::size_t wanted = parallel_work / width;
-    chunk_ = padded_to(least < wanted ? wanted : least, groups_.block());
+    chunk_ = padded_to(std::max(divided_up(count, partials / width), parallel_work / width), groups_.block());
     chunks_ = divided_up(count, chunk_);
   }
 
@@ -90,8 +88,7 @@ template <class Accumulator> class blocked_reduction {
     Accumulator results[partials];
     const std::size_t width = groups_.width();
     parallel_indices(chunks_, 1, [&](std::size_t c) {
-      const std::size_t last = (c + 1) * chunk_;
-      reduce(results + c * width, group, c * chunk_, last < count_ ? last : count_);
+      reduce(results + c * width, group, c * chunk_, std::min((c + 1) * chunk_, count_));
     });
     for (std::size_t step = 1; step < chunks_; step *= 2) {
       for (std::size_t c = 0; c + step < chunks_; c += 2 * step)

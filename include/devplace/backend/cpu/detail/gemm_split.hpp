@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/parallel_ranges.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
@@ -36,15 +37,13 @@ inline gemm_split split_product(std::size_t m, std::size_t n, std::size_t k, std
                                 std::size_t tile_columns, std::size_t members, std::size_t vector_work,
                                 bool awake = false, std::size_t least_work = gemm_least_work) {
   const std::size_t accesses = awake ? 2 * (m * k + k * n + m * n) : 0;
-  const std::size_t affordable = (m * n * k + accesses) / least_work;
-  if (members > affordable) members = affordable;
+  members = smaller(members, (m * n * k + accesses) / least_work);
   if (members <= 1) return {};
   const std::size_t tiles_m = divided_up(m, tile_rows), tiles_n = divided_up(n, tile_columns);
   gemm_split best;
   std::size_t least = ~std::size_t{0};
   for (std::size_t rows = 1; rows <= members && rows <= tiles_m; ++rows) {
-    const std::size_t most = members / rows;
-    const std::size_t columns = most < tiles_n ? most : tiles_n;
+    const std::size_t columns = smaller(members / rows, tiles_n);
     const std::size_t mine_m = divided_up(tiles_m, rows) * tile_rows;
     const std::size_t mine_n = divided_up(tiles_n, columns) * tile_columns;
     const std::size_t cost = mine_m * mine_n + (mine_m + mine_n) * vector_work;
@@ -63,14 +62,13 @@ void for_each_part(std::size_t m, std::size_t n, std::size_t tile_rows, std::siz
   const std::size_t parts = split.rows * split.columns;
   if (parts == 1) return compute(gemm_range{0, m, 0, n});
   const std::size_t tiles_m = divided_up(m, tile_rows), tiles_n = divided_up(n, tile_columns);
-  const auto bounded = [](std::size_t at, std::size_t limit) { return at < limit ? at : limit; };
   parallel_members(static_cast<int>(parts), [&](int member) {
     const std::size_t i = static_cast<std::size_t>(member) / split.columns,
                       j = static_cast<std::size_t>(member) % split.columns;
-    compute(gemm_range{bounded(part_begin(tiles_m, split.rows, i) * tile_rows, m),
-                       bounded(part_begin(tiles_m, split.rows, i + 1) * tile_rows, m),
-                       bounded(part_begin(tiles_n, split.columns, j) * tile_columns, n),
-                       bounded(part_begin(tiles_n, split.columns, j + 1) * tile_columns, n)});
+    compute(gemm_range{smaller(part_begin(tiles_m, split.rows, i) * tile_rows, m),
+                       smaller(part_begin(tiles_m, split.rows, i + 1) * tile_rows, m),
+                       smaller(part_begin(tiles_n, split.columns, j) * tile_columns, n),
+                       smaller(part_begin(tiles_n, split.columns, j + 1) * tile_columns, n)});
   });
 }
 
