@@ -26,9 +26,8 @@ template <class T> struct relu_gradient_body {
 /// Computes sums = column sums of x [rows, columns] + beta sums.
 template <class T, class Sum>
 void column_sums_on_cpu(std::size_t rows, std::size_t columns, const T* x, Sum* sums, Sum beta) {
-  if (columns != 0)
-    implementation<backend::cpu, op::reduce>::run(
-        0, reduction_plan{1, rows, columns, element_source<T>{x}, sum_reducer<T, Sum>{sums, beta}});
+  implementation<backend::cpu, op::reduce>::run(
+      0, reduction_plan{1, rows, columns, element_source<T>{x}, sum_reducer<T, Sum>{sums, beta}});
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
