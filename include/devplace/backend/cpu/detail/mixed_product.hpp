@@ -49,26 +49,20 @@ template <class Kernel, class T, class Result> struct mixed_product {
 
   static void run(const arguments& g, const gemm_range& range, void* buffer) {
     const std::size_t units = divided_up(g.k, pairs);
-    const bool whole = units <= mixed_blocks_of_whole_k.depth;
+    const bool whole = units <= mixed_blocks_of_whole_k.depth, keeps_sums = !whole && !std::is_same_v<Result, float>;
     mixed_blocks size = whole ? mixed_blocks_of_whole_k : mixed_blocks_of_parts;
     size.rows = size.rows / tile_rows * tile_rows;
     const mixed_product product{g, units, size, static_cast<float*>(buffer)};
     [[maybe_unused]] const typename Kernel::session session;
     for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += size.columns) {
       const std::size_t columns = smaller(size.columns, range.column_end - j0);
-      const auto rows_from = [&](std::size_t i0) { return smaller(size.rows, range.row_end - i0); };
-      if (whole || std::is_same_v<Result, float>) {
+      for (std::size_t end, begin = range.row_begin; begin < range.row_end; begin = end) {
+        end = keeps_sums ? smaller(begin + size.rows, range.row_end) : range.row_end;
         for (std::size_t block = 0; block < product.depths_; ++block) {
           product.pack_columns(j0, columns, block);
-          for (std::size_t i0 = range.row_begin; i0 < range.row_end; i0 += size.rows)
-            product.multiply(i0, rows_from(i0), j0, columns, block);
+          for (std::size_t i0 = begin; i0 < end; i0 += size.rows)
+            product.multiply(i0, smaller(size.rows, end - i0), j0, columns, block);
         }
-      } else {
-        for (std::size_t i0 = range.row_begin; i0 < range.row_end; i0 += size.rows)
-          for (std::size_t block = 0; block < product.depths_; ++block) {
-            product.pack_columns(j0, columns, block);
-            product.multiply(i0, rows_from(i0), j0, columns, block);
-          }
       }
     }
   }
