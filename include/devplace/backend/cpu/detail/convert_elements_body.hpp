@@ -52,6 +52,11 @@ template <std::size_t L, class T> DEVPLACE_TARGET inline void convert(T* to, con
   }
 }
 
+/// Copies an array of floats, so that storing sums needs no distinction of types.
+DEVPLACE_TARGET inline void convert_array(float* to, const float* from, std::size_t count) {
+  __builtin_memcpy(to, from, count * sizeof(float));
+}
+
 /// Converts an array's elements from a 16-bit type to float or back.
 template <class To, class From> DEVPLACE_TARGET inline void convert_array(To* to, const From* from, std::size_t count) {
   constexpr std::size_t lanes = DEVPLACE_LANES, together = 4 * lanes;

@@ -4,8 +4,6 @@
 
 #include <cstddef>
 
-#include <devplace/config.hpp>
-
 namespace devplace::detail {
 
 // Vectors use the compilers' vector_size extension instead of intrinsics: g++, clang and nvcc's front end all accept it

@@ -31,12 +31,7 @@ template <std::size_t Columns> struct mixed_storing {
     const vector zero{};
     for (std::size_t i = 0; i < tile.rows; ++i) {
       Result* const to = tile.c + i * tile.ldc;
-      if (tile.beta != 0) {
-        if constexpr (std::is_same_v<Result, float>)
-          std::memcpy(old, to, tile.columns * sizeof(float));
-        else
-          convert_array(old, to, tile.columns);
-      }
+      if (tile.beta != 0) convert_array(old, to, tile.columns);
       float row[Columns];
       DEVPLACE_UNROLL
       for (std::size_t j = 0; j < Columns; j += lanes) {
@@ -46,10 +41,7 @@ template <std::size_t Columns> struct mixed_storing {
         if (tile.relu) x = x < zero ? zero : x;
         *reinterpret_cast<loaded*>(row + j) = x;
       }
-      if constexpr (std::is_same_v<Result, float>)
-        std::memcpy(to, row, tile.columns * sizeof(float));
-      else
-        convert_array(to, row, tile.columns);
+      convert_array(to, row, tile.columns);
     }
   }
 };
