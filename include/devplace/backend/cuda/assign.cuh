@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <utility>
 
@@ -15,25 +15,19 @@ namespace devplace::detail {
 // are bitwise equal to results of single-element accesses. If element sizes differ, as in a cast from float to bf16,
 // the smallest type uses one access of 16 bytes and the others use two.
 
-/// Sizes in bytes of the smallest and the largest element type.
-struct element_sizes {
-  std::size_t smallest, largest;
-
-  static constexpr element_sizes uniform(std::size_t size) { return {size, size}; }
-  constexpr unsigned width() const { return width_of_sizes(smallest, largest); }
-};
-template <class... Sizes> constexpr element_sizes sizes_of_all(const Sizes&... s) {
-  return {std::min({s.smallest...}), std::max({s.largest...})};
-}
-
-/// The element sizes of the tensors that an expression reads. Excludes numbers and tensors of one element.
-template <class Tree> inline constexpr element_sizes sizes_in_tree = {16, 1};
-template <class T> inline constexpr element_sizes sizes_in_tree<linear_leaf<T>> = element_sizes::uniform(sizeof(T));
-template <class T, std::size_t Rank>
-inline constexpr element_sizes sizes_in_tree<strided_leaf<T, Rank>> = element_sizes::uniform(sizeof(T));
+/// The element sizes of the tensors that an expression reads, as bits of a number, because sizes are powers of two.
+/// Excludes numbers and tensors of one element.
+template <class Tree> inline constexpr std::size_t sizes_in_tree = 0;
+template <class T> inline constexpr std::size_t sizes_in_tree<linear_leaf<T>> = sizeof(T);
+template <class T, std::size_t Rank> inline constexpr std::size_t sizes_in_tree<strided_leaf<T, Rank>> = sizeof(T);
 template <class F, class Indices, class... Children>
-inline constexpr element_sizes sizes_in_tree<node<F, Indices, Children...>> =
-    sizes_of_all(sizes_in_tree<void>, sizes_in_tree<Children>...);
+inline constexpr std::size_t sizes_in_tree<node<F, Indices, Children...>> = (sizes_in_tree<Children> | ... | 0);
+
+/// Number of elements that a thread assigns together, if the destination's elements have `size` bytes.
+template <class Tree> constexpr unsigned width_of_assignment(std::size_t size) {
+  const std::size_t sizes = size | sizes_in_tree<Tree>;
+  return width_of_sizes(std::size_t{1} << std::countr_zero(sizes), std::bit_floor(sizes));
+}
 
 /// N adjacent elements of a tensor, in registers.
 template <class T, unsigned N> struct several_leaf {
@@ -103,10 +97,8 @@ DEVPLACE_DEVICE void store_several(const Thread& t, T* to, const Tree& tree) {
   t.store(to, pack_of<T, N>([&tree](unsigned k) { return tree.at(k); }));
 }
 
-template <class Body> struct wide_assignment;
-
-template <class T, class Tree> struct wide_assignment<assign_linear<T, Tree>> {
-  static constexpr unsigned width = sizes_of_all(element_sizes::uniform(sizeof(T)), sizes_in_tree<Tree>).width();
+template <class T, class Tree> struct wide_form<assign_linear<T, Tree>> {
+  static constexpr unsigned width = width_of_assignment<Tree>(sizeof(T));
   assign_linear<T, Tree> f;
 
   bool is_wide() const { return is_aligned<width>(f.destination) && wide_leaves<width>::in(f.tree); }
@@ -116,11 +108,9 @@ template <class T, class Tree> struct wide_assignment<assign_linear<T, Tree>> {
   }
 };
 
-template <class Target, class Tree, std::size_t Rank> struct wide_assignment<assign_strided<Target, Tree, Rank>> {
-  using body_type = assign_strided<Target, Tree, Rank>;
-  static constexpr unsigned width =
-      sizes_of_all(element_sizes::uniform(sizeof(*body_type{}.destination.data)), sizes_in_tree<Tree>).width();
-  body_type f;
+template <class Target, class Tree, std::size_t Rank> struct wide_form<assign_strided<Target, Tree, Rank>> {
+  static constexpr unsigned width = width_of_assignment<Tree>(sizeof(*Target{}.data));
+  assign_strided<Target, Tree, Rank> f;
 
   bool is_wide() const {
     return f.extents[Rank - 1] % width == 0 && wide_leaves<width>::in(f.destination) && wide_leaves<width>::in(f.tree);
@@ -132,9 +122,5 @@ template <class Target, class Tree, std::size_t Rank> struct wide_assignment<ass
     store_several<width>(t, f.destination.at(i, start), read_tree(read, f.tree));
   }
 };
-
-template <class T, class Tree> wide_assignment<assign_linear<T, Tree>> wide_form(const assign_linear<T, Tree>&);
-template <class Target, class Tree, std::size_t Rank>
-wide_assignment<assign_strided<Target, Tree, Rank>> wide_form(const assign_strided<Target, Tree, Rank>&);
 
 }  // namespace devplace::detail

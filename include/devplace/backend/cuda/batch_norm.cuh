@@ -32,7 +32,7 @@ DEVPLACE_DEVICE void map_channels(const Functor& f, std::size_t i, pack<X, N>& r
   }
 }
 
-template <class X, class F> struct wide_scale_channels {
+template <half_precision_element X, class F> struct wide_form<scale_channels_functor<X, F>> {
   static constexpr unsigned width = widest_access<X>;
   scale_channels_functor<X, F> f;
 
@@ -45,7 +45,7 @@ template <class X, class F> struct wide_scale_channels {
   }
 };
 
-template <class X, class F> struct wide_batch_norm_gradient {
+template <half_precision_element X, class F> struct wide_form<batch_norm_gradient_functor<X, F>> {
   static constexpr unsigned width = widest_access<X>;
   batch_norm_gradient_functor<X, F> f;
 
@@ -57,9 +57,5 @@ template <class X, class F> struct wide_batch_norm_gradient {
     t.store(f.dx + i, dx);
   }
 };
-
-template <half_precision_element X, class F> wide_scale_channels<X, F> wide_form(const scale_channels_functor<X, F>&);
-template <half_precision_element X, class F>
-wide_batch_norm_gradient<X, F> wide_form(const batch_norm_gradient_functor<X, F>&);
 
 }  // namespace devplace::detail

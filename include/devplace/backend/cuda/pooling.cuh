@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/base/divided_up.hpp>
@@ -53,9 +54,11 @@ DEVPLACE_DEVICE four_squares<T> squares_of_windows(const Thread& t, const poolin
   return four_squares<T>::load(t, x + at, s.columns.in);
 }
 
-template <class T, class F> struct wide_pool {
+template <template <class> class Pool, half_precision_element T>
+  requires(std::is_same_v<Pool<T>, max_pool_functor<T>> || std::is_same_v<Pool<T>, average_pool_functor<T>>)
+struct wide_form<Pool<T>> {
   static constexpr unsigned width = 4;
-  F f;
+  Pool<T> f;
 
   bool is_wide() const { return in_squares(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
 
@@ -78,10 +81,13 @@ template <class T, class F> struct wide_pool {
 };
 
 /// Computes 8 adjacent input gradients from the gradients of 4 windows. A last row that no window contains gets zeros.
-template <class T, class F> struct wide_pool_gradient {
+template <template <class> class Gradient, half_precision_element T>
+  requires(std::is_same_v<Gradient<T>, max_pool_gradient_functor<T>> ||
+           std::is_same_v<Gradient<T>, average_pool_gradient_functor<T>>)
+struct wide_form<Gradient<T>> {
   static constexpr unsigned width = 8;
   static constexpr unsigned least_blocks = 1;  // with more blocks nvcc 13.0 spills registers
-  F f;
+  Gradient<T> f;
 
   bool is_wide() const {
     return in_squares(f.s) && input_is_aligned(f) && is_aligned<4>(f.dy) && is_aligned<width>(f.dx);
@@ -133,12 +139,5 @@ template <class T, class F> struct wide_pool_gradient {
     for (unsigned w = 0; w < 4; ++w) take(w, true, true, computed_t<T>{4});
   }
 };
-
-template <half_precision_element T> wide_pool<T, max_pool_functor<T>> wide_form(const max_pool_functor<T>&);
-template <half_precision_element T> wide_pool<T, average_pool_functor<T>> wide_form(const average_pool_functor<T>&);
-template <half_precision_element T>
-wide_pool_gradient<T, max_pool_gradient_functor<T>> wide_form(const max_pool_gradient_functor<T>&);
-template <half_precision_element T>
-wide_pool_gradient<T, average_pool_gradient_functor<T>> wide_form(const average_pool_gradient_functor<T>&);
 
 }  // namespace devplace::detail

@@ -11,8 +11,8 @@
 
 namespace devplace::detail {
 
-/// The body of wide_kernel for take_rows: writes element i of the result, or several elements of one row from i on.
-template <class T, class Index> struct wide_row_taker {
+/// Writes several elements of one row from element i of the result on.
+template <class T, class Index> struct wide_form<row_taker<T, Index>> {
   static constexpr unsigned width = widest_access<T>;
   row_taker<T, Index> f;
 
@@ -26,8 +26,6 @@ template <class T, class Index> struct wide_row_taker {
       t.store(f.to + i, t.template load<T, width>(f.from + f.source(row) * f.columns + i % f.columns));
   }
 };
-
-template <class T, class Index> wide_row_taker<T, Index> wide_form(const row_taker<T, Index>&);
 
 }  // namespace devplace::detail
 

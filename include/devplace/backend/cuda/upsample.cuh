@@ -17,7 +17,7 @@
 
 namespace devplace::detail {
 
-template <class T> struct wide_upsample {
+template <half_precision_element T> struct wide_form<upsample_functor<T>> {
   static constexpr unsigned width = 8;
   upsample_functor<T> f;
 
@@ -30,7 +30,7 @@ template <class T> struct wide_upsample {
   }
 };
 
-template <class T> struct wide_upsample_gradient {
+template <half_precision_element T> struct wide_form<upsample_gradient_functor<T>> {
   static constexpr unsigned width = 4;
   upsample_gradient_functor<T> f;
 
@@ -44,8 +44,5 @@ template <class T> struct wide_upsample_gradient {
     t.store(f.dx + i, pack_of<T, width>([&squares](unsigned w) { return static_cast<T>(squares.sum(w)); }));
   }
 };
-
-template <half_precision_element T> wide_upsample<T> wide_form(const upsample_functor<T>&);
-template <half_precision_element T> wide_upsample_gradient<T> wide_form(const upsample_gradient_functor<T>&);
 
 }  // namespace devplace::detail

@@ -167,14 +167,14 @@ short_kernels 4 1 'reduce_kernel.*14element_source.*Lj8'
 short_kernels 2 1 'reduce_kernel.*12moment_terms.*Lj8'
 short_kernels 2 2 'reduce_kernel.*25batch_norm_gradient_terms.*Lj8'
 short_kernels 1 1 'reduce_kernel.*23convolution_bias_source'
-short_kernels 2 2 'wide_(scale_channels|batch_norm_gradient)'
-short_kernels 2 2 'wide_poolI'
-short_kernels 2 1 'wide_pool_gradient'
-short_kernels 2 1 'wide_upsample'
-short_kernels 1 1 wide_unfold
-short_kernels 1 2 wide_gather
-short_kernels 1 3 'wide_finishI'
-short_kernels 1 2 wide_finish_images
+short_kernels 2 2 'wide_kernelI.*(scale_channels|batch_norm_gradient)_functor'
+short_kernels 2 2 'wide_kernelI.*(max|average)_pool_functor'
+short_kernels 2 1 'wide_kernelI.*pool_gradient_functor'
+short_kernels 2 1 'wide_kernelI.*upsample_(gradient_)?functor'
+short_kernels 1 1 'wide_kernelI.*unfold_functor'
+short_kernels 1 2 'wide_kernelI.*gather_functor'
+short_kernels 1 3 'wide_kernelI.*finish_functor'
+short_kernels 1 2 'wide_kernelI.*finish_images_functor'
 short_kernels 2 9 'finish_kernelI[^L]*Lj8'
 short_kernels 2 15 'relu_gradient_sourceI[^L]*Lj8'
 

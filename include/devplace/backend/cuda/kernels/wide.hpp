@@ -49,23 +49,28 @@ template <class Body> constexpr unsigned least_blocks_of() {
     return 0;
 }
 
-/// Handles n elements: `groups` groups of Body::width with wide accesses, the rest one by one. A Body has the functor
-/// `f` of a single element, `several(thread, i)` for `width` of them, and `is_wide()`: whether `several` can be called.
-template <class Body> struct wide_kernel {
+/// Several elements of the functor F at a time. Defined in <operation>.cuh for functors that have such a form: the
+/// functor `f` of a single element, `several(thread, i)` for `width` of them, and `is_wide()`: whether `several` can be
+/// called.
+template <class F> struct wide_form;
+
+/// Handles n elements: `groups` groups of wide_form's width with wide accesses, the rest one by one.
+template <class F> struct wide_kernel {
   static constexpr unsigned threads = 256;
-  static constexpr unsigned least_blocks = least_blocks_of<Body>();
+  static constexpr unsigned width = wide_form<F>::width;
+  static constexpr unsigned least_blocks = least_blocks_of<wide_form<F>>();
 
   std::size_t n;
   std::size_t groups;
-  Body body;
+  wide_form<F> form;
 
-  std::size_t blocks() const { return divided_up(groups + (n - groups * Body::width), threads); }
+  std::size_t blocks() const { return divided_up(groups + (n - groups * width), threads); }
 
   template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     const std::size_t first = std::size_t{t.block_index()} * threads + t.thread_index();
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
-    for (std::size_t i = first; i < groups; i += stride) body.several(t, i * Body::width);
-    for (std::size_t i = groups * Body::width + first; i < n; i += stride) body.f(i);
+    for (std::size_t i = first; i < groups; i += stride) form.several(t, i * width);
+    for (std::size_t i = groups * width + first; i < n; i += stride) form.f(i);
   }
 };
 
@@ -84,12 +89,11 @@ template <class F> struct for_each_kernel {
   }
 };
 
-/// Returns the kernel of a functor. Functors with several elements per access have overloads in <operation>.cuh of
-/// make_kernel, or of wide_form, which is never defined and whose result is the Body of their wide_kernel.
+/// Returns the kernel of a functor. Functors with a kernel of their own have overloads in <operation>.cuh.
 template <class F> auto make_kernel(std::size_t n, const F& f) {
-  if constexpr (requires { wide_form(f); }) {
-    const decltype(wide_form(f)) body{f};
-    return wide_kernel<decltype(wide_form(f))>{n, body.is_wide() ? n / body.width : 0, body};
+  if constexpr (requires { sizeof(wide_form<F>); }) {
+    const wide_form<F> form{f};
+    return wide_kernel<F>{n, form.is_wide() ? n / form.width : 0, form};
   } else {
     return for_each_kernel<F>{n, f};
   }

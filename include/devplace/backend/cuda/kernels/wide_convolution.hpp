@@ -17,7 +17,7 @@ namespace devplace::detail {
 
 /// Writes patches 8 pixels at a time if matrix rows are aligned to 16 bytes. Reads elements one by one, because
 /// adjacent taps read overlapping, unaligned ranges.
-template <class T> struct wide_unfold {
+template <half_precision_element T> struct wide_form<unfold_functor<T>> {
   static constexpr unsigned width = widest_access<T>;
   unfold_functor<T> f;
 
@@ -54,7 +54,7 @@ template <unsigned Width, class Functor> bool are_adjacent(const Functor& f) {
          is_aligned<Width>(f.y) && is_aligned<Width>(f.matrix);
 }
 
-template <class T> struct wide_gather {
+template <half_precision_element T> struct wide_form<gather_functor<T>> {
   static constexpr unsigned width = widest_access<T>;
   gather_functor<T> f;
 
@@ -66,7 +66,7 @@ template <class T> struct wide_gather {
   }
 };
 
-template <class T> struct wide_finish {
+template <half_precision_element T> struct wide_form<finish_functor<T>> {
   static constexpr unsigned width = widest_access<T>;
   finish_functor<T> f;
 
@@ -80,7 +80,7 @@ template <class T> struct wide_finish {
 };
 
 /// Adds bias and activation to images of any extent, with one division per 8 elements.
-template <class T> struct wide_finish_images {
+template <half_precision_element T> struct wide_form<finish_images_functor<T>> {
   static constexpr unsigned width = widest_access<T>;
   finish_images_functor<T> f;
 
@@ -102,10 +102,5 @@ template <class T> struct wide_finish_images {
     t.store(f.image + i, image);
   }
 };
-
-template <half_precision_element T> wide_unfold<T> wide_form(const unfold_functor<T>&);
-template <half_precision_element T> wide_gather<T> wide_form(const gather_functor<T>&);
-template <half_precision_element T> wide_finish<T> wide_form(const finish_functor<T>&);
-template <half_precision_element T> wide_finish_images<T> wide_form(const finish_images_functor<T>&);
 
 }  // namespace devplace::detail
