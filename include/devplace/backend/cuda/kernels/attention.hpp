@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/attention_arguments.hpp>
 #include <devplace/ops/detail/exponential.hpp>
@@ -27,7 +28,6 @@ template <class T, unsigned Columns, class Thread> class attention_tile {
  public:
   static constexpr unsigned size = 32;
   static constexpr unsigned warp_rows = 4;
-  static constexpr unsigned threads = size / warp_rows * 32;
 
   /// Sums of one lane for each row of its warp, in columns lane + 32 c.
   struct sums {
@@ -93,18 +93,6 @@ template <class T, unsigned Columns, class Thread> class attention_tile {
     }
   }
 
-  DEVPLACE_DEVICE T sum_of_lanes(T x) const {
-    for (unsigned mask = 16; mask != 0; mask /= 2) x += thread_.shuffle_xor(x, mask);
-    return x;
-  }
-  DEVPLACE_DEVICE T max_of_lanes(T x) const {
-    for (unsigned mask = 16; mask != 0; mask /= 2) {
-      const T other = thread_.shuffle_xor(x, mask);
-      x = other > x ? other : x;
-    }
-    return x;
-  }
-
   /// Applies dropout to x, the probability of a query for a key or the gradient of this probability.
   DEVPLACE_DEVICE T drop(const attention_dropout<T>& dropout, std::size_t sequence, std::size_t query, std::size_t key,
                          T x) const {
@@ -150,6 +138,7 @@ struct attention_results_kernel : attention_kernel<attention_results_kernel<T, C
     constexpr unsigned rows = tile_type::warp_rows;
     const attention_shape& s = g.shape;
     const tile_type tile(t, s);
+    const lane_group<Thread, 32> warp(t);
     const T* const q = g.queries + s.first_query(sequence);
     const T *const k = q + s.row(), *const v = k + s.row();
     const std::size_t stride = 3 * s.row();
@@ -169,9 +158,9 @@ struct attention_results_kernel : attention_kernel<attention_results_kernel<T, C
         const std::size_t query = first + tile.first_row() + r;
         const bool counts = key < s.length && (!s.causal || key <= query);
         const T score = counts ? p[r] * g.scale : -infinity<T>;
-        const T largest = tile.max_of_lanes(score), max = largest > maxima[r] ? largest : maxima[r];
+        const T max = take_larger{}(maxima[r], warp.all_reduce(score, take_larger{}));
         const T correction = fast_exp<T>(maxima[r] - max), e = counts ? fast_exp<T>(score - max) : T{0};
-        denominators[r] = denominators[r] * correction + tile.sum_of_lanes(e);
+        denominators[r] = denominators[r] * correction + warp.all_reduce(e, add_up{});
         maxima[r] = max;
         DEVPLACE_DEVICE_UNROLL
         for (unsigned c = 0; c < Columns; ++c) y.values[r][c] *= correction;
@@ -191,29 +180,14 @@ struct attention_results_kernel : attention_kernel<attention_results_kernel<T, C
 };
 
 template <class T, unsigned Columns, class Thread> struct attention_gradient_tile : attention_tile<T, Columns, Thread> {
-  using base = attention_tile<T, Columns, Thread>;
-  using base::warp_rows;
-
   const attention_gradient_arguments<T>& g;
   std::size_t sequence;
-  const T* q;
-  const T* k;
-  const T* v;
-  const T* dy;
-  std::size_t stride;  // distance between rows of q, k and v
-  attention_dropout<T> dropout;
-
-  DEVPLACE_DEVICE attention_gradient_tile(Thread& t, const attention_gradient_arguments<T>& arguments,
-                                          std::size_t index)
-      : base(t, arguments.shape),
-        g(arguments),
-        sequence(index),
-        q(g.queries + g.shape.first_query(index)),
-        k(q + g.shape.row()),
-        v(k + g.shape.row()),
-        dy(g.dresults + g.shape.first_result(index)),
-        stride(3 * g.shape.row()),
-        dropout(g.dropout.resolved()) {}
+  const T* q = g.queries + g.shape.first_query(sequence);
+  const T* k = q + g.shape.row();
+  const T* v = k + g.shape.row();
+  const T* dy = g.dresults + g.shape.first_result(sequence);
+  std::size_t stride = 3 * g.shape.row();  // distance between rows of q, k and v
+  attention_dropout<T> dropout = g.dropout.resolved();
 
   /// Replaces `p`, the product of a query and a key, by the probability after dropout. Replaces `dp`, the product of
   /// the result's gradient and the value, by the gradient of that query-key product.
@@ -234,7 +208,7 @@ struct attention_gradient_kernel : attention_kernel<attention_gradient_kernel<T,
   attention_gradient_arguments<T> g;
 
   template <class Thread> DEVPLACE_DEVICE void run(Thread& t, std::size_t sequence, std::size_t first) const {
-    const attention_gradient_tile<T, Columns, Thread> tile(t, g, sequence);
+    const attention_gradient_tile<T, Columns, Thread> tile{{t, g.shape}, g, sequence};
     const attention_shape& s = g.shape;
     constexpr unsigned rows = tile.warp_rows;
     const T *const row_of_tile = Keys ? tile.k : tile.q, *const other = Keys ? tile.q : tile.k;
