@@ -14,25 +14,19 @@ template <> struct implementation<backend::cuda, op::reduce> {
   template <class Source, class Reducer>
   static void run(int ordinal, const detail::reduction_plan<Source, Reducer>& plan) {
     constexpr bool only_along = detail::reduces_only_along<Source, Reducer>;
-    if (only_along || plan.inner == 1)
-      detail::with_reduce_kernel<true>(plan, launcher{ordinal});
-    else if constexpr (!only_along)
-      detail::with_reduce_kernel<false>(plan, launcher{ordinal});
-  }
-
- private:
-  struct launcher {
-    int ordinal;
-
-    template <class Kernel> void operator()(Kernel kernel) const {
+    const auto launch = [ordinal](auto kernel) {
       if (kernel.layout.chunks > 1) {
-        const auto partials = detail::cuda_partial_results<typename Kernel::accumulator>(ordinal);
+        const auto partials = detail::cuda_partial_results<typename Reducer::accumulator>(ordinal);
         kernel.partials = partials.values;
         kernel.tickets = partials.tickets;
       }
       detail::kernel_launch{ordinal}(kernel.layout.blocks(), kernel);
-    }
-  };
+    };
+    if (only_along || plan.inner == 1)
+      detail::with_reduce_kernel<true>(plan, launch);
+    else if constexpr (!only_along)
+      detail::with_reduce_kernel<false>(plan, launch);
+  }
 };
 
 }  // namespace devplace

@@ -79,26 +79,17 @@ template <class Source> struct reduced_source {
   using inputs = reduced_inputs<decltype(inputs_of(std::declval<const elements&>()))>;
 };
 
-/// Reads N elements of an array, or only the reduced ones among them.
-template <unsigned N, class Thread> struct pack_reader {
-  const Thread& t;
-  const reduced_pack& reduced;
-  bool wide;
-
-  template <class T> DEVPLACE_DEVICE pack<T, N> operator()(const T* array) const {
-    if (wide) return t.template load<T, N>(array + reduced.at);
-    return pack_of<T, N>(
-        [&](unsigned w) { return reduced.first <= w && w < reduced.last ? array[reduced.at + w] : T{}; });
-  }
-};
-
 /// Reads a pack of a source's elements. `wide`: with wide accesses; packs then begin at multiples of their size.
 template <unsigned N, class Thread, class Elements>
 DEVPLACE_DEVICE auto read_elements(const Thread& t, const Elements& elements, const reduced_pack& reduced, bool wide) {
   if constexpr (requires { elements.inputs(); }) {
     const auto inputs = elements.inputs();
-    return reduced_inputs<std::remove_const_t<decltype(inputs)>>::template read<N>(
-        inputs, pack_reader<N, Thread>{t, reduced, N > 1 && wide});
+    const auto read = [&]<class T>(const T* array) {  // N elements, or only the reduced ones among them
+      if (N > 1 && wide) return t.template load<T, N>(array + reduced.at);
+      return pack_of<T, N>(
+          [&](unsigned w) { return reduced.first <= w && w < reduced.last ? array[reduced.at + w] : T{}; });
+    };
+    return reduced_inputs<std::remove_const_t<decltype(inputs)>>::template read<N>(inputs, read);
   } else {
     using value = decltype(elements(0));
     return read_value<value>{reduced.last != 0 ? elements(reduced.at) : value{}};
