@@ -5,9 +5,9 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <type_traits>
@@ -42,30 +42,15 @@ struct cuda_place_stream {
   friend bool operator==(const cuda_place_stream&, const cuda_place_stream&) = default;
 };
 
-/// Holds the mutexes of the places of some streams, which it locks in the order of the places.
-class lock_of_sequences {
- public:
-  explicit lock_of_sequences(const std::vector<cuda_place_stream>& streams) : streams_(streams) {
-    for_each_place([](int ordinal) { sequence_mutex_of(ordinal).lock(); });
-  }
-  lock_of_sequences& operator=(lock_of_sequences&&) = delete;
-  ~lock_of_sequences() {
-    for_each_place([](int ordinal) { sequence_mutex_of(ordinal).unlock(); });
-  }
-
- private:
-  void for_each_place(const auto& f) const {
-    constexpr int none = std::numeric_limits<int>::max();
-    for (int last = -1, next = none;; last = next, next = none) {
-      for (const cuda_place_stream& each : streams_)
-        if (each.ordinal > last) next = std::min(next, each.ordinal);
-      if (next == none) return;
-      f(next);
-    }
-  }
-
-  const std::vector<cuda_place_stream>& streams_;
-};
+/// Locks the mutexes of the places of some streams, in the order of the places.
+inline auto lock_sequences(const std::vector<cuda_place_stream>& streams) {
+  std::array<std::unique_lock<std::recursive_mutex>, counted_ordinals> locks;
+  for (const auto& [ordinal, stream] : streams)
+    locks[static_cast<std::size_t>(ordinal)] = std::unique_lock(sequence_mutex_of(ordinal), std::defer_lock);
+  for (auto& lock : locks)
+    if (lock.mutex() != nullptr) lock.lock();
+  return locks;
+}
 
 /// Calls that enqueue work, with copies of their arguments, and events that order the calls of several streams.
 class call_sequence {
@@ -87,11 +72,11 @@ class call_sequence {
   }
   void add_record(const cuda_place_stream& on, cudaEvent_t event) {
     const std::size_t stream = push(on, &record, nullptr, &event, sizeof event);
-    const auto known = find(event);
+    const auto known = std::ranges::find(events_, event, &recorded_event::event);
     if (known == events_.end())
       events_.push_back({event, stream});
     else
-      events_[static_cast<std::size_t>(known - events_.begin())].stream = stream;
+      known->stream = stream;
   }
   void add_wait(const cuda_place_stream& on, cudaEvent_t event) { push(on, &wait, nullptr, &event, sizeof event); }
 
@@ -118,7 +103,9 @@ class call_sequence {
   /// The streams of the calls, in the order of the first calls.
   const std::vector<cuda_place_stream>& streams() const { return streams_; }
   const std::vector<recorded_event>& events() const { return events_; }
-  bool records(cudaEvent_t event) const { return find(event) != events_.end(); }
+  bool records(cudaEvent_t event) const {
+    return std::ranges::find(events_, event, &recorded_event::event) != events_.end();
+  }
   void clear() {
     calls_.clear();
     bytes_.clear();
@@ -156,9 +143,6 @@ class call_sequence {
     std::memcpy(bytes_.data() + begin, arguments, bytes);
     calls_.push_back({call, name, begin, stream});
     return stream;
-  }
-  std::vector<recorded_event>::const_iterator find(cudaEvent_t event) const {
-    return std::find_if(events_.begin(), events_.end(), [&](const recorded_event& e) { return e.event == event; });
   }
 
   std::vector<entry> calls_;

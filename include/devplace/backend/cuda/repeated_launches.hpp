@@ -68,7 +68,7 @@ class cuda_repeated_launches {
     pending_.clear();  // before an exception
     const call_sequence& calls = calls_;
     const cuda_device_guard device(calls.streams()[0].ordinal);
-    const lock_of_sequences lock(calls.streams());
+    const auto locks = lock_sequences(calls.streams());
     if (calls.size() > 1) {
       sequence* const known = find(calls);
       if (known == nullptr) {
