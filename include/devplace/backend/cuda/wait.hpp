@@ -51,13 +51,16 @@ class watched_wait {
 
 inline bool device_waits_are_bounded() { return device_timeout() != 0 || device_watches::of_process().any(); }
 
-/// Waits with the blocking `wait()`. With a device_timeout() or device_watches, polls `query()` instead. A device that
-/// exceeds the timeout is marked as lost, so that neither this call nor a later one waits for it forever.
-void wait_for_cuda(int ordinal, const char* wait_call, const auto& wait, const char* query_call, const auto& query) {
-  if (!device_waits_are_bounded()) return check_cuda(wait(), wait_call, ordinal);
+/// Waits for `work`, a stream or an event, with CUDA's blocking function `wait`. With a device_timeout() or
+/// device_watches, polls `query` instead. A device that exceeds the timeout is marked as lost, so that neither this
+/// call nor a later one waits for it forever.
+template <class Work>
+void wait_for_cuda(int ordinal, Work work, cudaError_t (*wait)(Work), const char* wait_call, cudaError_t (*query)(Work),
+                   const char* query_call) {
+  if (!device_waits_are_bounded()) return check_cuda(wait(work), wait_call, ordinal);
   const watched_wait watched(ordinal);
   const std::int64_t end = device_timeout() == 0 ? INT64_MAX : in_seconds(device_timeout());
-  const cudaError_t code = poll_cuda(query, end, watched);
+  const cudaError_t code = poll_cuda([&] { return query(work); }, end, watched);
   if (code == cudaErrorNotReady) {
     mark_cuda_device_timed_out(ordinal);
     require_cuda_device_usable(ordinal);
@@ -66,15 +69,11 @@ void wait_for_cuda(int ordinal, const char* wait_call, const auto& wait, const c
 }
 
 inline void wait_for_cuda_stream(cudaStream_t stream, int ordinal) {
-  wait_for_cuda(
-      ordinal, "cudaStreamSynchronize", [stream] { return cudaStreamSynchronize(stream); }, "cudaStreamQuery",
-      [stream] { return cudaStreamQuery(stream); });
+  wait_for_cuda(ordinal, stream, cudaStreamSynchronize, "cudaStreamSynchronize", cudaStreamQuery, "cudaStreamQuery");
 }
 
 inline void wait_for_cuda_event(cudaEvent_t event, int ordinal) {
-  wait_for_cuda(
-      ordinal, "cudaEventSynchronize", [event] { return cudaEventSynchronize(event); }, "cudaEventQuery",
-      [event] { return cudaEventQuery(event); });
+  wait_for_cuda(ordinal, event, cudaEventSynchronize, "cudaEventSynchronize", cudaEventQuery, "cudaEventQuery");
 }
 
 }  // namespace devplace::detail
