@@ -19,7 +19,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <type_traits>
 
 #include <devplace/backend/cuda/queue.hpp>
 
@@ -107,20 +106,15 @@ class cudnn_descriptor {
   cudnnBackendDescriptor_t get() const { return handle_.get(); }
   explicit operator bool() const { return handle_ != nullptr; }
 
-  template <class T, std::size_t Count>
-  void set(cudnnBackendAttributeName_t name, const std::array<T, Count>& values, const cudnn_caller& caller) {
-    set(name, cudnn_type_of(T{}), Count, values.data(), caller);
-  }
+  /// Sets an attribute to a number, or to the elements of an array.
   template <class T> void set(cudnnBackendAttributeName_t name, const T& value, const cudnn_caller& caller) {
-    set(name, cudnn_type_of(T{}), 1, &value, caller);
+    if constexpr (requires { value.data(); })
+      set(name, cudnn_type_of(typename T::value_type{}), value.size(), value.data(), caller);
+    else
+      set(name, cudnn_type_of(T{}), 1, &value, caller);
   }
   void set(cudnnBackendAttributeName_t name, const cudnn_descriptor& other, const cudnn_caller& caller) {
-    const cudnnBackendDescriptor_t handle = other.get();
-    set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &handle, caller);
-  }
-
-  template <class T> void set(cudnnBackendAttributeName_t name, std::span<T> values, const cudnn_caller& caller) {
-    set(name, cudnn_type_of(std::remove_const_t<T>{}), values.size(), values.data(), caller);
+    set_all(name, std::array{other.get()}, caller);
   }
   void set_all(cudnnBackendAttributeName_t name, std::span<const cudnnBackendDescriptor_t> others,
                const cudnn_caller& caller) {
