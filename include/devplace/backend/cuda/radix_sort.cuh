@@ -28,10 +28,4 @@ template <class Key> void cuda_radix_sort(int ordinal, std::size_t n, Key* keys,
   copy_within<backend::cuda>(ordinal, values, both_values.Current(), n * sizeof(std::int64_t));
 }
 
-inline int bits_of_numbers_below(std::size_t count) {
-  int bits = 1;
-  while (bits < 64 && (count - 1) >> bits != 0) ++bits;
-  return bits;
-}
-
 }  // namespace devplace::detail

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -51,7 +52,7 @@ template <> struct implementation<backend::cuda, op::sort> {
     if (plan.rows == 1) return;
     const auto rows = static_cast<std::uint32_t*>(memory.data());
     detail::for_each_index<backend::cuda>(ordinal, n, 1, detail::key_of_row{rows, plan.order, plan.columns});
-    detail::cuda_radix_sort(ordinal, n, rows, plan.order, detail::bits_of_numbers_below(plan.rows));
+    detail::cuda_radix_sort(ordinal, n, rows, plan.order, static_cast<int>(std::bit_width(plan.rows - 1)));
   }
 };
 
