@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -35,7 +36,8 @@ template <> struct implementation<backend::cuda, op::ipc> {
     const detail::cuda_scope device(ordinal);
     auto owner = std::make_unique<exported>(exported{segment});
     void* data = nullptr;
-    const cudaError_t code = cudaMalloc(&data, whole_pages(bytes));
+    constexpr std::size_t page = std::size_t{2} << 20;  // CUDA shares whole pages, with unrelated memory on them
+    const cudaError_t code = cudaMalloc(&data, detail::padded_to(std::max(bytes, std::size_t{1}), page));
     if (code == cudaErrorMemoryAllocation) detail::throw_cuda_out_of_memory(code, "cudaMalloc", ordinal, bytes);
     detail::check_cuda(code, "cudaMalloc", ordinal);
     detail::count_allocation(detail::counters(backend::cuda{}, ordinal), bytes);
@@ -85,12 +87,6 @@ template <> struct implementation<backend::cuda, op::ipc> {
     std::shared_ptr<detail::named_segment> segment;
     cudaEvent_t written = nullptr;
   };
-
-  /// Rounds up to pages of 2 MiB, because CUDA shares whole pages, including unrelated memory on them.
-  static std::size_t whole_pages(std::size_t bytes) {
-    constexpr std::size_t page = std::size_t{2} << 20;
-    return bytes == 0 ? page : detail::padded_to(bytes, page);
-  }
 
   /// Waits for the place's work on memory that is about to be unmapped. Ignores errors, because CUDA may already have
   /// been shut down at process exit.
