@@ -8,7 +8,6 @@
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/queue.hpp>
-#include <devplace/config.hpp>
 #include <devplace/tensor/half.hpp>
 
 namespace devplace::detail {
@@ -33,7 +32,6 @@ class simt_thread {
  public:
   __device__ unsigned thread_index() const { return threadIdx.x; }
   __device__ unsigned block_index() const { return blockIdx.x; }
-  __device__ unsigned block_size() const { return blockDim.x; }
   __device__ unsigned grid_size() const { return gridDim.x; }
 
   /// Block barrier; all threads of the block must reach it.
@@ -83,8 +81,8 @@ class simt_thread {
     return *reinterpret_cast<const pack<T, N>*>(from);
   }
   template <class T, unsigned N> __device__ void store(T* to, const pack<T, N>& value) const {
-    if constexpr (sizeof(value) % sizeof(uint4) ==
-                  0) {  // otherwise the compiler may split the access into one access per element
+    // Otherwise the compiler may split an access into one access per element.
+    if constexpr (sizeof(value) % sizeof(uint4) == 0) {
       uint4 bits[sizeof(value) / sizeof(uint4)];
       memcpy(bits, &value, sizeof bits);
       for (unsigned k = 0; k < sizeof bits / sizeof(uint4); ++k)

@@ -4,7 +4,6 @@
 
 #include <devplace/backend/cuda/kernel_launch.cuh>
 #include <devplace/backend/cuda/product.hpp>
-#include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/ops/matmul.hpp>
 
 namespace devplace {
