@@ -47,7 +47,7 @@ class simulated_guard {
     }
     // Either a device that starts to work concurrently sees in_use_ and opens the region, or this thread sees working_.
     in_use_.store(true);
-    if (open_ || working_.load() != 0) open();
+    if (open_ || working_.load() != 0) protect(true);
     return begin + pages - bytes;
   }
 
@@ -77,14 +77,14 @@ class simulated_guard {
     working_.fetch_add(1);
     if (!in_use_.load()) return;
     const std::lock_guard lock(mutex_);
-    if (!open_) open();
+    if (!open_) protect(true);
   }
 
   /// Ends the access that enter() began. Called when a device becomes idle, before other threads see it idle.
   void leave() noexcept {
     if (working_.fetch_sub(1) != 1 || !in_use_.load()) return;
     const std::lock_guard lock(mutex_);
-    if (open_ && working_.load() == 0) close();
+    if (open_ && working_.load() == 0) protect(false);
   }
 
  private:
@@ -108,11 +108,11 @@ class simulated_guard {
 
   std::size_t in_pages(std::size_t bytes) const { return padded_to(bytes, page_); }
 
-  void open() noexcept { protect(PROT_READ | PROT_WRITE, true); }
-  void close() noexcept { protect(PROT_NONE, false); }
-  void protect(int access, bool open) noexcept {
-    // Whole huge pages, because the kernel divides a page of which it protects a part.
-    if (top_ != 0) static_cast<void>(::mprotect(region_, padded_to(top_, huge_page), access));
+  /// Makes the memory accessible (`open`) or protects it. Whole huge pages, because the kernel divides a page of which
+  /// it protects a part.
+  void protect(bool open) noexcept {
+    if (top_ != 0)
+      static_cast<void>(::mprotect(region_, padded_to(top_, huge_page), open ? PROT_READ | PROT_WRITE : PROT_NONE));
     open_ = open;
   }
 
