@@ -42,20 +42,16 @@ template <> struct implementation<backend::cuda, op::device_query> {
     for (int other = 0; other < count(); ++other)
       if (other != ordinal && detail::simulated_peers(ordinal, other))
         peers.push_back(detail::place_name(backend::cuda{}, other));
-    return {detail::place_name(backend::cuda{}, ordinal),
-            "simulated on " + detail::processor_name(),
-            1,
-            "cores",
-            pool.limited() ? detail::simulated_memory_limit() : detail::host_memory_total(),
-            pool.limited() ? pool.obtainable(detail::simulated_physical_device(ordinal)) : detail::host_memory_free(),
-            support(),
-            detail::simulated_binding(ordinal),
-            {},
-            0,
-            0,
-            0,
-            {},
-            std::move(peers)};
+    const int physical = detail::simulated_physical_device(ordinal);
+    return {.place = detail::place_name(backend::cuda{}, ordinal),
+            .processor = "simulated on " + detail::processor_name(),
+            .units = 1,
+            .unit_name = "cores",
+            .memory_total = pool.limited() ? detail::simulated_memory_limit() : detail::host_memory_total(),
+            .memory_free = pool.limited() ? pool.obtainable(physical) : detail::host_memory_free(),
+            .support = support(),
+            .device = detail::simulated_binding(ordinal),
+            .peers = std::move(peers)};
   }
 };
 
