@@ -73,15 +73,13 @@ template <class Key> struct cudnn_call {
     }
     return cudnnBackendExecute(cache.handle, plan.plan.get(), plan.pack_of(addresses, cache.uses, caller).get());
   }
+  /// Enqueues the call, whose plan has been executed before.
+  void operator()(int ordinal, cudaStream_t stream) const {
+    cudnn_cache& cache = cudnn_cache_of(ordinal);
+    const cudnnStatus_t status = enqueue(cache, cache.plan_of(key, ordinal), ordinal, stream);
+    cudnn_caller(ordinal, key).check(status, "cudnnBackendExecute");
+  }
 };
-
-/// Enqueues a cudnn_call whose plan has been executed before.
-template <class Key> void execute_again(const void* arguments, int ordinal, cudaStream_t stream) {
-  const auto& call = *static_cast<const cudnn_call<Key>*>(arguments);
-  cudnn_cache& cache = cudnn_cache_of(ordinal);
-  cudnn_caller(ordinal, call.key)
-      .check(call.enqueue(cache, cache.plan_of(call.key, ordinal), ordinal, stream), "cudnnBackendExecute");
-}
 
 /// Enqueues the plan of `key`, which has an engine, on the place's stream. Adds the workspace's address to `addresses`.
 /// Returns false, with nothing enqueued, if cuDNN rejects the plan after all. `name` is for error messages.
@@ -94,10 +92,9 @@ bool run_plan(int ordinal, const cuda_scope& device, cudnn_cache& cache, cudnn_p
     plan.pack_of(addresses, cache.uses, caller);
     return true;
   }
-  cudnn_call<Key> call{key, plan.number, addresses};
+  const cudnn_call<Key> call{key, plan.number, addresses};
   if (plan.computes && collecting_launches() != nullptr) {
-    clear_padding(call);
-    device.enqueue(execute_again<Key>, name, &call, sizeof call);
+    device.enqueue(name, call);
     return true;
   }
   if (!caller.offers(call.enqueue(cache, plan, ordinal, device.stream()), "cudnnBackendExecute")) {

@@ -109,10 +109,7 @@ template <> struct implementation<backend::cuda, op::memory> {
       return;
     }
     const detail::cuda_scope device(ordinal);
-    if (kind == copy_kind::within) {
-      const within_call call{to, from, bytes};
-      return device.enqueue(copy_within, "cudaMemcpyAsync", &call, sizeof call);
-    }
+    if (kind == copy_kind::within) return device.enqueue("cudaMemcpyAsync", within_call{to, from, bytes});
     const bool in = kind == copy_kind::in;
     detail::check_cuda(
         cudaMemcpyAsync(to, from, bytes, in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, device.stream()),
@@ -123,8 +120,8 @@ template <> struct implementation<backend::cuda, op::memory> {
     static_cast<void>(detail::cuda_can_access(to_ordinal, from_ordinal));
     const detail::cuda_scope device(to_ordinal);
     const peer_call call{to, from, bytes, device.visible(), detail::cuda_visible_device(from_ordinal)};
-    if (detail::joins_launches()) return device.enqueue(copy_from_device, "cudaMemcpyPeerAsync", &call, sizeof call);
-    copy_from_device(&call, to_ordinal, device.stream());
+    if (detail::joins_launches()) return device.enqueue("cudaMemcpyPeerAsync", call);
+    call(to_ordinal, device.stream());
   }
   static std::string why_apart(int ordinal, int other) {
     if (detail::cuda_can_access(ordinal, other)) return {};
@@ -154,23 +151,23 @@ template <> struct implementation<backend::cuda, op::memory> {
     void* to;
     const void* from;
     std::size_t bytes;
+
+    void operator()(int ordinal, cudaStream_t stream) const {
+      detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync",
+                         ordinal);
+    }
   };
-  static void copy_within(const void* arguments, int ordinal, cudaStream_t stream) {
-    const auto& call = *static_cast<const within_call*>(arguments);
-    detail::check_cuda(cudaMemcpyAsync(call.to, call.from, call.bytes, cudaMemcpyDeviceToDevice, stream),
-                       "cudaMemcpyAsync", ordinal);
-  }
   struct peer_call {
     void* to;
     const void* from;
     std::size_t bytes;
     int to_device, from_device;
+
+    void operator()(int ordinal, cudaStream_t stream) const {
+      detail::check_cuda(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream), "cudaMemcpyPeerAsync",
+                         ordinal);
+    }
   };
-  static void copy_from_device(const void* arguments, int ordinal, cudaStream_t stream) {
-    const auto& call = *static_cast<const peer_call*>(arguments);
-    detail::check_cuda(cudaMemcpyPeerAsync(call.to, call.to_device, call.from, call.from_device, call.bytes, stream),
-                       "cudaMemcpyPeerAsync", ordinal);
-  }
   static std::size_t reserved(cudaMemPool_t pool) {
     std::uint64_t bytes = 0;
     detail::ignore_cuda(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &bytes));

@@ -74,15 +74,13 @@ struct product_call {
                           c, plan.result.get(), c, plan.result.get(), &plan.algorithm, workspace,
                           cuda_product_workspace::bytes, stream);
   }
+  /// Enqueues the product, whose plan cuBLASLt has executed before.
+  void operator()(int ordinal, cudaStream_t stream) const {
+    product_cache& cache = product_cache_of(ordinal);
+    const cublasStatus_t status = enqueue(cache, cache.plan_of(key, vector, ordinal), ordinal, stream);
+    check_cublaslt(status, "cublasLtMatmul", ordinal, key);
+  }
 };
-
-/// Enqueues a product_call whose plan cuBLASLt has executed before.
-inline void multiply_again(const void* arguments, int ordinal, cudaStream_t stream) {
-  const auto& call = *static_cast<const product_call*>(arguments);
-  product_cache& cache = product_cache_of(ordinal);
-  const cublasStatus_t status = call.enqueue(cache, cache.plan_of(call.key, call.vector, ordinal), ordinal, stream);
-  check_cublaslt(status, "cublasLtMatmul", ordinal, call.key);
-}
 
 /// Computes C = alpha op(A) op(B) + beta C by cuBLASLt, in one call for all products of a batch, for any alpha and
 /// beta. The epilogue's vector is `vector`; the products' bias and activation are ignored. Enqueues on the place's
@@ -101,10 +99,9 @@ bool multiply_by_library(int ordinal, const gemm_batch<T, C>& batch, library_epi
   if (plan.status != CUBLAS_STATUS_SUCCESS) return false;
   if (only_plans()) return true;
   const char* const name = "a product of cuBLASLt";
-  product_call call(key, g, vector, workspace);
+  const product_call call(key, g, vector, workspace);
   if (plan.computes && collecting_launches() != nullptr) {
-    clear_padding(call);
-    device.enqueue(multiply_again, name, &call, sizeof call);
+    device.enqueue(name, call);
     return true;
   }
   const cublasStatus_t status = call.enqueue(cache, plan, ordinal, device.stream());

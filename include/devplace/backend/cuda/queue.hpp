@@ -157,6 +157,14 @@ class cuda_scope {
     call(arguments, ordinal_, stream_);
     after_launch(name);
   }
+  /// Enqueues the work of `call(ordinal, stream)`, whose members are its arguments.
+  template <class Call> void enqueue(const char* name, Call call) const {
+    clear_padding(call);
+    const auto run = [](const void* copy, int ordinal, cudaStream_t stream) {
+      (*static_cast<const Call*>(copy))(ordinal, stream);
+    };
+    enqueue(run, name, &call, sizeof call);
+  }
   /// Records an event after all work that this thread has enqueued on the stream.
   void record(cudaEvent_t event) const {
     cuda_repeated_launches* const collector = collecting_launches();
