@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 #include <devplace/backend/cuda/cudnn_attention_plan.hpp>
 #include <devplace/backend/cuda/cudnn_plan.hpp>
@@ -20,7 +19,6 @@ namespace devplace::detail {
 /// another axis order, which takes about as much memory as the images.
 struct cuda_cudnn_workspace {
   static constexpr std::size_t bytes = std::size_t{256} << 20;
-  static constexpr std::size_t zeroed = 0;
 };
 
 /// A place's cuDNN handle and plans. Guarded by sequence_mutex_of(), because the engines use the workspace of patches.

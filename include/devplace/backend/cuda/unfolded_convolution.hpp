@@ -25,7 +25,6 @@ namespace devplace::detail {
 /// The workspace of a range's matrices, small enough for the second-level cache of the larger GPUs.
 struct cuda_unfolding_workspace {
   static constexpr std::size_t bytes = std::size_t{32} << 20;
-  static constexpr std::size_t zeroed = 0;
 };
 
 /// The workspace, divided for a range of pixels.

@@ -19,7 +19,6 @@ namespace devplace::detail {
 /// Workspace for products and their gradients, of the size that NVIDIA recommends for cuBLAS on Hopper.
 struct cuda_product_workspace {
   static constexpr std::size_t bytes = std::size_t{32} << 20;
-  static constexpr std::size_t zeroed = 0;
 };
 
 /// The memory of partial_results: tickets (counters of finished blocks), followed by values of at most 16 bytes.
@@ -31,9 +30,9 @@ struct cuda_reduction_workspace {
 };
 
 /// Returns the workspace of kind `Use` of the stream of `scope`. It is allocated from the pool of the place `ordinal`
-/// at the stream's first use and aligned to 256 bytes; its first `Use::zeroed` bytes are zero. Each stream has its own
-/// workspace, because operations on two streams may run concurrently; operations on one stream overwrite the workspace
-/// in turn. An operation of several kernels must keep other threads from enqueueing kernels between them
+/// at the stream's first use and aligned to 256 bytes; its first `Use::zeroed` bytes, if any, are zero. Each stream has
+/// its own workspace, because operations on two streams may run concurrently; operations on one stream overwrite the
+/// workspace in turn. An operation of several kernels must keep other threads from enqueueing kernels between them
 /// (sequence_mutex_of). Never freed, because CUDA may shut down before static objects are destroyed.
 template <class Use> void* cuda_workspace(int ordinal, const cuda_scope& scope) {
   struct place_workspaces {
@@ -46,7 +45,7 @@ template <class Use> void* cuda_workspace(int ordinal, const cuda_scope& scope) 
   if (found != own.blocks.end()) return found->second.data();
   memory_block block =
       implementation<backend::cuda, op::memory>::allocate(ordinal, Use::bytes, memory_purpose::workspace);
-  if constexpr (Use::zeroed != 0)
+  if constexpr (requires { Use::zeroed; })
     check_cuda(cudaMemsetAsync(block.data(), 0, Use::zeroed, scope.stream()), "cudaMemsetAsync", ordinal);
   return own.blocks.emplace(scope.stream_id(), std::move(block)).first->second.data();
 }
