@@ -221,24 +221,22 @@ template <> struct implementation<backend::pinned, op::memory> : detail::host_co
     const detail::cuda_device_guard device(home);
     void* data = nullptr;
     const cudaError_t code = cudaHostAlloc(&data, bytes, cudaHostAllocPortable);
-    if (code == cudaErrorMemoryAllocation) throw_out_of_memory(code, bytes);
+    if (code == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());
+      throw out_of_memory(detail::out_of_memory_text(
+          {"pinned", bytes, memory_statistics<pinned>(),
+           detail::joined({"the operating system cannot lock more pages of its memory (cudaHostAlloc: ",
+                           detail::cuda_error_text(code), ")"}),
+           "",
+           "Use fewer or smaller pinned tensors, one staging tensor again and again, or on<cpu>, and see free -h and "
+           "ulimit -l for what the system can lock"}));
+    }
     detail::check_cuda(code, "cudaHostAlloc for pinned memory", home);
     detail::count_allocation(detail::counters(backend::pinned{}, 0), bytes, purpose);
     return detail::memory_block({data, bytes, home, purpose, &release});
   }
 
  private:
-  [[noreturn]] static void throw_out_of_memory(cudaError_t code, std::size_t bytes) {
-    static_cast<void>(cudaGetLastError());
-    throw out_of_memory(detail::out_of_memory_text(
-        {"pinned", bytes, memory_statistics<pinned>(),
-         detail::joined({"the operating system cannot lock more pages of its memory (cudaHostAlloc: ",
-                         detail::cuda_error_text(code), ")"}),
-         "",
-         "Use fewer or smaller pinned tensors, one staging tensor again and again, or on<cpu>, and see free -h and "
-         "ulimit -l for what the system can lock"}));
-  }
-
   static void release(const detail::block_record& block) noexcept {
     detail::count_release(detail::counters(backend::pinned{}, 0), block.bytes, block.purpose);
     if (detail::cuda_device_lost(block.ordinal)) return;
