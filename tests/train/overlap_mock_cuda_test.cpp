@@ -57,7 +57,8 @@ template <class Policy> struct training {
     step(images, labels);
     for (int device = 0; device != 2; ++device) {
       mock::name_stream(dp::detail::cuda_scope(device).stream(), "own " + std::to_string(device));
-      mock::name_stream(dp::detail::cuda_stream_pool::on_device(device).created(0), "side " + std::to_string(device));
+      mock::name_stream(dp::detail::of_place<dp::detail::cuda_stream_pool>(device).created(0),
+                        "side " + std::to_string(device));
     }
   }
   /// The calls of one step.
@@ -167,7 +168,7 @@ TEST_CASE("over processes, buckets are copied to the host and back while the enq
   const auto labels = dp::to_batch<across>(dp::zeros<std::int64_t, dp::cpu>(dp::extents<dp::dyn>{8}));
   step(images, labels);
   mock::name_stream(dp::detail::cuda_scope(0).stream(), "own 0");
-  mock::name_stream(dp::detail::cuda_stream_pool::on_device(0).created(0), "side 0");
+  mock::name_stream(dp::detail::of_place<dp::detail::cuda_stream_pool>(0).created(0), "side 0");
   mock::set_done(false);  // no copy completes before a wait for it
   for (int i = 0; i != 3; ++i) {
     mock::clear_calls();

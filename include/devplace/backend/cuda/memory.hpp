@@ -184,7 +184,7 @@ template <> struct implementation<backend::cuda, op::memory> {
   static void trim_all(int visible) {
     static_cast<void>(cudaGetLastError());
     for (int ordinal = 0; ordinal < detail::counted_ordinals; ++ordinal)
-      if (detail::cuda_queue_slot::on_device(ordinal).queue.load(std::memory_order_acquire) != nullptr &&
+      if (detail::of_place<detail::cuda_queue_slot>(ordinal).queue.load(std::memory_order_acquire) != nullptr &&
           detail::device_map::of_process().visible(ordinal) == visible)
         static_cast<void>(trim(ordinal));
   }

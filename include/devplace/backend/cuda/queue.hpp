@@ -32,8 +32,6 @@ inline bool& only_plans() {
 /// later be freed in a stream's order, and CUDA may shut down before static objects are destroyed.
 class cuda_stream_pool {
  public:
-  static cuda_stream_pool& on_device(int ordinal) { return of_place<cuda_stream_pool>(ordinal); }
-
   /// Takes a stream of the place, whose device is the current one. Work of a previous owner may still be pending on it.
   cudaStream_t take(int ordinal) {
     const std::lock_guard lock(mutex_);
@@ -100,19 +98,48 @@ inline cuda_queue make_cuda_queue(int ordinal, int visible) {
 struct cuda_queue_slot {
   std::mutex mutex;
   std::atomic<const cuda_queue*> queue{nullptr};
-
-  static cuda_queue_slot& on_device(int ordinal) { return of_place<cuda_queue_slot>(ordinal); }
 };
 
+/// Waits for a stream at exit until the clock reaches `end`. Marks a device that is still busy as lost only if the
+/// program has set a device_timeout().
+inline void check_stream_at_exit(cudaStream_t stream, int ordinal, std::int64_t end) {
+  if (cuda_device_lost(ordinal)) return;
+  const cudaError_t code = poll_cuda([stream] { return cudaStreamQuery(stream); }, end);
+  if (code == cudaErrorNotReady && device_timeout() != 0) mark_cuda_device_timed_out(ordinal);
+  if (is_device_lost(code)) mark_cuda_device_lost(code, "cudaStreamQuery", ordinal);
+}
+
+/// Writes at exit one sentence for each device that failed and whose failure no call has thrown. Checks the devices
+/// that this process used, except in a forked child that inherited them. Waits one second in total, or
+/// device_timeout(): a failing kernel fails early, and an endless kernel must not keep the program from exiting.
+/// Ignores other errors, because CUDA may already have been shut down.
 struct cuda_exit_report {
   unsigned made_in = fork_count();
-  ~cuda_exit_report();
+  ~cuda_exit_report() {
+    if (made_in != fork_count()) return;
+    try {
+      const std::int64_t end = in_seconds(device_timeout() == 0 ? 1 : device_timeout());
+      for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal) {
+        const cuda_queue* queue = of_place<cuda_queue_slot>(ordinal).queue.load(std::memory_order_acquire);
+        if (queue == nullptr) continue;
+        const int visible = device_map::of_process().visible(ordinal);
+        const quiet_cuda_device_guard device(visible);
+        check_stream_at_exit(queue->stream, ordinal, end);
+        const cuda_stream_pool& others = of_place<cuda_stream_pool>(ordinal);
+        for (std::size_t k = 0; const cudaStream_t stream = others.created(k); ++k)
+          check_stream_at_exit(stream, ordinal, end);
+        if (cuda_device_lost(ordinal) && !loss_of_cuda_device(ordinal)->thrown.exchange(true))
+          write_failure_at_exit(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
+      }
+    } catch (...) {  // if memory for the sentence is missing
+    }
+  }
 };
 
 /// Returns the queue of the place `ordinal`, whose device is the current one; made at first use. Never destroyed,
 /// because CUDA may shut down before static objects are destroyed.
 inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
-  cuda_queue_slot& slot = cuda_queue_slot::on_device(ordinal);
+  cuda_queue_slot& slot = of_place<cuda_queue_slot>(ordinal);
   const cuda_queue* queue = slot.queue.load(std::memory_order_acquire);
   if (queue == nullptr) [[unlikely]] {
     const std::lock_guard lock(slot.mutex);  // std::call_once hangs after an exception on some systems
@@ -188,9 +215,8 @@ class cuda_scope {
   void wait_for_all_streams() const {
     launch_collected();
     wait_for_cuda_stream(queue_.stream, ordinal_);
-    const cuda_stream_pool& others = cuda_stream_pool::on_device(ordinal_);
-    std::size_t index = 0;
-    while (const cudaStream_t stream = others.created(index++)) wait_for_cuda_stream(stream, ordinal_);
+    const cuda_stream_pool& others = of_place<cuda_stream_pool>(ordinal_);
+    for (std::size_t k = 0; const cudaStream_t stream = others.created(k); ++k) wait_for_cuda_stream(stream, ordinal_);
   }
 
  private:
@@ -220,39 +246,6 @@ inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
     ignore_cuda(cudaStreamSynchronize(earlier));
   }
   if (reached != nullptr) ignore_cuda(cudaEventDestroy(reached));
-}
-
-/// Waits for a stream at exit until the clock reaches `end`. Marks a device that is still busy as lost only if the
-/// program has set a device_timeout().
-inline void check_stream_at_exit(cudaStream_t stream, int ordinal, std::int64_t end) {
-  if (cuda_device_lost(ordinal)) return;
-  const cudaError_t code = poll_cuda([stream] { return cudaStreamQuery(stream); }, end);
-  if (code == cudaErrorNotReady && device_timeout() != 0) mark_cuda_device_timed_out(ordinal);
-  if (is_device_lost(code)) mark_cuda_device_lost(code, "cudaStreamQuery", ordinal);
-}
-
-/// Writes one sentence for each device that failed and whose failure no call has thrown. Checks the devices that this
-/// process used, except in a forked child that inherited them. Waits one second in total, or device_timeout(): a
-/// failing kernel fails early, and an endless kernel must not keep the program from exiting. Ignores other errors,
-/// because CUDA may already have been shut down.
-inline cuda_exit_report::~cuda_exit_report() {
-  if (made_in != fork_count()) return;
-  try {
-    const std::int64_t end = in_seconds(device_timeout() == 0 ? 1 : device_timeout());
-    for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal) {
-      const cuda_queue* queue = cuda_queue_slot::on_device(ordinal).queue.load(std::memory_order_acquire);
-      if (queue == nullptr) continue;
-      const int visible = device_map::of_process().visible(ordinal);
-      const quiet_cuda_device_guard device(visible);
-      check_stream_at_exit(queue->stream, ordinal, end);
-      std::size_t index = 0;
-      while (const cudaStream_t stream = cuda_stream_pool::on_device(ordinal).created(index++))
-        check_stream_at_exit(stream, ordinal, end);
-      if (cuda_device_lost(ordinal) && !loss_of_cuda_device(ordinal)->thrown.exchange(true))
-        write_failure_at_exit(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
-    }
-  } catch (...) {  // if memory for the sentence is missing
-  }
 }
 
 }  // namespace devplace::detail

@@ -13,7 +13,7 @@ namespace devplace {
 template <> struct implementation<backend::cuda, op::streams> {
   static detail::stream_handle create(int ordinal) {
     const detail::cuda_scope device(ordinal);
-    return {detail::cuda_stream_pool::on_device(ordinal).take(ordinal), {ordinal, &release}};
+    return {detail::of_place<detail::cuda_stream_pool>(ordinal).take(ordinal), {ordinal, &release}};
   }
   static detail::stream_handle create_without_memory(int ordinal) { return create(ordinal); }
   static detail::stream_handle own(int ordinal) {
@@ -40,7 +40,7 @@ template <> struct implementation<backend::cuda, op::streams> {
  private:
   static cudaStream_t native_stream(void* native) { return static_cast<cudaStream_t>(native); }
   static void release(void* native, int ordinal) noexcept {
-    detail::cuda_stream_pool::on_device(ordinal).give(native_stream(native));
+    detail::of_place<detail::cuda_stream_pool>(ordinal).give(native_stream(native));
   }
 };
 
