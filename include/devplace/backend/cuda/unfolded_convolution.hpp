@@ -57,10 +57,10 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
     const std::size_t count = std::min(fit, all - begin), first = begin % pixels;
     const std::size_t unfolded = s.groups * s.depth() * count * sizeof(Unfolded);
     void* const matrix = workspace + padded_to(unfolded, sizeof(Matrix));
-    f(unfolding<Unfolded, Matrix>{
-        reinterpret_cast<Unfolded*>(workspace), static_cast<Matrix*>(matrix),
-        pixel_range{begin / pixels, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count)},
-        divided_up(first + count, pixels)});
+    f(unfolding<Unfolded, Matrix>{reinterpret_cast<Unfolded*>(workspace), static_cast<Matrix*>(matrix),
+                                  pixel_range{begin / pixels, static_cast<std::uint32_t>(first),
+                                              static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(pixels)},
+                                  divided_up(first + count, pixels)});
   }
 }
 
@@ -68,7 +68,6 @@ template <class T, class Launch>
 void convolve(int ordinal, const convolution_arguments<T>& a, const Launch& launch,
               std::size_t bytes = cuda_unfolding_workspace::bytes) {
   const convolution_shape& s = a.shape;
-  const auto pixels = static_cast<std::uint32_t>(s.pixels());
   for_each_range<T, computed_t<T>>(ordinal, s, bytes, [&](const auto& u) {
     const std::size_t n = u.pixels.count;
     with_kernel(s.groups * s.depth() * n, unfold_functor<T>{s, u.pixels, a.x, u.unfolded}, launch);
@@ -78,7 +77,7 @@ void convolve(int ordinal, const convolution_arguments<T>& a, const Launch& laun
     g.math = a.math;
     multiply(ordinal, gemm_batch<T, computed_t<T>>{g, s.groups, g.m * g.k, g.k * n, g.m * n}, launch);
     with_kernel(s.groups * s.outputs * n,
-                finish_functor<T>{s.groups * s.outputs, pixels, u.pixels, u.matrix, a.bias, a.epilogue, a.y}, launch);
+                finish_functor<T>{s.groups * s.outputs, u.pixels, u.matrix, a.bias, a.epilogue, a.y}, launch);
   });
 }
 
@@ -86,11 +85,9 @@ template <class T, class Launch>
 void convolve(int ordinal, const convolution_input_gradient_arguments<T>& a, const Launch& launch,
               std::size_t bytes = cuda_unfolding_workspace::bytes) {
   const convolution_shape& s = a.shape;
-  const auto pixels = static_cast<std::uint32_t>(s.pixels());
   for_each_range<computed_t<T>, T>(ordinal, s, bytes, [&](const auto& u) {
     const std::size_t n = u.pixels.count;
-    with_kernel(s.groups * s.outputs * n, gather_functor<T>{s.groups * s.outputs, pixels, u.pixels, a.dy, u.matrix},
-                launch);
+    with_kernel(s.groups * s.outputs * n, gather_functor<T>{s.groups * s.outputs, u.pixels, a.dy, u.matrix}, launch);
     gemm_arguments<T, computed_t<T>> g;
     g.m = s.depth(), g.n = n, g.k = s.outputs;
     g.transpose_a = true;
@@ -106,12 +103,10 @@ template <class T, class Launch>
 void convolve(int ordinal, const convolution_weight_gradient_arguments<T>& a, const Launch& launch,
               std::size_t bytes = cuda_unfolding_workspace::bytes) {
   const convolution_shape& s = a.shape;
-  const auto pixels = static_cast<std::uint32_t>(s.pixels());
   computed_t<T> beta = a.beta;
   for_each_range<T, T>(ordinal, s, bytes, [&](const auto& u) {
     const std::size_t n = u.pixels.count;
-    with_kernel(s.groups * s.outputs * n, gather_functor<T>{s.groups * s.outputs, pixels, u.pixels, a.dy, u.matrix},
-                launch);
+    with_kernel(s.groups * s.outputs * n, gather_functor<T>{s.groups * s.outputs, u.pixels, a.dy, u.matrix}, launch);
     with_kernel(s.groups * s.depth() * n, unfold_functor<T>{s, u.pixels, a.x, u.unfolded}, launch);
     gemm_arguments<T, computed_t<T>> g;
     g.m = s.outputs, g.n = s.depth(), g.k = n;

@@ -11,18 +11,18 @@
 
 namespace devplace::detail {
 
-/// `count` output pixels, consecutive across samples, from pixel `first` of sample `sample` on. Indices that fit 32
-/// bits are divided in 32 bits, which is several times faster on GPUs.
+/// `count` output pixels, consecutive across samples of `of_sample` pixels, from pixel `first` of sample `sample` on.
+/// Indices that fit 32 bits are divided in 32 bits, which is several times faster on GPUs.
 struct pixel_range {
   std::size_t sample;
-  std::uint32_t first, count;
+  std::uint32_t first, count, of_sample;
 
   struct position {
     std::size_t sample;
     std::uint32_t pixel;
   };
-  DEVPLACE_HD position at(std::uint32_t index, std::uint32_t pixels) const {
-    return {sample + (first + index) / pixels, (first + index) % pixels};
+  DEVPLACE_HD position at(std::uint32_t index) const {
+    return {sample + (first + index) / of_sample, (first + index) % of_sample};
   }
 
   struct image_position {
@@ -30,11 +30,11 @@ struct pixel_range {
     std::size_t offset;
   };
   /// Returns the position in images [samples, outputs, pixels] of element `i` of the range's matrix [outputs, count].
-  DEVPLACE_HD image_position in_images(std::size_t i, std::size_t outputs, std::uint32_t pixels) const {
+  DEVPLACE_HD image_position in_images(std::size_t i, std::size_t outputs) const {
     const auto index = static_cast<std::uint32_t>(i);
     const std::uint32_t output = index / count;
-    const position element = at(index - output * count, pixels);
-    return {output, (element.sample * outputs + output) * pixels + element.pixel};
+    const position element = at(index - output * count);
+    return {output, (element.sample * outputs + output) * of_sample + element.pixel};
   }
 };
 
@@ -45,20 +45,27 @@ template <class T> struct unfold_functor {
   const T* x;
   T* unfolded;
 
-  DEVPLACE_HD void operator()(std::size_t i) const {
+  DEVPLACE_HD void operator()(std::size_t i) const { unfolded[i] = element(tap_of(i)); }
+
+  /// A tap of the window of a pixel; the row and the column of each.
+  struct tap {
+    std::size_t image;
+    std::uint32_t row, column, out_row, out_column;
+  };
+  DEVPLACE_HD tap tap_of(std::size_t i) const {
     const auto index = static_cast<std::uint32_t>(i);
     const std::uint32_t row = index / pixels.count;
-    const auto [sample, pixel] = pixels.at(index - row * pixels.count, static_cast<std::uint32_t>(s.pixels()));
+    const auto [sample, pixel] = pixels.at(index - row * pixels.count);
     const auto taps = static_cast<std::uint32_t>(s.taps()), width = static_cast<std::uint32_t>(s.columns.size);
     const auto out_width = static_cast<std::uint32_t>(s.columns.out);
-    const std::uint32_t channel = row / taps, tap = row % taps;
-    unfolded[i] = element(sample * s.groups * s.channels + channel, s.rows.padded(pixel / out_width, tap / width),
-                          s.columns.padded(pixel % out_width, tap % width));
+    return {sample * s.groups * s.channels + row / taps, row % taps / width, row % taps % width, pixel / out_width,
+            pixel % out_width};
   }
-  /// Returns an image element; y and z count from the start of the padding.
-  DEVPLACE_HD T element(std::size_t image, std::size_t y, std::size_t z) const {
+  /// Returns the element of an image at a tap, which is 0 in the padding.
+  DEVPLACE_HD T element(const tap& t) const {
+    const std::size_t y = s.rows.padded(t.out_row, t.row), z = s.columns.padded(t.out_column, t.column);
     return s.rows.inside(y) && s.columns.inside(z)
-               ? x[image * s.plane() + (y - s.rows.padding) * s.columns.in + (z - s.columns.padding)]
+               ? x[t.image * s.plane() + (y - s.rows.padding) * s.columns.in + (z - s.columns.padding)]
                : T{};
   }
 };
@@ -121,19 +128,15 @@ template <class T> struct fold_functor {
 ///@{
 template <class T> struct gather_functor {
   std::size_t outputs;
-  std::uint32_t pixels_of_sample;
   pixel_range pixels;
   const T* y;
   T* matrix;
 
-  DEVPLACE_HD void operator()(std::size_t i) const {
-    matrix[i] = y[pixels.in_images(i, outputs, pixels_of_sample).offset];
-  }
+  DEVPLACE_HD void operator()(std::size_t i) const { matrix[i] = y[pixels.in_images(i, outputs).offset]; }
 };
 /// Adds the bias and applies the activation.
 template <class T> struct finish_functor {
   std::size_t outputs;
-  std::uint32_t pixels_of_sample;
   pixel_range pixels;
   const computed_t<T>* matrix;
   const T* bias;
@@ -141,7 +144,7 @@ template <class T> struct finish_functor {
   T* y;
 
   DEVPLACE_HD void operator()(std::size_t i) const {
-    const auto [output, offset] = pixels.in_images(i, outputs, pixels_of_sample);
+    const auto [output, offset] = pixels.in_images(i, outputs);
     y[offset] = finished(matrix[i], output);
   }
   DEVPLACE_HD T finished(computed_t<T> value, std::uint32_t output) const {

@@ -24,23 +24,16 @@ template <half_precision_element T> struct wide_form<unfold_functor<T>> {
   bool is_wide() const { return f.pixels.count % width == 0 && is_aligned<width>(f.unfolded); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
-    const convolution_shape& s = f.s;
-    const auto index = static_cast<std::uint32_t>(i);
-    const std::uint32_t row = index / f.pixels.count;
-    const auto [sample, pixel] = f.pixels.at(index - row * f.pixels.count, static_cast<std::uint32_t>(s.pixels()));
-    const auto taps = static_cast<std::uint32_t>(s.taps()), columns = static_cast<std::uint32_t>(s.columns.size);
-    const auto out_rows = static_cast<std::uint32_t>(s.rows.out),
-               out_columns = static_cast<std::uint32_t>(s.columns.out);
-    const std::uint32_t tap = row % taps, tap_row = tap / columns, tap_column = tap % columns;
-    std::size_t image = sample * s.groups * s.channels + row / taps;
-    std::uint32_t out_row = pixel / out_columns, out_column = pixel % out_columns;
+    const auto out_rows = static_cast<std::uint32_t>(f.s.rows.out),
+               out_columns = static_cast<std::uint32_t>(f.s.columns.out);
+    auto tap = f.tap_of(i);
     pack<T, width> patches;
     DEVPLACE_DEVICE_UNROLL
     for (unsigned w = 0; w < width; ++w) {
-      patches.value[w] = f.element(image, s.rows.padded(out_row, tap_row), s.columns.padded(out_column, tap_column));
-      if (++out_column == out_columns) {
-        out_column = 0;
-        if (++out_row == out_rows) out_row = 0, image += s.groups * s.channels;
+      patches.value[w] = f.element(tap);
+      if (++tap.out_column == out_columns) {
+        tap.out_column = 0;
+        if (++tap.out_row == out_rows) tap.out_row = 0, tap.image += f.s.groups * f.s.channels;
       }
     }
     t.store(f.unfolded + i, patches);
@@ -50,7 +43,7 @@ template <half_precision_element T> struct wide_form<unfold_functor<T>> {
 /// Returns whether gather_functor or finish_functor may take Width pixels at once: pixels that are adjacent in the
 /// matrix are also adjacent in the images, and all addresses are aligned.
 template <unsigned Width, class Functor> bool are_adjacent(const Functor& f) {
-  return f.pixels.count % Width == 0 && f.pixels.first % Width == 0 && f.pixels_of_sample % Width == 0 &&
+  return f.pixels.count % Width == 0 && f.pixels.first % Width == 0 && f.pixels.of_sample % Width == 0 &&
          is_aligned<Width>(f.y) && is_aligned<Width>(f.matrix);
 }
 
@@ -61,7 +54,7 @@ template <half_precision_element T> struct wide_form<gather_functor<T>> {
   bool is_wide() const { return are_adjacent<width>(f); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
-    const std::size_t offset = f.pixels.in_images(i, f.outputs, f.pixels_of_sample).offset;
+    const std::size_t offset = f.pixels.in_images(i, f.outputs).offset;
     t.store(f.matrix + i, t.template load<T, width>(f.y + offset));
   }
 };
@@ -73,7 +66,7 @@ template <half_precision_element T> struct wide_form<finish_functor<T>> {
   bool is_wide() const { return are_adjacent<width>(f); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
-    const auto [output, offset] = f.pixels.in_images(i, f.outputs, f.pixels_of_sample);
+    const auto [output, offset] = f.pixels.in_images(i, f.outputs);
     const auto sums = t.template load<float, width>(f.matrix + i);
     t.store(f.y + offset, pack_of<T, width>([&](unsigned w) { return f.finished(sums.value[w], output); }));
   }
