@@ -46,14 +46,6 @@ inline bool in_squares(const pooling_shape& s) {
   return in_twos(s.rows) && in_twos(s.columns) && s.columns.in % 8 == 0;
 }
 
-/// Loads the elements that windows `i` to `i` + 3 read.
-template <class T, class Thread>
-DEVPLACE_DEVICE four_squares<T> squares_of_windows(const Thread& t, const pooling_shape& s, const T* x, std::size_t i) {
-  const std::size_t row = quotient(i, s.columns.out), plane = quotient(row, s.rows.out);
-  const std::size_t at = plane * s.plane() + 2 * ((row - plane * s.rows.out) * s.columns.in + i - row * s.columns.out);
-  return four_squares<T>::load(t, x + at, s.columns.in);
-}
-
 template <template <class> class Pool, half_precision_element T>
   requires(std::is_same_v<Pool<T>, max_pool_functor<T>> || std::is_same_v<Pool<T>, average_pool_functor<T>>)
 struct wide_form<Pool<T>> {
@@ -63,7 +55,10 @@ struct wide_form<Pool<T>> {
   bool is_wide() const { return in_squares(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
-    const auto squares = squares_of_windows(t, f.s, f.x, i);
+    const pooling_shape& s = f.s;
+    const std::size_t row = quotient(i, s.columns.out), plane = quotient(row, s.rows.out);
+    const std::size_t at = 2 * ((row - plane * s.rows.out) * s.columns.in + i - row * s.columns.out);
+    const auto squares = four_squares<T>::load(t, f.x + plane * s.plane() + at, s.columns.in);
     t.store(f.to + i, pack_of<T, width>([&](unsigned w) { return result(f, squares, w); }));
   }
 
