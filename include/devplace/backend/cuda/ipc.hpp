@@ -34,14 +34,14 @@ template <> struct implementation<backend::cuda, op::ipc> {
   static detail::memory_block allocate(int ordinal, std::size_t bytes,
                                        const std::shared_ptr<detail::named_segment>& segment) {
     const detail::cuda_scope device(ordinal);
-    auto owner = std::make_unique<exported>(exported{segment});
+    auto owner = std::make_unique<owner_type>(owner_type{segment});
     void* data = nullptr;
     constexpr std::size_t page = std::size_t{2} << 20;  // CUDA shares whole pages, with unrelated memory on them
     const cudaError_t code = cudaMalloc(&data, detail::padded_to(std::max(bytes, std::size_t{1}), page));
     if (code == cudaErrorMemoryAllocation) detail::throw_cuda_out_of_memory(code, "cudaMalloc", ordinal, bytes);
     detail::check_cuda(code, "cudaMalloc", ordinal);
     detail::count_allocation(detail::counters(backend::cuda{}, ordinal), bytes);
-    detail::block_record record{data, bytes, ordinal, memory_purpose::tensors, &release_exported};
+    detail::block_record record{data, bytes, ordinal, memory_purpose::tensors, &release<true>};
     cudaEvent_t& written = owner->written;
     record.owner = owner.release();
     detail::memory_block block(std::move(record));  // frees the memory if a call below fails
@@ -55,7 +55,7 @@ template <> struct implementation<backend::cuda, op::ipc> {
 
   static void record(int ordinal, const detail::memory_block& block) {
     const detail::cuda_scope device(ordinal);
-    detail::check_cuda(cudaEventRecord(static_cast<const exported*>(block.owner())->written, device.stream()),
+    detail::check_cuda(cudaEventRecord(static_cast<const owner_type*>(block.owner())->written, device.stream()),
                        "cudaEventRecord", ordinal);
   }
 
@@ -63,11 +63,11 @@ template <> struct implementation<backend::cuda, op::ipc> {
                                    const std::shared_ptr<detail::named_segment>& segment) {
     const detail::cuda_scope device(ordinal);
     const auto& handles = *static_cast<const message*>(segment->data());
-    auto owner = std::make_unique<std::shared_ptr<detail::named_segment>>(segment);
+    auto owner = std::make_unique<owner_type>(owner_type{segment});
     void* data = nullptr;
     detail::check_cuda(cudaIpcOpenMemHandle(&data, handles.memory, cudaIpcMemLazyEnablePeerAccess),
                        "cudaIpcOpenMemHandle", ordinal);
-    detail::block_record record{data, bytes, ordinal, memory_purpose::tensors, &release_opened};
+    detail::block_record record{data, bytes, ordinal, memory_purpose::tensors, &release<false>};
     record.owner = owner.release();
     detail::memory_block block(std::move(record));  // closes the memory if a call below fails
     cudaEvent_t written = nullptr;
@@ -83,42 +83,29 @@ template <> struct implementation<backend::cuda, op::ipc> {
     cudaIpcMemHandle_t memory;
     cudaIpcEventHandle_t written;
   };
-  struct exported {
+  struct owner_type {
     std::shared_ptr<detail::named_segment> segment;
-    cudaEvent_t written = nullptr;
+    cudaEvent_t written = nullptr;  ///< of exported memory
   };
 
-  /// Waits for the place's work on memory that is about to be unmapped. Ignores errors, because CUDA may already have
-  /// been shut down at process exit.
-  static void wait_for_work(int ordinal) noexcept {
+  /// Waits for the place's work on memory that is about to be unmapped, without errors, because CUDA may already have
+  /// been shut down at process exit. A forked process has neither the memory nor a lock of its own, so its destructors
+  /// leave the parent's memory alone.
+  template <bool Exported> static void release(const detail::block_record& block) noexcept {
+    const std::unique_ptr<owner_type> owner(static_cast<owner_type*>(block.owner));
+    if (owner->segment->inherited()) return;
+    if (Exported) detail::count_release(detail::counters(backend::cuda{}, block.ordinal), block.bytes, block.purpose);
     try {
-      detail::cuda_scope(ordinal).wait_for_all_streams();
+      detail::cuda_scope(block.ordinal).wait_for_all_streams();
     } catch (...) {
     }
-  }
-
-  // A forked process has neither the memory nor a lock of its own, so its destructors leave the parent's memory alone.
-  static void release_exported(const detail::block_record& block) noexcept {
-    const std::unique_ptr<exported> owner(static_cast<exported*>(block.owner));
-    if (owner->segment->inherited()) return;
-    detail::count_release(detail::counters(backend::cuda{}, block.ordinal), block.bytes, block.purpose);
-    wait_for_work(block.ordinal);
-    owner->segment->wait_for_others();
-    if (detail::cuda_device_lost(block.ordinal)) return;
-    const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(block.ordinal));
-    if (owner->written != nullptr) detail::ignore_cuda(cudaEventDestroy(owner->written));
-    detail::ignore_cuda(cudaFree(block.data));
-  }
-  static void release_opened(const detail::block_record& block) noexcept {
-    const std::unique_ptr<std::shared_ptr<detail::named_segment>> segment(
-        static_cast<std::shared_ptr<detail::named_segment>*>(block.owner));
-    if ((*segment)->inherited()) return;
-    wait_for_work(block.ordinal);
+    if (Exported) owner->segment->wait_for_others();
     if (!detail::cuda_device_lost(block.ordinal)) {
       const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(block.ordinal));
-      detail::ignore_cuda(cudaIpcCloseMemHandle(block.data));
+      if (owner->written != nullptr) detail::ignore_cuda(cudaEventDestroy(owner->written));
+      detail::ignore_cuda(Exported ? cudaFree(block.data) : cudaIpcCloseMemHandle(block.data));
     }
-    (*segment)->unlock();
+    if (!Exported) owner->segment->unlock();
   }
 };
 
