@@ -3,7 +3,7 @@
 #pragma once
 
 #include <array>
-#include <bit>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -27,15 +27,7 @@ struct attention_key {
   bool gradient;
   float scale;  ///< factor of scores
 
-  std::array<std::uint64_t, 6> numbers() const {
-    return {shape.samples,
-            shape.length,
-            shape.heads,
-            shape.width,
-            std::bit_cast<std::uint32_t>(scale),
-            static_cast<std::uint64_t>(element->cudnn) << 2U | (gradient ? 2U : 0U) | (shape.causal ? 1U : 0U)};
-  }
-  friend bool operator<(const attention_key& a, const attention_key& b) { return a.numbers() < b.numbers(); }
+  friend auto operator<=>(const attention_key&, const attention_key&) = default;
 };
 
 /// Describes the key for error messages: "the gradient of causal attention (bf16; 8 samples of 512 positions, 4 heads

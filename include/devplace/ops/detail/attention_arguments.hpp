@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,6 +19,8 @@ namespace devplace::detail {
 struct attention_shape {
   std::size_t samples, length, heads, width;
   bool causal;  ///< whether a position attends only to itself and earlier positions
+
+  friend auto operator<=>(const attention_shape&, const attention_shape&) = default;
 
   DEVPLACE_HD constexpr std::size_t row() const { return heads * width; }
   /// Number of sequences: one for each sample and head.
