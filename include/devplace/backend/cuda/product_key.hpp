@@ -44,9 +44,7 @@ inline std::uint32_t alignment_of(const void* address) {
 
 /// Returns the alignment shared by all addresses at multiples of `stride` elements from `data`.
 template <class T> std::uint32_t alignment_of(const T* data, std::size_t stride) {
-  const std::uint32_t first = alignment_of(data);
-  const std::uint32_t others = alignment_of(reinterpret_cast<const void*>(stride * sizeof(T)));
-  return first < others ? first : others;
+  return std::min(alignment_of(data), alignment_of(reinterpret_cast<const void*>(stride * sizeof(T))));
 }
 
 /// Makes the key of products; `vector` is the epilogue's vector, null if it has none.
