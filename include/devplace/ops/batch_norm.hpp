@@ -120,21 +120,17 @@ template <class X, class F> struct scale_channels_functor {
   const F* weight;
   const F* bias;
 
-  DEVPLACE_HD void operator()(std::size_t i) const { y[i] = of_channel(shape.channel_of(i))(x[i]); }
-  void range(std::size_t from, std::size_t until) const { map_channels(*this, from, until, y, x); }
-
- private:
   struct map {
     F shift, rest, scale, weight, bias;
     DEVPLACE_HD X operator()(X value) const {
       return static_cast<X>(((static_cast<F>(value) - shift) - rest) * scale * weight + bias);
     }
   };
-
- public:
   DEVPLACE_HD map of_channel(std::size_t c) const {
     return {scales.shift[c], scales.rest[c], scales.scale[c], weight[c], bias[c]};
   }
+  DEVPLACE_HD void operator()(std::size_t i) const { y[i] = of_channel(shape.channel_of(i))(x[i]); }
+  void range(std::size_t from, std::size_t until) const { map_channels(*this, from, until, y, x); }
 };
 
 /// Returns two numbers for each element of a channel: dy, and dy times normalised x.
@@ -196,10 +192,6 @@ template <class X, class F> struct batch_norm_gradient_functor {
   const F* weight;
   const F* means;  // from batch_norm_gradient_terms
 
-  DEVPLACE_HD void operator()(std::size_t i) const { dx[i] = of_channel(shape.channel_of(i))(x[i], dy[i]); }
-  void range(std::size_t from, std::size_t until) const { map_channels(*this, from, until, dx, x, dy); }
-
- private:
   struct map {
     F shift, rest, scale, weight, mean, slope;
     DEVPLACE_HD X operator()(X value, X gradient) const {
@@ -207,11 +199,11 @@ template <class X, class F> struct batch_norm_gradient_functor {
       return static_cast<X>(weight * scale * ((static_cast<F>(gradient) - mean) - normalized * slope));
     }
   };
-
- public:
   DEVPLACE_HD map of_channel(std::size_t c) const {
     return {scales.shift[c], scales.rest[c], scales.scale[c], weight[c], means[c], means[shape.channels + c]};
   }
+  DEVPLACE_HD void operator()(std::size_t i) const { dx[i] = of_channel(shape.channel_of(i))(x[i], dy[i]); }
+  void range(std::size_t from, std::size_t until) const { map_channels(*this, from, until, dx, x, dy); }
 };
 
 }  // namespace devplace::detail
