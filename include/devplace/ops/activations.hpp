@@ -45,18 +45,11 @@ template <class T> struct normal {
 };
 
 /// The logistic distribution of u = sqrt(8 / pi) (a + 0.044715 a^3), which approximates the normal distribution.
-template <class T> struct nearly_normal {
-  static constexpr T limit = exponential_constants<T>::limit;
-  T probability;
-  T slope;
+template <class T> struct nearly_normal : logistic<T> {
+  static constexpr T root = static_cast<T>(1.59576912160573071176), cubic = static_cast<T>(0.044715);
 
-  [[gnu::always_inline]] DEVPLACE_HD inline explicit nearly_normal(T a) {
-    constexpr T root = static_cast<T>(1.59576912160573071176), cubic = static_cast<T>(0.044715);
-    const T square = a * a;
-    const logistic<T> tail(a * (root * (1 + 3 * cubic * square)), a * (root * (1 + cubic * square)));
-    probability = tail.probability;
-    slope = tail.slope;
-  }
+  [[gnu::always_inline]] DEVPLACE_HD inline explicit nearly_normal(T a)
+      : logistic<T>(a * (root * (1 + 3 * cubic * (a * a))), a * (root * (1 + cubic * (a * a)))) {}
 };
 ///@}
 
