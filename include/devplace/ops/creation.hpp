@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cmath>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -38,49 +37,35 @@ template <extents_like Extents> struct extents_of_sizes<Extents> {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Makes tensors.
-template <element T, extents_like Extents, placement Where> struct creation {
-  using type = tensor<T, Extents, Where>;
+/// Makes a tensor with the same elements on every place: calls `write(view)` for each place's local tensor.
+template <class T, class Where, class Write, class... Size>
+auto made_everywhere(const Write& write, const Size&... sizes) {
+  const typename extents_of_sizes<Size...>::type extents(sizes...);
+  tensor<T, std::remove_const_t<decltype(extents)>, Where> result(extents);
+  for (std::size_t k = 0; k < local_place_count<Where>; ++k) write(local_part(result, k));
+  return result;
+}
 
-  /// Writes the same elements on every place: calls `write(view)` for each place's local tensor.
-  template <class Write> static type everywhere(const Write& write, const Extents& extents) {
-    type result(extents);
-    for (std::size_t k = 0; k < local_place_count<Where>; ++k) write(local_part(result, k));
+/// Makes a tensor of random elements: for a split tensor, the host draws the whole and each place gets a part;
+/// otherwise every place draws the same elements.
+template <class T, class Where, class Write, class Extents> auto drawn(const Write& write, const Extents& extents) {
+  using kind = kind_in_process<Where>;
+  static_assert(is_floating_or_half_precision<T>,
+                "devplace: random: random numbers are float, double, bf16 or half; convert them with cast<T>(x).");
+  static_assert(!kind::is_summands,
+                "devplace: random numbers as summands would add up to another distribution; make them on one place, "
+                "or replicated.");
+  if constexpr (!is_floating_or_half_precision<T> || kind::is_summands) {
+    return tensor<T, Extents, Where>(extents);
+  } else if constexpr (kind::is_split) {
+    tensor<T, Extents, on<cpu>> whole(extents);
+    write(whole.view());
+    tensor<T, Extents, Where> result(extents);
+    copy_to_parts(result, whole.view());
     return result;
+  } else {
+    return made_everywhere<T, Where>(write, extents);
   }
-  template <class Write, std::integral... Size> static type everywhere(const Write& write, Size... sizes) {
-    return everywhere(write, Extents(sizes...));
-  }
-
-  /// Draws random elements: for a split tensor, the host draws the whole and each place gets a part; otherwise every
-  /// place draws the same elements.
-  template <class Write> static type once(const Write& write, const Extents& extents) {
-    using kind = kind_in_process<Where>;
-    static_assert(is_floating_or_half_precision<T>,
-                  "devplace: random: random numbers are float, double, bf16 or half; convert them with cast<T>(x).");
-    static_assert(!kind::is_summands,
-                  "devplace: random numbers as summands would add up to another distribution; make them on one place, "
-                  "or replicated.");
-    if constexpr (!is_floating_or_half_precision<T> || kind::is_summands) {
-      return type(extents);
-    } else if constexpr (kind::is_split) {
-      tensor<T, Extents, on<cpu>> whole(extents);
-      write(whole.view());
-      type result(extents);
-      copy_to_parts(result, whole.view());
-      return result;
-    } else {
-      return everywhere(write, extents);
-    }
-  }
-};
-
-/// Rejects filling a partial tensor, unless its operation (max, min) leaves equal summands unchanged.
-template <class Where> constexpr void require_equal_elements() {
-  constexpr bool one_value = keeps_equal_summands<kind_in_process<Where>>;
-  static_assert(one_value,
-                "devplace: full: the value of a partial tensor is the reduction of its summands, and equal summands "
-                "reduce to another value; make zeros, or a replicated tensor.");
 }
 
 /// Checks the template arguments and sizes of functions that make tensors.
@@ -103,10 +88,6 @@ template <class T, class Where, class Extents> constexpr bool can_draw() {
                 "devplace: random numbers take extents and a seed, as in uniform<float, cpu>(extents(3, 4), seed{1}).");
   return shaped && can_create<T, Where, Extents>();
 }
-
-/// `creation` for a function's template arguments and the types of its sizes.
-template <class T, class Where, class... Size>
-using creation_of = creation<T, typename extents_of_sizes<Size...>::type, Where>;
 
 }  // namespace DEVPLACE_CONFIGURATION
 
@@ -148,9 +129,11 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// A tensor with all elements equal, on one or several places. Partial placements except max and min allow only 0.
 template <class T, class Where, class Extents> auto full(const Extents& extents, detail::computed_t<T> value) {
   if constexpr (detail::can_create<T, Where, Extents>()) {
-    detail::require_equal_elements<Where>();
-    return detail::creation_of<T, Where, Extents>::everywhere(
-        [value = T(value)](const auto& part) { fill(part, value); }, extents);
+    constexpr bool one_value = detail::keeps_equal_summands<detail::kind_in_process<Where>>;
+    static_assert(one_value,
+                  "devplace: full: the value of a partial tensor is the reduction of its summands, and equal summands "
+                  "reduce to another value; make zeros, or a replicated tensor.");
+    return detail::made_everywhere<T, Where>([value = T(value)](const auto& part) { fill(part, value); }, extents);
   } else {
     return detail::refusal{};
   }
@@ -160,19 +143,17 @@ template <class T, class Where, class Extents> auto full(const Extents& extents,
 /// `zeros<float, cpu>(3, 4)`.
 template <class T, class Where, class... Size> auto zeros(const Size&... sizes) {
   if constexpr (detail::can_create<T, Where, Size...>())
-    return detail::creation_of<T, Where, Size...>::everywhere([](const auto& part) { fill(part, T{0}); }, sizes...);
+    return detail::made_everywhere<T, Where>([](const auto& part) { fill(part, T{0}); }, sizes...);
   else
     return detail::refusal{};
 }
 
 /// A tensor of ones. Takes sizes as zeros does, and placements as full does.
 template <class T, class Where, class... Size> auto ones(const Size&... sizes) {
-  if constexpr (detail::can_create<T, Where, Size...>()) {
-    detail::require_equal_elements<Where>();
-    return detail::creation_of<T, Where, Size...>::everywhere([](const auto& part) { fill(part, T{1}); }, sizes...);
-  } else {
+  if constexpr (detail::can_create<T, Where, Size...>())
+    return full<T, Where>(typename detail::extents_of_sizes<Size...>::type(sizes...), 1);
+  else
     return detail::refusal{};
-  }
 }
 
 /// Zeros with the element type, extents, placement and split of a tensor or view.
@@ -186,10 +167,6 @@ template <tensor_like X> auto zeros_like(const X& x) {
     return zeros<T, typename X::placement_type>(x.extents());
   }
 }
-
-}  // namespace devplace::inline DEVPLACE_CONFIGURATION
-
-namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// start, start + step, start + 2 step, ... up to but not including stop, as numpy.arange. Element i is start + i *
 /// step, rounded once.
@@ -242,8 +219,7 @@ auto linspace(detail::computed_t<T> first, detail::computed_t<T> last, std::size
 template <class T, class Where, class Extents>
 auto uniform(const Extents& extents, seed start, detail::computed_t<T> low = 0, detail::computed_t<T> high = 1) {
   if constexpr (detail::can_draw<T, Where, Extents>())
-    return detail::creation_of<T, Where, Extents>::once([&](const auto& to) { uniform_into(to, start, 0, low, high); },
-                                                        extents);
+    return detail::drawn<T, Where>([&](const auto& to) { uniform_into(to, start, 0, low, high); }, extents);
   else
     return detail::refusal{};
 }
@@ -253,8 +229,8 @@ template <class T, class Where, class Extents>
 auto normal(const Extents& extents, seed start, detail::computed_t<T> mean = 0,
             detail::computed_t<T> standard_deviation = 1) {
   if constexpr (detail::can_draw<T, Where, Extents>())
-    return detail::creation_of<T, Where, Extents>::once(
-        [&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); }, extents);
+    return detail::drawn<T, Where>([&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); },
+                                   extents);
   else
     return detail::refusal{};
 }
