@@ -151,7 +151,7 @@ void reduce_on_place(const Operation& operation, const X& operand, const To& to,
   }
 }
 
-/// Each place reduces its local tensor.
+/// Each place reduces its local tensor. The extremum of a place without elements does not affect other places' results.
 template <class Operation, class T, class E, class Where, class To, std::size_t... N>
 void reduce_on_places(const Operation& operation, const tensor<T, E, Where>& x, To& to, axis<N>...) {
   constexpr std::array<bool, E::rank> reduced = reduced_axes<E::rank>(axis<N>{}...);
@@ -162,7 +162,7 @@ void reduce_on_places(const Operation& operation, const tensor<T, E, Where>& x, 
     const std::size_t count = reduction_extents_of(sizes_of(from.extents()), reduced).count;
     constexpr bool largest = Operation::kind == reducing::max;
     if ((largest || Operation::kind == reducing::min) && count == 0 && has_elements)
-      fill(result, extremum_of_nothing<typename To::value_type, largest>());
+      fill(result, extremum_reducer<typename To::value_type, largest>::identity());
     else
       reduce_by<may_be_scattered<E::rank, axis<N>...>()>(operation, from, reduced, result);
   }

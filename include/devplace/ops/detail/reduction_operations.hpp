@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include <devplace/base/error.hpp>
 #include <devplace/ops/detail/reducers.hpp>
@@ -67,13 +66,5 @@ template <nonzero Wanted> struct nonzero_operation {
     return nonzero_reducer<T, Wanted>{result, static_cast<std::int64_t>(count)};
   }
 };
-
-/// The extremum of an empty set: the neutral element, which does not affect other places' results.
-template <class T, bool Largest> constexpr T extremum_of_nothing() {
-  if constexpr (std::is_integral_v<T>)
-    return Largest ? lowest_number<T> : highest_number<T>;
-  else
-    return Largest ? T(-infinity<T>) : infinity<T>;
-}
 
 }  // namespace devplace::detail
