@@ -161,10 +161,9 @@ template <class Backend> void check_line(const char* name, const floats& line, b
   const values_on<Backend, float> x(matrix), results(floats(6));
   const values_on<Backend, std::int64_t> positions(std::vector<std::int64_t>(4));
   const auto reduce = [&](const auto& reducer) {
-    if (as_row)
-      detail::reduce_axes<false>(x.matrix(2), {false, true}, reducer);
-    else
-      detail::reduce_axes<false>(x.matrix(n), {true, false}, reducer);
+    const std::size_t outer = as_row ? 2 : 1, inner = as_row ? 1 : 2;
+    detail::reduce<Backend>(0,
+                            detail::reduction_plan{outer, n, inner, detail::element_source<float>{x.data()}, reducer});
   };
   reduce(detail::sum_reducer<float>{results.data(), 0});
   reduce(detail::extremum_reducer<float, true>{results.data() + 2});

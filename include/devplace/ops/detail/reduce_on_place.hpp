@@ -33,31 +33,27 @@ template <class X> auto packed_with_reduced_last(const X& x, const std::array<bo
   return packed(permuted);
 }
 
-/// Calls `carry_out(elements, outer, count, inner)` to reduce the axes of a view that are true in `reduced`. The
-/// elements are row-major, outer x count x inner, to be reduced along `count`. `MayBeScattered`: whether the axes of
-/// the view may be non-adjacent.
-template <bool MayBeScattered, class X, class CarryOut>
-void in_reduction_order(const X& x, const std::array<bool, X::rank>& reduced, const CarryOut& carry_out) {
-  const reduction_extents extents = reduction_extents_of(sizes_of(x.extents()), reduced);
+/// Row-major elements, outer x count x inner, to be reduced along `count`; `block` owns them if they are a temporary
+/// copy.
+template <class T> struct ordered_elements {
+  memory_block block;
+  const T* data;
+  std::size_t outer, count, inner;
+};
+
+/// Returns a view's elements for the reduction of the axes that are true in `reduced`. `MayBeScattered`: whether these
+/// axes may be non-adjacent.
+template <bool MayBeScattered, class X> auto in_reduction_order(const X& x, const std::array<bool, X::rank>& reduced) {
+  using result = ordered_elements<typename X::value_type>;
+  const reduction_extents e = reduction_extents_of(sizes_of(x.extents()), reduced);
   if constexpr (MayBeScattered) {
-    if (!extents.one_run) {
-      const auto copy = packed_with_reduced_last(x, reduced);
-      carry_out(raw_data(copy.view), extents.outer * extents.inner, extents.count, std::size_t{1});
-      return;
+    if (!e.one_run) {
+      auto copy = packed_with_reduced_last(x, reduced);
+      return result{std::move(copy.block), raw_data(copy.view), e.outer * e.inner, e.count, 1};
     }
   }
-  const auto in_order = packed(x);
-  carry_out(raw_data(in_order.view), extents.outer, extents.count, extents.inner);
-}
-
-/// Reduces the axes of a view that are true in `reduced`.
-template <bool MayBeScattered, class X, class Reducer>
-void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Reducer& reducer) {
-  using source = element_source<typename X::value_type>;
-  in_reduction_order<MayBeScattered>(
-      x, reduced, [&](const auto* elements, std::size_t outer, std::size_t count, std::size_t inner) {
-        reduce<typename X::backend_type>(x.ordinal(), reduction_plan{outer, count, inner, source{elements}, reducer});
-      });
+  auto in_order = packed(x);
+  return result{std::move(in_order.block), raw_data(in_order.view), e.outer, e.count, e.inner};
 }
 
 /// Returns a reducer that stores results in the elements of `to`. `reducer` itself stores them in row-major order.
@@ -77,23 +73,22 @@ template <class To, class Reducer> auto stored_in([[maybe_unused]] const To& to,
 template <bool MayBeScattered, class Operation, class X, class To>
 void reduce_by(const Operation& operation, const X& x, const std::array<bool, X::rank>& reduced, const To& to) {
   using T = typename X::value_type;
+  using backend_type = typename X::backend_type;
+  const auto e = in_reduction_order<MayBeScattered>(x, reduced);
+  const element_source<T> elements{e.data};
   if constexpr (requires { typename Operation::template statistic<T>; }) {
     using statistic = typename Operation::template statistic<T>;
-    using backend_type = typename X::backend_type;
-    using source = statistic_source<T, statistic, typename Operation::function>;
-    in_reduction_order<MayBeScattered>(
-        x, reduced, [&](const auto* elements, std::size_t outer, std::size_t count, std::size_t inner) {
-          const memory_block memory =
-              allocate<backend_type>(x.ordinal(), outer * inner * sizeof(statistic), memory_purpose::workspace);
-          auto* const statistics = static_cast<statistic*>(memory.data());
-          const auto first = Operation::template first_reducer<T>(statistics, count);
-          reduce<backend_type>(x.ordinal(), reduction_plan{outer, count, inner, element_source<T>{elements}, first});
-          const auto second = Operation::template reducer<T>(raw_data(to), statistics, count);
-          reduce<backend_type>(x.ordinal(), reduction_plan{outer, count, inner, source{elements, statistics}, second});
-        });
+    const memory_block memory =
+        allocate<backend_type>(x.ordinal(), e.outer * e.inner * sizeof(statistic), memory_purpose::workspace);
+    auto* const statistics = static_cast<statistic*>(memory.data());
+    const auto first = Operation::template first_reducer<T>(statistics, e.count);
+    reduce<backend_type>(x.ordinal(), reduction_plan{e.outer, e.count, e.inner, elements, first});
+    const statistic_source<T, statistic, typename Operation::function> source{e.data, statistics};
+    const auto second = Operation::template reducer<T>(raw_data(to), statistics, e.count);
+    reduce<backend_type>(x.ordinal(), reduction_plan{e.outer, e.count, e.inner, source, second});
   } else {
-    const std::size_t count = reduction_extents_of(sizes_of(x.extents()), reduced).count;
-    reduce_axes<MayBeScattered>(x, reduced, stored_in(to, operation.template reducer<T>(raw_data(to), count)));
+    const auto reducer = stored_in(to, operation.template reducer<T>(raw_data(to), e.count));
+    reduce<backend_type>(x.ordinal(), reduction_plan{e.outer, e.count, e.inner, elements, reducer});
   }
 }
 
