@@ -121,7 +121,7 @@ template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axe
   if constexpr (can_reduce<Operation, X, Axes...>()) {
     using plain = std::remove_cvref_t<X>;
     using value = typename Operation::template result<typename plain::value_type>;
-    const auto extents = remaining_extents(x.extents(), reduced_axes<plain::rank>(axes...), axes...);
+    const auto extents = remaining_extents(x.extents(), axes...);
     using extents_type = std::remove_const_t<decltype(extents)>;
     if constexpr (distributed_operand<X>) {
       const auto& source = evaluated(x);

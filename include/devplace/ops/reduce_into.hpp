@@ -26,8 +26,7 @@ template <class Operation, class Y, class X, class... Axes> constexpr auto can_r
   if constexpr (can_reduce<Operation, X, Axes...>()) {
     using plain = std::remove_cvref_t<X>;
     using value = typename plain::value_type;
-    using remaining = decltype(remaining_extents(std::declval<const typename plain::extents_type&>(),
-                                                 reduced_axes<plain::rank>(Axes{}...), Axes{}...));
+    using remaining = decltype(remaining_extents(std::declval<const typename plain::extents_type&>(), Axes{}...));
     constexpr bool wider = half_precision_element<value> && std::is_same_v<value_type_of<Y>, float> &&
                            (Operation::kind == reducing::sum || Operation::kind == reducing::mean),
                    same = std::is_same_v<value_type_of<Y>, typename Operation::template result<value>> || wider,
@@ -67,8 +66,7 @@ template <class Operation, class Y, class X, class... Axes> constexpr auto can_r
 template <class Operation, class Y, class X, class... Axes>
 auto reduce_into(const char* name, const Operation& operation, Y& y, X&& x, const Axes&... axes) {
   if constexpr (can_reduce_into<Operation, Y, X, Axes...>()) {
-    using plain = std::remove_cvref_t<X>;
-    const auto extents = remaining_extents(x.extents(), reduced_axes<plain::rank>(axes...), axes...);
+    const auto extents = remaining_extents(x.extents(), axes...);
     if (!(y.extents() == extents))
       throw_other_extents(name, "the result", sizes_of(y.extents()), "the operand without the reduced axes",
                           sizes_of(extents));

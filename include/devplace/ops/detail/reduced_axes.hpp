@@ -50,8 +50,7 @@ auto reduced_axes(N... axes) {
 
 /// The extents of the remaining axes. All extents are dynamic if the reduced axes are given as numbers, because types
 /// do not depend on these numbers.
-template <class E, std::size_t... N>
-constexpr auto remaining_extents(const E& e, const std::array<bool, E::rank>&, axis<N>...) {
+template <class E, std::size_t... N> constexpr auto remaining_extents(const E& e, axis<N>...) {
   if constexpr (sizeof...(N) == 0)
     return extents<>{};
   else
@@ -59,7 +58,8 @@ constexpr auto remaining_extents(const E& e, const std::array<bool, E::rank>&, a
 }
 template <class E, std::integral... N>
   requires(sizeof...(N) > 0)
-auto remaining_extents(const E& e, const std::array<bool, E::rank>& reduced, N...) {
+auto remaining_extents(const E& e, N... axes) {
+  const std::array<bool, E::rank> reduced = reduced_axes<E::rank>(axes...);
   shape left;
   for (std::size_t axis = 0; axis != E::rank; ++axis)
     if (!reduced[axis]) left.extents[left.rank++] = e.extent(axis);
