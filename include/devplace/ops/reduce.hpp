@@ -51,15 +51,10 @@ concept reduction_call = (reducible<X> && ((axis_argument<Axes> || accepted_argu
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The reason why the algebra of placements rejects a reduction; mismatch::none for axes given as numbers.
-template <class Operation, class Where, class... Axes> inline constexpr mismatch why_not_reduced = mismatch::none;
-template <class Operation, placement Where, std::size_t... N>
-inline constexpr mismatch why_not_reduced<Operation, Where, axis<N>...> =
-    reduction_result<Operation::kind, Where, N...>::why;
-
-/// The placement of a reduction of a distributed operand.
-template <class Operation, class X, class... Axes> struct reduced_placement;
-template <class Operation, class X, std::size_t... N>
+/// What the algebra of placements says of a reduction: `why` it is rejected, or the `type` of the result's placement.
+/// Nothing for operands on one place and axes given as numbers.
+template <class Operation, class X, class... Axes> struct reduced_placement : placed_on<void> {};
+template <class Operation, distributed_operand X, std::size_t... N>
 struct reduced_placement<Operation, X, axis<N>...> : reduction_result<Operation::kind, placement_type_of<X>, N...> {};
 template <class Operation, class X, class... Axes>
 using reduced_placement_t = typename reduced_placement<Operation, X, Axes...>::type;
@@ -80,8 +75,7 @@ template <class Operation, class X, class... Axes> constexpr auto can_reduce() {
                    floating = !std::is_same_v<Operation, mean_operation> || !std::is_integral_v<value_type_of<X>>,
                    of_reals = !requires { Operation::floating_only; } || !std::is_integral_v<value_type_of<X>>,
                    one_axis = Operation::kind != reducing::position || sizeof...(Axes) <= 1;
-    constexpr mismatch why =
-        why_not_reduced<Operation, std::conditional_t<distributed, placement_type_of<X>, void>, Axes...>;
+    constexpr mismatch why = reduced_placement<Operation, X, Axes...>::why;
     constexpr bool linear = why != mismatch::nonlinear, mean_of_whole = why != mismatch::mean_of_parts,
                    position_in_whole = why != mismatch::position_in_parts, whole_rows = why != mismatch::parts_of_rows;
     static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
