@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include <devplace/memory/device_pointer.hpp>
@@ -72,27 +73,21 @@ constexpr void collapse(shape& result, operand_layout* operands, std::size_t cou
 
 /// Whether all operands are contiguous along the innermost axis.
 constexpr bool rows_are_linear(const shape& collapsed, const operand_layout* operands, std::size_t count) {
-  if (collapsed.rank == 0) return true;
-  for (std::size_t k = 0; k < count; ++k) {
-    if (!operands[k].single && operands[k].strides[collapsed.rank - 1] != 1) return false;
-  }
-  return true;
+  return collapsed.rank == 0 || std::all_of(operands, operands + count, [&](const operand_layout& operand) {
+           return operand.single || operand.strides[collapsed.rank - 1] == 1;
+         });
 }
 
 /// Whether writing the result would overwrite operand elements that are read later. False for an operand that is the
 /// destination itself, because each of its elements is read before it is overwritten.
 inline bool overlaps(const operand_layout& destination, const operand_layout& operand) {
-  if (!share_memory(destination.data, destination.bytes, operand.data, operand.bytes)) return false;
-  bool same =
-      destination.data == operand.data && destination.size == operand.size && destination.bytes == operand.bytes;
-  for (std::size_t axis = 0; axis != max_rank; ++axis)
-    same = same && destination.strides[axis] == operand.strides[axis];
-  return !same;
+  const bool same = destination.data == operand.data && destination.size == operand.size &&
+                    destination.bytes == operand.bytes &&
+                    std::equal(destination.strides, destination.strides + max_rank, operand.strides);
+  return !same && share_memory(destination.data, destination.bytes, operand.data, operand.bytes);
 }
 inline bool any_overlaps(const operand_layout& destination, const operand_layout* operands, std::size_t count) {
-  bool any = false;
-  for (std::size_t k = 0; k < count; ++k) any = any || overlaps(destination, operands[k]);
-  return any;
+  return std::any_of(operands, operands + count, [&](const auto& operand) { return overlaps(destination, operand); });
 }
 
 }  // namespace devplace::detail
