@@ -100,8 +100,7 @@ struct shape {
 template <class Extents> constexpr shape shape_of(const Extents& e) {
   static_assert(Extents::rank <= max_rank,
                 "devplace: elementwise: tensors of more than 8 axes are not supported; reshape to fewer axes first.");
-  shape result;
-  result.rank = Extents::rank;
+  shape result{.rank = Extents::rank};
   for (std::size_t axis = 0; axis != Extents::rank; ++axis) result.extents[axis] = e.extent(axis);
   return result;
 }
@@ -116,8 +115,7 @@ inline std::string to_string(const shape& s) { return sizes_text(std::span<const
 
 /// The shape of an elementwise result; throws shape_error if two extents differ and neither is 1.
 constexpr shape broadcast_shapes(const shape& a, const shape& b, const char* operation = "elementwise: ") {
-  shape result;
-  result.rank = a.rank > b.rank ? a.rank : b.rank;
+  shape result{.rank = a.rank > b.rank ? a.rank : b.rank};
   for (std::size_t axis = 0; axis < result.rank; ++axis) {
     const std::size_t from_a = a.aligned(axis, result.rank), from_b = b.aligned(axis, result.rank);
     if (from_a != from_b && from_a != 1 && from_b != 1)
