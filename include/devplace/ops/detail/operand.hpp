@@ -107,7 +107,7 @@ constexpr const expression<Where, F, Operands...>& without_lazy(const expression
   return x;
 }
 template <class Where, class F, class... Operands>
-constexpr expression<Where, F, Operands...>&& without_lazy(expression<Where, F, Operands...>&& x) {
+constexpr expression<Where, F, Operands...> without_lazy(expression<Where, F, Operands...>&& x) {
   return std::move(x);
 }
 
@@ -189,22 +189,20 @@ inline constexpr bool keeps_fraction =
 /// Makes the operand of an argument: moves temporaries in, refers to others, and converts numbers to type T.
 template <class T, class X> constexpr auto make_operand(X&& x) {
   using plain = std::remove_cvref_t<X>;
-  if constexpr (number<X>) {
+  constexpr bool named = std::is_lvalue_reference_v<X>;
+  if constexpr (number<X>)
     return scalar_operand<T>{static_cast<T>(x)};
-  } else if constexpr (is_view<plain>) {
+  else if constexpr (is_view<plain>)
     return viewed(x);
-  } else if constexpr (is_expression_type<plain>) {
-    if constexpr (std::is_lvalue_reference_v<X>)
-      return x.borrowed();
-    else
-      return std::remove_cvref_t<decltype(without_lazy(std::move(x)))>(without_lazy(std::move(x)));
-  } else {
-    if constexpr (std::is_lvalue_reference_v<X>)
-      return referred(x);
-    else
-      return owned_operand<typename plain::value_type, typename plain::extents_type, typename plain::placement_type>{
-          std::move(x)};
-  }
+  else if constexpr (is_expression_type<plain> && named)
+    return x.borrowed();
+  else if constexpr (is_expression_type<plain>)
+    return without_lazy(std::move(x));
+  else if constexpr (named)
+    return referred(x);
+  else
+    return owned_operand<typename plain::value_type, typename plain::extents_type, typename plain::placement_type>{
+        std::move(x)};
 }
 
 }  // namespace detail
