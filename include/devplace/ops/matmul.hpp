@@ -50,13 +50,6 @@ concept matrix_operand = tensor_like<X> && !detail::distributed_tensor<X>;
 
 }  // namespace devplace
 
-namespace devplace::detail {
-
-/// The element type of a product's operands.
-template <matrix_operand A> using matrix_element_t = operand_element_t<A>;
-
-}  // namespace devplace::detail
-
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Computes the products of two arrays of matrices. `g` describes how `a` and `b` are read; the rows of `c` are
@@ -189,7 +182,7 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
   if constexpr (stored && detail::check_product<P, A, B>()) {
     using product = detail::product_extents_t<detail::operand_extents_t<A>, detail::operand_extents_t<B>>;
     constexpr bool together = detail::on_one_device<C, A>, written = detail::writable<C>,
-                   same = detail::result_of_product<detail::operand_element_t<C>, detail::matrix_element_t<A>>,
+                   same = detail::result_of_product<detail::operand_element_t<C>, detail::operand_element_t<A>>,
                    fits = detail::compatible<detail::operand_extents_t<C>, product>;
     static_assert(together, DEVPLACE_DETAIL_PRODUCT_APART);
     static_assert(written, "devplace: matmul: the result's elements are const.");
@@ -217,7 +210,7 @@ auto matmul(Left&& a, Right&& b) {
     detail::check_unnamed<Left, Right>();
     return matmul<P>(evaluated(a), evaluated(b));
   } else if constexpr (detail::check_product<P, A, B>()) {
-    using value = detail::matrix_element_t<A>;
+    using value = detail::operand_element_t<A>;
     const auto extents = detail::product_extents(a.extents(), b.extents());
     detail::result_beside_t<A, value, std::remove_const_t<decltype(extents)>> c(extents);
     matmul_into(c, a, b, matmul_options<detail::own_precision<P, value>>{});
