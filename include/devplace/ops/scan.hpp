@@ -104,14 +104,9 @@ auto scanned(const char* operation, Operand&& operand, Axis... axis) {
   using X = evaluated_value_t<Operand>;
   if constexpr (check_unnamed<Operand>() && takes_on_one_place<X>()) {
     const auto& x = evaluated(operand);
-    using result = result_beside_t<X, sum_result_t<operand_element_t<X>>, operand_extents_t<X>>;
-    if constexpr (can_scan<result&, X, Axis...>()) {
-      result y(x.extents());
-      scan_into<Product>(operation, y, x, axis...);
-      return y;
-    } else {
-      return refusal{};
-    }
+    result_beside_t<X, sum_result_t<operand_element_t<X>>, operand_extents_t<X>> y(x.extents());
+    scan_into<Product>(operation, y, x, axis...);
+    return y;
   } else {
     return refusal{};
   }
