@@ -53,10 +53,6 @@ void sort_rows(const X& x, const row_shape& shape, std::size_t inner, std::size_
                                take_sorted<T>{raw_data(x), indices, shape.columns, kept, inner, values, positions});
 }
 
-[[noreturn]] inline void throw_sort_in_place() {
-  throw argument_error(
-      "sort: the result is the operand, which is read while the result is written; sort into another tensor.");
-}
 [[noreturn]] inline void throw_too_many_kept(std::size_t k, std::size_t columns) {
   throw argument_error(
       {"top_k: ", k, " elements were asked for and a row has ", columns, "; ask for at most that many."});
@@ -107,7 +103,9 @@ auto sort_into(const char* operation, Y& y, const X& x, sort_order order, Axis..
       const auto from = as_view(x);
       require_one_device(operation, to, from);
       require_same_extents(operation, "the result", to, "the operand", from);
-      if (static_cast<const void*>(raw_data(to)) == raw_data(from) && to.size() != 0) throw_sort_in_place();
+      if (static_cast<const void*>(raw_data(to)) == raw_data(from) && to.size() != 0)
+        throw argument_error(
+            "sort: the result is the operand, which is read while the result is written; sort into another tensor.");
       const auto sort = [&](const auto& rows, const row_shape& shape, std::size_t inner) {
         if constexpr (Positions)
           sort_rows(rows, shape, inner, shape.columns, order, nullptr, raw_data(to));
