@@ -13,6 +13,7 @@
 #include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/half_blocks.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
+#include <devplace/ops/detail/index_rows.hpp>
 #include <devplace/ops/detail/square_roots.hpp>
 #include <devplace/ops/detail/strided_copy.hpp>
 #include <devplace/ops/detail/tree.hpp>
@@ -206,10 +207,7 @@ template <class Target, class Tree, std::size_t Rank> struct assign_strided {
 
   DEVPLACE_HD constexpr position<Rank> position_of(std::size_t i) const {
     position<Rank> p{};
-    for (std::size_t axis = Rank; axis-- > 0;) {
-      p.index[axis] = i % extents[axis];
-      i /= extents[axis];
-    }
+    split_index(i, extents, p.index);
     return p;
   }
 
