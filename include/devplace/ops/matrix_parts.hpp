@@ -49,33 +49,16 @@ auto diagonal_of(const view<T, extents<M, N>, Where, Layout>& x) {
                                            std::array{x.stride(0) + x.stride(1)}, x.device());
 }
 
-/// Whether these operands on one place have a triangle, a diagonal or an outer product; if not, an assertion fails.
-///@{
-template <class X> constexpr bool has_triangles() {
-  constexpr bool taken = takes_on_one_place<X>(), has_matrices = !taken || operand_rank<X> >= 2;
-  static_assert(has_matrices, "devplace: tril, triu: the operand must have two axes or more, rows and columns last.");
-  return taken && has_matrices;
-}
-template <class X> constexpr bool has_diagonal() {
-  constexpr bool taken = takes_on_one_place<X>(), fits = !taken || operand_rank<X> == 1 || operand_rank<X> == 2;
-  static_assert(fits, "devplace: diag: the operand must be a vector or a matrix.");
-  return taken && fits;
-}
-template <class A, class B> constexpr bool have_outer_product() {
-  constexpr bool taken = takes_on_one_place<A, B>(),
-                 are_vectors = !taken || (operand_rank<A> == 1 && operand_rank<B> == 1);
-  static_assert(are_vectors, "devplace: outer: the operands must be vectors; reshape them to one axis first.");
-  return taken && are_vectors;
-}
-///@}
-
 }  // namespace devplace::detail
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 template <class Operand> auto triangle(Operand&& operand, std::int64_t diagonal, bool lower) {
   using X = evaluated_value_t<Operand>;
-  if constexpr (check_unnamed<Operand>() && has_triangles<X>()) {
+  constexpr bool taken = check_unnamed<Operand>() && takes_on_one_place<X>(),
+                 has_matrices = !taken || operand_rank<X> >= 2;
+  static_assert(has_matrices, "devplace: tril, triu: the operand must have two axes or more, rows and columns last.");
+  if constexpr (taken && has_matrices) {
     constexpr std::size_t rank = operand_extents_t<X>::rank;
     const auto& x = evaluated(operand);
     result_like_t<X> result(x.extents());
@@ -108,7 +91,10 @@ template <detail::accepted_argument X> auto triu(X&& x, std::int64_t diagonal = 
 /// The diagonal matrix of a vector, or the diagonal of a matrix, as numpy.diag.
 template <detail::accepted_argument Operand> auto diag(Operand&& operand) {
   using X = detail::evaluated_value_t<Operand>;
-  if constexpr (detail::check_unnamed<Operand>() && detail::has_diagonal<X>()) {
+  constexpr bool taken = detail::check_unnamed<Operand>() && detail::takes_on_one_place<X>(),
+                 fits = !taken || detail::operand_rank<X> == 1 || detail::operand_rank<X> == 2;
+  static_assert(fits, "devplace: diag: the operand must be a vector or a matrix.");
+  if constexpr (taken && fits) {
     using value = detail::operand_element_t<X>;
     const auto& x = evaluated(operand);
     const auto from = detail::as_any_view(x);
@@ -149,7 +135,10 @@ template <class T, class Where = void> auto eye(std::size_t n) {
 template <detail::accepted_argument Left, detail::accepted_argument Right> auto outer(Left&& left, Right&& right) {
   using A = detail::evaluated_value_t<Left>;
   using B = detail::evaluated_value_t<Right>;
-  if constexpr (detail::check_unnamed<Left, Right>() && detail::have_outer_product<A, B>()) {
+  constexpr bool taken = detail::check_unnamed<Left, Right>() && detail::takes_on_one_place<A, B>(),
+                 are_vectors = !taken || (detail::operand_rank<A> == 1 && detail::operand_rank<B> == 1);
+  static_assert(are_vectors, "devplace: outer: the operands must be vectors; reshape them to one axis first.");
+  if constexpr (taken && are_vectors) {
     constexpr std::size_t m = detail::operand_extents_t<A>::static_extent(0),
                           n = detail::operand_extents_t<B>::static_extent(0);
     const auto& a = evaluated(left);
