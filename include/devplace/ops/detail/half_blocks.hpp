@@ -25,23 +25,17 @@ using element_of_tree = std::remove_cvref_t<decltype(std::declval<const Tree&>()
 
 /// A function that reads halves as floats, or whose float result is rounded to half. `type` is the function without
 /// conversions; void for other functions.
-template <class Tree> struct function_of_halves {
-  using type = void;
-};
+template <class Tree> struct function_of_halves : std::type_identity<void> {};
 template <class F, class Indices, class... Children>
-struct function_of_halves<node<elementary::in_float<F, half>, Indices, Children...>> {
-  using type = F;
-};
+struct function_of_halves<node<elementary::in_float<F, half>, Indices, Children...>> : std::type_identity<F> {};
 template <class To, class Child>
   requires std::is_same_v<element_of_tree<Child>, half>
-struct function_of_halves<node<elementary::convert<To>, std::index_sequence<0>, Child>> {
-  using type = elementary::convert<To>;
-};
+struct function_of_halves<node<elementary::convert<To>, std::index_sequence<0>, Child>>
+    : std::type_identity<elementary::convert<To>> {};
 template <class Child>
   requires std::is_same_v<element_of_tree<Child>, float>
-struct function_of_halves<node<elementary::convert<half>, std::index_sequence<0>, Child>> {
-  using type = elementary::convert<float>;
-};
+struct function_of_halves<node<elementary::convert<half>, std::index_sequence<0>, Child>>
+    : std::type_identity<elementary::convert<float>> {};
 
 template <class Tree>
 concept computes_with_halves = !std::is_void_v<typename function_of_halves<Tree>::type>;
