@@ -10,6 +10,8 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/batch_norm.hpp>
 #include <devplace/ops/detail/channel_sums.hpp>
+#include <devplace/ops/detail/row_loops.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 // Batch normalisation with statistics over the samples of several places. Each place computes integers from its
@@ -27,15 +29,9 @@ namespace devplace::detail {
 /// Maps numbers to integers of the same order, NaN to the largest, so that reductions of integers find the largest
 /// number.
 DEVPLACE_HD inline std::int64_t order_key(double x) {
-  constexpr std::int64_t highest = highest_number<std::int64_t>;
-  if (x != x) return highest;
-  const auto bits = __builtin_bit_cast(std::int64_t, x);
-  return bits < 0 ? bits ^ highest : bits;
+  return x != x ? highest_number<std::int64_t> : rank_of(same_bits<std::int64_t>(x));
 }
-DEVPLACE_HD inline double number_of_key(std::int64_t key) {
-  constexpr std::int64_t highest = highest_number<std::int64_t>;
-  return __builtin_bit_cast(double, key < 0 ? key ^ highest : key);
-}
+DEVPLACE_HD inline double number_of_key(std::int64_t key) { return same_bits<double>(rank_of(key)); }
 
 /// Factor that converts normalised summands to 51-bit integers; the sum of `count` such integers fits into 64 bits.
 constexpr double exact_unit(std::size_t count) {
