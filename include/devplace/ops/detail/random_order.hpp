@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -34,7 +35,7 @@ class random_order {
     std::uint64_t* const keys = workspace;
     std::uint64_t* const ends = workspace + n;  // end of the previous bucket while keys are being distributed
     const auto bucket_of = [count](std::uint64_t key) {
-      return count == 1 ? 0 : static_cast<std::size_t>(key >> (64 - __builtin_ctzll(count)));
+      return count == 1 ? 0 : static_cast<std::size_t>(key >> (64 - std::countr_zero(count)));
     };
     std::fill_n(ends, count + 1, std::uint64_t{0});
     for_each_key(random, n, [&](std::size_t, std::uint64_t key) { ++ends[bucket_of(key) + 1]; });
@@ -48,11 +49,7 @@ class random_order {
   }
 
  private:
-  static constexpr std::size_t buckets(std::size_t n) {
-    std::size_t count = 1;
-    while (count < n / 4) count *= 2;
-    return count;
-  }
+  static constexpr std::size_t buckets(std::size_t n) { return std::bit_ceil(n / 4); }
 
   template <class F> static void for_each_key(const random_sequence& random, std::size_t n, const F& f) {
     std::uint32_t word[4][philox_lanes];
