@@ -105,13 +105,9 @@ concept choice = accepted_argument<Condition> && accepted_argument<A> && accepte
 
 /// A user's functor that computes a new element from an element of each operand; devices get a bytewise copy.
 template <class F, class... X>
-concept functor_of = std::is_trivially_copyable_v<F> && requires(const F& f, const value_type_of<X>&... x) {
-  requires is_element<std::remove_cvref_t<decltype(f(x...))>>;
-};
-
-template <class F, class... X> inline constexpr bool is_functor_of = false;
-template <class F, operand_type... X>
-inline constexpr bool is_functor_of<F, X...> = !operand_or_number<F> && functor_of<std::remove_cvref_t<F>, X...>;
+concept functor_of =
+    !operand_or_number<F> && (operand_type<X> && ...) && std::is_trivially_copyable_v<F> &&
+    requires(const F& f, const value_type_of<X>&... x) { requires is_element<std::remove_cvref_t<decltype(f(x...))>>; };
 
 template <class First, class... Rest>
 inline constexpr bool extents_fit = (broadcast_pair<extents_of_t<First>, extents_of_t<Rest>>::fits && ...);
@@ -172,7 +168,7 @@ template <class A, class B, detail::choice<A, B> Condition> constexpr auto where
 template <class F, class... X>
   requires(detail::operand_type<F> || (detail::operand_type<X> || ...))
 constexpr auto map(F&& functor, X&&... x) {
-  constexpr bool is_functor = detail::is_functor_of<F, X...>;
+  constexpr bool is_functor = detail::functor_of<std::remove_cvref_t<F>, X...>;
   static_assert(is_functor,
                 "devplace: map: the first argument must be a functor, a trivially copyable struct or lambda whose "
                 "const call operator takes one element of each of the tensors that follow, by value, and returns one.");
