@@ -31,7 +31,6 @@ inline constexpr bool may_need_strides =
 template <class T, class E, class W, class L, class Result>
   requires(!std::is_same_v<L, row_major>)
 inline constexpr bool may_need_strides<view_operand<T, E, W, L>, Result> = !is_single<E>;
-template <class T, class Result> inline constexpr bool may_need_strides<scalar_operand<T>, Result> = false;
 template <class Result, class Where, class F, class... Operands>
 inline constexpr bool may_need_strides<expression<Where, F, Operands...>, Result> =
     (may_need_strides<Operands, Result> || ...);
