@@ -127,9 +127,6 @@ template <class T> struct log_softmax_backward_row {
 
 }  // namespace devplace::detail
 
-#define DEVPLACE_DETAIL_SOFTMAX_ELEMENTS \
-  "devplace: softmax: the elements must be floating-point numbers; convert with cast<float>(x) first."
-
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Applies `Row` to every row of the result y and its operands.
@@ -145,7 +142,8 @@ auto for_rows_of(const char* operation, const Y& y, const X&... x) {
       "devplace: softmax: the operands live on different places; move them to one with to<on<...>>(x) first.");
   static_assert(written, "devplace: softmax: the result's elements are const; pass a tensor or view to write to.");
   static_assert(same, "devplace: softmax: the operands have different element types; convert with cast<T>(x) first.");
-  static_assert(floating, DEVPLACE_DETAIL_SOFTMAX_ELEMENTS);
+  static_assert(floating,
+                "devplace: softmax: the elements must be floating-point numbers; convert with cast<float>(x) first.");
   static_assert(fits, "devplace: softmax: result and operands must have the same extents.");
   if constexpr (together && written && same && floating && fits) {
     const auto result = as_any_view(y);
@@ -175,11 +173,7 @@ template <template <class> class Row, class Operand> auto with_rows_of(const cha
                 "of a vector.");
   if constexpr (has_elements && check_unnamed<Operand>()) {
     const auto& x = evaluated(operand);
-    constexpr bool floating = is_floating_or_half_precision<typename X::value_type>;
-    static_assert(floating, DEVPLACE_DETAIL_SOFTMAX_ELEMENTS);
-    if constexpr (!floating) {
-      return refusal{};
-    } else if constexpr (distributed_tensor<X>) {
+    if constexpr (distributed_tensor<X>) {
       using extents_type = typename X::extents_type;
       static_assert(extents_type::rank > 0, "devplace: this operation works along an axis; a scalar has none.");
       using rule = row_function_result<extents_type::rank - 1, typename X::placement_type>;
