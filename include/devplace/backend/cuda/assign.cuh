@@ -56,16 +56,6 @@ template <unsigned N, class Thread, class Start> struct read_several {
   }
 };
 
-template <class Read, class Leaf> DEVPLACE_DEVICE auto read_tree(const Read& read, const Leaf& leaf) {
-  return read(leaf);
-}
-template <class Read, class F, std::size_t... I, class... Children>
-DEVPLACE_DEVICE auto read_tree(const Read& read, const node<F, std::index_sequence<I...>, Children...>& tree) {
-  using result = node<F, std::index_sequence<I...>,
-                      decltype(read_tree(read, static_cast<const branch<I, Children>&>(tree).child))...>;
-  return result{{read_tree(read, static_cast<const branch<I, Children>&>(tree).child)}..., tree.function};
-}
-
 /// Whether packs of N elements can read every tensor in the tree and write the destination.
 template <unsigned N> struct wide_leaves {
   template <class Leaf> static bool in(const Leaf&) { return true; }
@@ -104,7 +94,7 @@ template <class T, class Tree> struct wide_form<assign_linear<T, Tree>> {
   bool is_wide() const { return is_aligned<width>(f.destination) && wide_leaves<width>::in(f.tree); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
-    store_several<width>(t, f.destination + i, read_tree(read_several<width, Thread, std::size_t>{t, i}, f.tree));
+    store_several<width>(t, f.destination + i, transformed(read_several<width, Thread, std::size_t>{t, i}, f.tree));
   }
 };
 
@@ -119,7 +109,7 @@ template <class Target, class Tree, std::size_t Rank> struct wide_form<assign_st
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const position<Rank> start = f.position_of(i);
     const read_several<width, Thread, position<Rank>> read{t, start};
-    store_several<width>(t, f.destination.at(i, start), read_tree(read, f.tree));
+    store_several<width>(t, f.destination.at(i, start), transformed(read, f.tree));
   }
 };
 

@@ -82,11 +82,14 @@ inline constexpr bool computes_much<node<F, Indices, Children...>> =
     requires { F::computes_much; } || (computes_much<Children> || ...);
 
 /// The tree with every leaf replaced by `change(leaf)`.
-template <class Change, class Leaf> constexpr auto transformed(const Change& change, const Leaf& leaf) {
+DEVPLACE_HD_CALLS_ANY
+template <class Change, class Leaf> DEVPLACE_HD constexpr auto transformed(const Change& change, const Leaf& leaf) {
   return change(leaf);
 }
+DEVPLACE_HD_CALLS_ANY
 template <class Change, class F, std::size_t... I, class... Children>
-constexpr auto transformed(const Change& change, const node<F, std::index_sequence<I...>, Children...>& tree) {
+DEVPLACE_HD constexpr auto transformed(const Change& change,
+                                       const node<F, std::index_sequence<I...>, Children...>& tree) {
   using result = node<F, std::index_sequence<I...>,
                       decltype(transformed(change, static_cast<const branch<I, Children>&>(tree).child))...>;
   return result{{transformed(change, static_cast<const branch<I, Children>&>(tree).child)}..., tree.function};
