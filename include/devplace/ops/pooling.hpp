@@ -11,8 +11,8 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Functors of pooling layers, for op::for_each. On the CPU, `range` computes a row at a time. For 16-bit elements, sums
-// are instead computed one by one, in float.
+// Functors of pooling layers, for op::for_each. On the CPU, `range` computes whole planes, a row at a time. For 16-bit
+// elements, sums are instead computed one by one, in float.
 namespace devplace::detail {
 
 /// Windows over planes, images of one channel each.
@@ -142,7 +142,6 @@ template <class T> struct max_pool_functor {
     });
     to[i] = best;
   }
-  /// Computes the elements with indices in [from, until), which are whole planes.
   void range(std::size_t from, std::size_t until) const {
     for_each_line(s, from / s.windows(), until / s.windows(), [this](const window_line& line) {
       T buffer[window_line::most];
@@ -175,7 +174,6 @@ template <class T> struct max_pool_gradient_functor {
     });
     dx[i] = static_cast<T>(sum);
   }
-  /// Computes the elements with indices in [from, until), which are whole planes.
   void range(std::size_t from, std::size_t until) const
     requires floating_element<T>
   {
@@ -235,7 +233,6 @@ template <class T> struct average_pool_functor {
                        [&](std::size_t at) { sum += static_cast<computed_t<T>>(image[at]); });
     to[i] = static_cast<T>(sum / static_cast<computed_t<T>>(s.taps()));
   }
-  /// Computes the elements with indices in [from, until), which are whole planes.
   void range(std::size_t from, std::size_t until) const
     requires floating_element<T>
   {
@@ -267,7 +264,6 @@ template <class T> struct average_pool_gradient_functor {
     });
     dx[i] = static_cast<T>(sum);
   }
-  /// Computes the elements with indices in [from, until), which are whole planes.
   void range(std::size_t from, std::size_t until) const
     requires floating_element<T>
   {
