@@ -47,7 +47,7 @@ template <std::size_t In, std::size_t Out, class... Options> struct conv_transpo
   template <class X> using output = extents<Out, takes<X>::rows.in, takes<X>::columns.in>;
   static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
   static constexpr auto parameters = detail::weight_and_bias<options::bias>(
-      {"weight", {In, Out / groups, options::size.rows, options::size.columns}, init::fan_in_uniform(fan)},
+      {"weight", {In, Out / groups, options::rows.size, options::columns.size}, init::fan_in_uniform(fan)},
       {"bias", {Out}, init::fan_in_uniform(fan)});
   template <class X> static constexpr std::size_t scratch = devplace::detail::convolution_scratch(shape<X>);
   template <class X>

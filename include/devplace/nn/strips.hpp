@@ -62,7 +62,7 @@ template <std::size_t Rows, std::size_t Parts> consteval bool check_rows_of_stri
   return true;
 }
 template <class Options> consteval bool check_transposed_strips() {
-  constexpr bool of_own_rows = Options::reach_rows == Options::step.rows && Options::pad.rows == 0;
+  constexpr bool of_own_rows = Options::rows.reach() == Options::rows.stride && Options::rows.padding == 0;
   static_assert(of_own_rows,
                 "devplace: in_parts: a conv_transpose2d has no form for rows on several places unless its kernel is "
                 "its stride and it has no padding, as in conv_transpose2d<16, 8, kernel<2>, stride<2>>.");

@@ -88,9 +88,9 @@ template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> s
   static constexpr std::size_t fan_in = channels * options::template taps<Axes>;
   static constexpr parameter_shape weight_shape() {
     if constexpr (Axes == 2)
-      return {Out, channels, options::size.rows, options::size.columns};
+      return {Out, channels, options::rows.size, options::columns.size};
     else
-      return {Out, channels, options::size.rows};
+      return {Out, channels, options::rows.size};
   }
 
  public:

@@ -25,29 +25,19 @@ template <std::size_t C, std::size_t L>
 struct image_or_series_fit<extents<C, L>> : std::type_identity<extents<C, L>> {};
 
 /// The input extents of a transposed convolution of `Channels` channels: `X` if they fit, else a stand-in. The
-/// layer computes the gradient of a convolution: `axis` is an axis of this convolution, whose `in` is the extent of the
-/// layer's output.
+/// layer computes the gradient of a convolution: `rows` and `columns` are the axes of this convolution, whose `in` are
+/// the extents of the layer's output.
 template <class Options, std::size_t Channels, class X> struct transposed_fit {
-  /// Returns the convolution's axis for these options and for `out`, the extent of the layer's input.
-  static constexpr devplace::detail::window_axis axis(std::size_t out, std::size_t reach, std::size_t size,
-                                                      std::size_t stride, std::size_t padding, std::size_t dilation) {
-    const std::size_t whole = (out - 1) * stride + reach;
-    return {whole > 2 * padding ? whole - 2 * padding : 0, out, size, stride, padding, dilation};
-  }
   static constexpr std::size_t rank = X::rank;
   /// An extent of X or, if X is no image, the smallest extent for which the padding leaves an output.
-  static constexpr std::size_t extent(std::size_t axis, std::size_t reach, std::size_t stride, std::size_t padding) {
+  static constexpr std::size_t extent(std::size_t axis, const axis_options& window) {
     if constexpr (rank == 3)
       return X::static_extent(axis);
     else
-      return reach > 2 * padding ? 1 : (2 * padding - reach) / stride + 2;
+      return window.giving(1).in > 0 ? 1 : (2 * window.padding - window.reach()) / window.stride + 2;
   }
-  static constexpr std::size_t height = extent(1, Options::reach_rows, Options::step.rows, Options::pad.rows);
-  static constexpr std::size_t width = extent(2, Options::reach_columns, Options::step.columns, Options::pad.columns);
-  static constexpr auto rows = axis(height, Options::reach_rows, Options::size.rows, Options::step.rows,
-                                    Options::pad.rows, Options::dilate.rows);
-  static constexpr auto columns = axis(width, Options::reach_columns, Options::size.columns, Options::step.columns,
-                                       Options::pad.columns, Options::dilate.columns);
+  static constexpr std::size_t height = extent(1, Options::rows), width = extent(2, Options::columns);
+  static constexpr auto rows = Options::rows.giving(height), columns = Options::columns.giving(width);
   static_assert(rows.in > 0 && columns.in > 0,
                 "devplace: the padding of conv_transpose2d removes all of its output; reduce the padding.");
   using type = extents<Channels, height, width>;

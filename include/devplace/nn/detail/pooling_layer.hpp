@@ -25,7 +25,8 @@ template <std::size_t Axes, class... Options> struct pooling_layer {
   static_assert(Axes == 2 || options::square,
                 "devplace: max_pool1d and avg_pool1d have one axis, so their options have one number: "
                 "max_pool1d<kernel<2>>.");
-  static_assert(2 * options::pad.rows <= options::size.rows && 2 * options::pad.columns <= options::size.columns,
+  static_assert(2 * options::rows.padding <= options::rows.size &&
+                    2 * options::columns.padding <= options::columns.size,
                 "devplace: a pooling's padding is at most half its kernel; otherwise a window could have no element.");
 
  public:

@@ -16,8 +16,8 @@ namespace devplace::nn::detail {
 /// The windows of a layer over strips. The strips of the output are those of the input divided by the stride, so that
 /// the windows of a place's rows begin `before` rows before its strip and end `behind` rows behind it.
 template <class Options> struct strip_windows {
-  static constexpr std::size_t reach = Options::reach_rows, step = Options::step.rows;
-  static constexpr std::size_t before = Options::pad.rows;
+  static constexpr std::size_t reach = Options::rows.reach(), step = Options::rows.stride;
+  static constexpr std::size_t before = Options::rows.padding;
   static constexpr std::size_t behind = reach > step + before ? reach - step - before : 0;
   static constexpr bool reaches_over = before + behind != 0;
   /// Whether the output of an image has its rows divided by the stride.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -35,26 +36,44 @@ namespace detail {
 /// The value of an option with two sizes; `given` is false for a default.
 struct pair_of_sizes {
   std::size_t rows, columns;
-  bool given = true;
+  bool given = false;
 };
 /// Finds the option `Option<Rows, Columns>` among types.
 template <template <std::size_t, std::size_t, std::size_t...> class Option> struct pair_option {
-  static constexpr pair_of_sizes none{0, 0, false};
-  template <class Other> static constexpr pair_of_sizes read(const Other*) { return none; }
-  template <std::size_t Rows, std::size_t Columns> static constexpr pair_of_sizes read(const Option<Rows, Columns>*) {
-    return {Rows, Columns};
+  template <class Other> static constexpr pair_of_sizes read(const Other*, pair_of_sizes otherwise = {}) {
+    return otherwise;
   }
-  template <class... Options>
-  static constexpr pair_of_sizes among(std::size_t otherwise_rows, std::size_t otherwise_columns) {
-    pair_of_sizes found{otherwise_rows, otherwise_columns, false};
-    ((read(static_cast<const Options*>(nullptr)).given
-          ? static_cast<void>(found = read(static_cast<const Options*>(nullptr)))
-          : static_cast<void>(0)),
-     ...);
-    return found;
+  template <std::size_t Rows, std::size_t Columns>
+  static constexpr pair_of_sizes read(const Option<Rows, Columns>*, pair_of_sizes = {}) {
+    return {Rows, Columns, true};
+  }
+  template <class... Options> static constexpr pair_of_sizes among(pair_of_sizes value) {
+    ((value = read(static_cast<const Options*>(nullptr), value)), ...);
+    return value;
   }
   template <class... Options>
   static constexpr std::size_t count = (std::size_t{read(static_cast<const Options*>(nullptr)).given} + ... + 0);
+};
+
+/// The options of a window along one axis.
+struct axis_options {
+  std::size_t size, stride, padding, dilation;
+
+  friend constexpr bool operator==(const axis_options&, const axis_options&) = default;
+
+  /// The extent of the dilated window.
+  constexpr std::size_t reach() const { return (size - 1) * dilation + 1; }
+  /// The smallest extent into which the window fits.
+  constexpr std::size_t least() const { return reach() > 2 * padding ? reach() - 2 * padding : 1; }
+  /// The axis of a convolution whose input has the extent `in`, into which the window must fit.
+  constexpr devplace::detail::window_axis over(std::size_t in) const {
+    return {in, (in + 2 * padding - reach()) / stride + 1, size, stride, padding, dilation};
+  }
+  /// The axis of a convolution whose output has the extent `out`; `in` is 0 if the padding leaves no input.
+  constexpr devplace::detail::window_axis giving(std::size_t out) const {
+    const std::size_t whole = (out - 1) * stride + reach();
+    return {whole > 2 * padding ? whole - 2 * padding : 0, out, size, stride, padding, dilation};
+  }
 };
 
 template <class Option> inline constexpr std::size_t group_count = 0;
@@ -62,6 +81,16 @@ template <std::size_t Count> inline constexpr std::size_t group_count<groups<Cou
 
 /// The values of a convolution's or a pooling's options. With `StrideIsKernel` the stride's default is the kernel.
 template <bool StrideIsKernel, class... Options> struct window_options {
+ private:
+  static constexpr pair_of_sizes size = pair_option<kernel>::template among<Options...>({1, 1});
+  static constexpr pair_of_sizes step =
+      pair_option<stride>::template among<Options...>(StrideIsKernel ? size : pair_of_sizes{1, 1});
+  static constexpr pair_of_sizes pad = pair_option<padding>::template among<Options...>({0, 0});
+  static constexpr pair_of_sizes dilate = pair_option<dilation>::template among<Options...>({1, 1});
+
+ public:
+  static constexpr axis_options rows{size.rows, step.rows, pad.rows, dilate.rows};
+  static constexpr axis_options columns{size.columns, step.columns, pad.columns, dilate.columns};
   static constexpr std::size_t kernels = pair_option<kernel>::template count<Options...>,
                                strides = pair_option<stride>::template count<Options...>,
                                paddings = pair_option<padding>::template count<Options...>,
@@ -73,69 +102,43 @@ template <bool StrideIsKernel, class... Options> struct window_options {
       kernels + strides + paddings + dilations + groupings + no_biases == sizeof...(Options) && strides <= 1 &&
       paddings <= 1 && dilations <= 1 && groupings <= 1 && no_biases <= 1;
   static constexpr bool has_kernel = kernels == 1;
-  static constexpr pair_of_sizes size = pair_option<kernel>::template among<Options...>(1, 1);
-  static constexpr pair_of_sizes step = pair_option<stride>::template among<Options...>(
-      StrideIsKernel ? size.rows : 1, StrideIsKernel ? size.columns : 1);
-  static constexpr pair_of_sizes pad = pair_option<padding>::template among<Options...>(0, 0);
-  static constexpr pair_of_sizes dilate = pair_option<dilation>::template among<Options...>(1, 1);
   static constexpr std::size_t group_number = groupings == 0 ? 1 : (group_count<Options> + ... + 0);
   static_assert(check_sizes<size.rows, size.columns, step.rows, step.columns, pad.rows, pad.columns, dilate.rows,
                             dilate.columns, group_number>());
   static constexpr bool bias = no_biases == 0;
   /// Whether no option distinguishes rows and columns.
-  static constexpr bool square = size.rows == size.columns && step.rows == step.columns && pad.rows == pad.columns &&
-                                 dilate.rows == dilate.columns;
+  static constexpr bool square = rows == columns;
   /// Number of elements of a window over one or two axes.
   template <std::size_t Axes> static constexpr std::size_t taps = Axes == 1 ? size.rows : size.rows * size.columns;
   static constexpr bool positive =
       size.rows * size.columns * step.rows * step.columns * dilate.rows * dilate.columns != 0;
-
-  /// The extent of the dilated window.
-  static constexpr std::size_t reach_rows = (size.rows - 1) * dilate.rows + 1;
-  static constexpr std::size_t reach_columns = (size.columns - 1) * dilate.columns + 1;
-
-  /// The axes of images with these extents; the window must fit into the images.
-  static constexpr devplace::detail::window_axis rows(std::size_t height) {
-    return {height, (height + 2 * pad.rows - reach_rows) / step.rows + 1, size.rows, step.rows, pad.rows, dilate.rows};
-  }
-  static constexpr devplace::detail::window_axis columns(std::size_t width) {
-    return {width,        (width + 2 * pad.columns - reach_columns) / step.columns + 1,
-            size.columns, step.columns,
-            pad.columns,  dilate.columns};
-  }
-
-  /// The extents of the smallest image into which the window fits.
-  static constexpr std::size_t least_rows = reach_rows > 2 * pad.rows ? reach_rows - 2 * pad.rows : 1;
-  static constexpr std::size_t least_columns = reach_columns > 2 * pad.columns ? reach_columns - 2 * pad.columns : 1;
 };
 
 /// Whether the call of a layer with windows has the shape of its image, as a run-time value (strip_window.hpp).
 template <class Call> inline constexpr bool is_of_image = false;
 
-constexpr std::size_t larger(std::size_t a, std::size_t b) { return a > b ? a : b; }
-
 /// The extents of the smallest samples into which the windows fit.
 template <class Options, std::size_t Axes, std::size_t Channels>
-using least_sample = std::conditional_t<Axes == 2, extents<Channels, Options::least_rows, Options::least_columns>,
-                                        extents<Channels, Options::least_rows>>;
+using least_sample = std::conditional_t<Axes == 2, extents<Channels, Options::rows.least(), Options::columns.least()>,
+                                        extents<Channels, Options::rows.least()>>;
 
 /// The input extents of a layer with windows: `type` is X if X fits, otherwise a stand-in, so that the rest of the plan
 /// compiles; `expected` is for the error message. `Channels` is 0 if the layer accepts any number of channels. This
 /// template is for samples of another rank.
 template <class Options, std::size_t Axes, std::size_t Channels, class X>
-struct window_fit : window_fit<Options, Axes, Channels, least_sample<Options, Axes, larger(Channels, 1)>> {
+struct window_fit : window_fit<Options, Axes, Channels, least_sample<Options, Axes, Channels == 0 ? 1 : Channels>> {
   using expected = at_least<typename window_fit::type>;
 };
 
 template <class Options, std::size_t Channels, std::size_t C, std::size_t H, std::size_t W>
 struct window_fit<Options, 2, Channels, extents<C, H, W>> {
   static constexpr std::size_t channels = Channels == 0 ? C : Channels;
-  static constexpr bool large = H >= Options::least_rows && W >= Options::least_columns;
-  using type = extents<channels, larger(H, Options::least_rows), larger(W, Options::least_columns)>;
+  static constexpr bool large = H >= Options::rows.least() && W >= Options::columns.least();
+  using type = extents<channels, std::max(H, Options::rows.least()), std::max(W, Options::columns.least())>;
   using expected = std::conditional_t<large, type, at_least<least_sample<Options, 2, channels>>>;
 
-  static constexpr auto rows = Options::rows(type::static_extent(1));
-  static constexpr auto columns = Options::columns(type::static_extent(2));
+  static constexpr auto rows = Options::rows.over(type::static_extent(1));
+  static constexpr auto columns = Options::columns.over(type::static_extent(2));
   template <std::size_t Out> using windows = extents<Out, rows.out, columns.out>;
   static constexpr devplace::detail::convolution_shape shape(std::size_t samples, std::size_t groups, std::size_t out) {
     return {samples, groups, channels / groups, out / groups, rows, columns};
@@ -145,12 +148,12 @@ struct window_fit<Options, 2, Channels, extents<C, H, W>> {
 template <class Options, std::size_t Channels, std::size_t C, std::size_t W>
 struct window_fit<Options, 1, Channels, extents<C, W>> {
   static constexpr std::size_t channels = Channels == 0 ? C : Channels;
-  static constexpr bool large = W >= Options::least_rows;
-  using type = extents<channels, larger(W, Options::least_rows)>;
+  static constexpr bool large = W >= Options::rows.least();
+  using type = extents<channels, std::max(W, Options::rows.least())>;
   using expected = std::conditional_t<large, type, at_least<least_sample<Options, 1, channels>>>;
 
   static constexpr devplace::detail::window_axis rows{1, 1, 1, 1, 0, 1};
-  static constexpr auto columns = Options::rows(type::static_extent(1));
+  static constexpr auto columns = Options::rows.over(type::static_extent(1));
   template <std::size_t Out> using windows = extents<Out, columns.out>;
   static constexpr devplace::detail::convolution_shape shape(std::size_t samples, std::size_t groups, std::size_t out) {
     return {samples, groups, channels / groups, out / groups, rows, columns};
