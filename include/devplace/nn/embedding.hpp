@@ -78,16 +78,16 @@ template <std::size_t Count, std::size_t Width, class... Options> struct embeddi
     if (c.input.size() != 0)
       devplace::detail::dispatch<op::take_rows, typename Call::backend_type>(
           c.ordinal(), devplace::detail::row_taker<typename Call::value_type, input_element>{
-                           devplace::detail::raw_data(c.template parameter<0>()), devplace::detail::raw_data(c.input),
-                           devplace::detail::raw_data(c.output), Count, c.input.size(), Width, first, last - first});
+                           c.template parameter<0>().data(), c.input.data(), c.output.data(), Count, c.input.size(),
+                           Width, first, last - first});
   }
   template <class Call> static void add(const Call& c, std::size_t first, std::size_t last) {
     using arguments = devplace::detail::embedding_gradient_arguments<typename Call::value_type,
                                                                      typename Call::gradient_type, input_element>;
     devplace::detail::dispatch<op::embedding_gradient, typename Call::backend_type>(
-        c.ordinal(), arguments{devplace::detail::raw_data(c.input), devplace::detail::raw_data(c.output_gradient),
-                               devplace::detail::raw_data(c.template parameter_gradient<0>()) + first * Width,
-                               c.input.size(), last - first, Width, padding, c.accumulate, first});
+        c.ordinal(),
+        arguments{c.input.data(), c.output_gradient.data(), c.template parameter_gradient<0>().data() + first * Width,
+                  c.input.size(), last - first, Width, padding, c.accumulate, first});
   }
 };
 

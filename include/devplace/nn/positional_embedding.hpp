@@ -67,20 +67,17 @@ template <std::size_t Length, std::size_t Width> struct positional_embedding {
     using row = detail::add_to_samples<typename call::accumulator_type, typename call::value_type>;
     devplace::detail::for_each_index<typename call::backend_type>(
         c.ordinal(), c.output.size(), devplace::detail::elementwise_grain,
-        row{raw(c.output), raw(c.input), raw(c.template master_parameter<0>()), Length * Width});
+        row{c.output.data(), c.input.data(), c.template master_parameter<0>().data(), Length * Width});
   }
   static void backward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;
     detail::sum_columns<typename call::backend_type, typename call::gradient_type>(
-        c.ordinal(), raw(c.template parameter_gradient<0>()), raw(c.output_gradient), c.batch(), Length * Width,
+        c.ordinal(), c.template parameter_gradient<0>().data(), c.output_gradient.data(), c.batch(), Length * Width,
         c.accumulate ? 1 : 0);
     if (c.needs_input_gradient && c.input_gradient.data() != c.output_gradient.data())
       copy(detail::flat(c.input_gradient), detail::flat(c.output_gradient));
   }
   ///@}
-
- private:
-  static auto raw(const auto& view) { return devplace::detail::raw_data(view); }
 };
 
 }  // namespace devplace::nn

@@ -37,23 +37,23 @@ template <class Layer, std::size_t Features, bool Centred> struct row_normalizat
     using call = std::remove_cvref_t<decltype(c)>;
     using T = typename call::accumulator_type;
     const T* bias = nullptr;
-    if constexpr (Centred) bias = raw(c.template master_parameter<1>());
+    if constexpr (Centred) bias = c.template master_parameter<1>().data();
     for_rows(c, devplace::detail::normalize_row<T, Centred, typename call::value_type>{
-                    raw(c.output), raw(c.input), raw(c.template master_parameter<0>()), bias, Features,
+                    c.output.data(), c.input.data(), c.template master_parameter<0>().data(), bias, Features,
                     Layer::template epsilon<T>()});
   }
   static void backward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;
     using T = typename call::accumulator_type;
-    auto* const terms = raw(c.scratch());
-    const auto* const dy = raw(c.output_gradient);
-    auto* const dx = c.needs_input_gradient ? raw(c.input_gradient) : nullptr;
+    auto* const terms = c.scratch().data();
+    const auto* const dy = c.output_gradient.data();
+    auto* const dx = c.needs_input_gradient ? c.input_gradient.data() : nullptr;
     for_rows(c, devplace::detail::normalize_backward_row<T, Centred, typename call::value_type>{
-                    dx, terms, raw(c.input), dy, raw(c.template master_parameter<0>()), Features,
+                    dx, terms, c.input.data(), dy, c.template master_parameter<0>().data(), Features,
                     Layer::template epsilon<T>()});
     const typename call::gradient_type beta = c.accumulate ? 1 : 0;
     const auto add_sums = [&](const auto& gradient, const auto* x) {
-      sum_columns<typename call::backend_type>(c.ordinal(), raw(gradient), x, row_count(c.input), Features, beta);
+      sum_columns<typename call::backend_type>(c.ordinal(), gradient.data(), x, row_count(c.input), Features, beta);
     };
     add_sums(c.template parameter_gradient<0>(), terms);
     if constexpr (Centred) add_sums(c.template parameter_gradient<1>(), dy);
@@ -66,7 +66,6 @@ template <class Layer, std::size_t Features, bool Centred> struct row_normalizat
     devplace::detail::for_each_row<backend_type, columns>(c.ordinal(), row_count(c.input), Features,
                                                           devplace::detail::row_grain(Features, 2), row);
   }
-  static auto raw(const auto& view) { return devplace::detail::raw_data(view); }
 };
 
 }  // namespace devplace::nn::detail
