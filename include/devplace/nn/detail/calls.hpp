@@ -14,8 +14,6 @@
 
 namespace devplace::nn::detail {
 
-#define DEVPLACE_DETAIL_NO_ENTRY "devplace: the layer has no parameter (or buffer) with this index."
-
 /// The extents of one sample of the layer's output.
 template <class Layer, class In> using output_t = typename Layer::template output<In>;
 
@@ -168,7 +166,7 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
   /// The view of a parameter or buffer in the layer's part of an arena.
   template <std::size_t Index, bool Buffer, class Element> auto entry_in(Element* arena) const {
     using entry = table_entry<Layer, Index, Buffer>;
-    static_assert(entry::exists, DEVPLACE_DETAIL_NO_ENTRY);
+    static_assert(entry::exists, "devplace: the layer has no parameter (or buffer) with this index.");
     return devplace::detail::view_at<Backend>(ordinal(), arena + entry::offset, typename entry::extents{});
   }
 
@@ -265,6 +263,5 @@ template <class B, rejected_operands<B> A> auto operator+(const A&, const B&) { 
 template <class B, rejected_operands<B> A> auto operator-(const A&, const B&) { return reject_operands<A, B>(); }
 template <class B, rejected_operands<B> A> auto operator*(const A&, const B&) { return reject_operands<A, B>(); }
 template <class B, rejected_operands<B> A> auto operator/(const A&, const B&) { return reject_operands<A, B>(); }
-#undef DEVPLACE_DETAIL_NO_ENTRY
 
 }  // namespace devplace::nn::detail

@@ -50,15 +50,9 @@ template <class Options, std::size_t C, std::size_t H, std::size_t W> struct str
   static constexpr std::size_t image = padded(sample_size<image_type>);
 };
 
-/// The extents of samples that a layer takes: any.
-template <class X> struct any_strip {
-  using type = X;
-  using expected = X;
-};
-
 /// A layer whose windows reach over no edge of a strip.
 template <class Layer, class Options> struct local_windows : Layer {
-  template <class X> using takes = any_strip<X>;  // strip_fit explains what does not fit
+  template <class X> using takes = std::type_identity<X>;  // strip_fit explains what does not fit
   template <class X> using output = typename Layer::template output<typename strip_fit<Options, X>::type>;
 };
 
