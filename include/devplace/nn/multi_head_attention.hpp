@@ -97,7 +97,8 @@ template <class P, class Backend, unsigned Columns, bool In16Bits> struct attent
     backward_in<accumulator>(dy, dx, gradients, beta);
   }
   /// Compute attention of elements E: those in which the layer stores activations, or accumulators. Return false if
-  /// neither a library nor kernels take E for this shape.
+  /// neither a library nor kernels take E for this shape. Defined outside of the class and so not inline, for component
+  /// compiled.
   ///@{
   template <class E> bool forward_in(T* output) const;
   template <class E>

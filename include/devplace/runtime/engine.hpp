@@ -95,7 +95,7 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
   }
   /// Runs one phase of a pass through some rows of the first of the links, and then through the other links.
   static void forward_slice(const pass<P>& p, const input_element* x, output_element* y) {
-    plan::template forward_rows<Backend, first_element>(first_link_of(p), rounded_input(p, x), y);
+    plan::template forward<Backend, first_element, P, true>(first_link_of(p), rounded_input(p, x), y);
     if constexpr (plan::links != 1) forward_phase(other_links_of(p), x, y);
   }
 
@@ -117,7 +117,7 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
                              const activation* dy) {
     if constexpr (plan::links != 1) backward_phase(other_links_of(p), gradients, x, dy, false);
     const pass<P> q = first_link_of(p);
-    plan::template backward_rows<Backend, first_element>(
+    plan::template backward<Backend, first_element, P, true>(
         q, backward_arguments<P>{first_input(p, x), output_of(p), dy, nullptr, nullptr, gradients, false, nullptr});
   }
 

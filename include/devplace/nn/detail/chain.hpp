@@ -160,13 +160,6 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     }(indices{});
     chain_pass<P>(table, p, sizes<X, P>, a.x, a.y).backward(functions.data(), a);
   }
-  template <class Backend, class X, class P> static void forward_rows(const pass<P>& p, const void* x, void* y) {
-    forward<Backend, X, P, true>(p, x, y);
-  }
-  template <class Backend, class X, class P>
-  static void backward_rows(const pass<P>& p, const backward_arguments<P>& a) {
-    backward<Backend, X, P, true>(p, a);
-  }
   ///@}
 
  private:
@@ -207,7 +200,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     if constexpr (Rows ? !has_rows<Index>() : absorbed<Index>())
       return nullptr;
     else if constexpr (Rows)
-      return &plan<Index>::template forward_rows<Backend, element, P>;
+      return &plan<Index>::template forward<Backend, element, P, true>;
     else if constexpr (absorbs_next<Index>())
       return &plan<Index>::template forward_absorbing<typename plan<Index + 1>::layer_type, Backend, element, P>;
     else
@@ -218,7 +211,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     if constexpr (Rows ? !has_rows<Index>() : absorbed<Index>())
       return nullptr;
     else if constexpr (Rows)
-      return &plan<Index>::template backward_rows<Backend, element, P>;
+      return &plan<Index>::template backward<Backend, element, P, true>;
     else if constexpr (absorbs_next<Index>())
       return &plan<Index>::template backward_absorbing<typename plan<Index + 1>::layer_type, Backend, element, P>;
     else

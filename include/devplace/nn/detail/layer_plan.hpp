@@ -143,11 +143,17 @@ template <class Layer, class In> struct layer_plan {
     return own_scratch_bytes(batch, e) + (m == mode::train ? unused_gradients * e.accumulator : 0);
   }
 
-  /// Runs forward on activations at these addresses; `X` is the element type of the layer's input. Returns `auto` for
-  /// chain::compile_layers.
-  template <class Backend, class X, class P> static auto forward(const pass<P>& p, const void* x, void* y) {
+  /// Runs forward on activations at these addresses; `X` is the element type of the layer's input. With `Rows`, a pass
+  /// through some rows of the first parameter. Returns `auto` for chain::compile_layers.
+  template <class Backend, class X, class P, bool Rows = false>
+  static auto forward(const pass<P>& p, const void* x, void* y) {
     if (skipped(p)) return;
-    Layer::forward(forward_call<Layer, In, P, Backend, X>(own<P>(p), x, y));
+    const pass<P>& own_p = own<P>(p);
+    const forward_call<Layer, In, P, Backend, X> call(own_p, x, y);
+    if constexpr (Rows)
+      Layer::forward_rows(call);
+    else
+      Layer::forward(call);
   }
 
   using indices = std::index_sequence<>;
@@ -160,25 +166,19 @@ template <class Layer, class In> struct layer_plan {
     Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, X>(own<P>(p), x, y));
   }
 
-  template <class Backend, class X, class P> static auto backward(const pass<P>& p, const backward_arguments<P>& a) {
+  template <class Backend, class X, class P, bool Rows = false>
+  static auto backward(const pass<P>& p, const backward_arguments<P>& a) {
     if constexpr (parameters == 0) {
       if (a.dx == nullptr) return;
     }
     if (skipped(p)) return;
-    Layer::backward(backward_call<Layer, In, P, Backend, X>(own<P>(p), own<P>(p, a)));
+    const pass<P>& own_p = own<P>(p);
+    const backward_call<Layer, In, P, Backend, X> call(own_p, own<P>(p, a));
+    if constexpr (Rows)
+      Layer::backward_rows(call);
+    else
+      Layer::backward(call);
   }
-
-  /// Run passes through some rows of the first parameter.
-  ///@{
-  template <class Backend, class X, class P> static void forward_rows(const pass<P>& p, const void* x, void* y) {
-    if (!skipped(p)) Layer::forward_rows(forward_call<Layer, In, P, Backend, X>(own<P>(p), x, y));
-  }
-  template <class Backend, class X, class P>
-  static void backward_rows(const pass<P>& p, const backward_arguments<P>& a) {
-    if (parameters == 0 && a.dx == nullptr) return;
-    if (!skipped(p)) Layer::backward_rows(backward_call<Layer, In, P, Backend, X>(own<P>(p), own<P>(p, a)));
-  }
-  ///@}
 
   /// Runs backward of forward_absorbing: y and dy belong to `Next`; `between` may alias dy.
   template <class Next, class Backend, class X, class P>
