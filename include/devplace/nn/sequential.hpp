@@ -40,6 +40,21 @@ struct last_layer<sequential<First, Rest...>>
     : last_layer<typename decltype(numbered_types<std::index_sequence_for<First, Rest...>, First,
                                                   Rest...>::template find<sizeof...(Rest)>())::type> {};
 
+/// The plan of a layer that gets samples of extents `In`, its first wrong layer and its first misfit, each void if
+/// there is none. The misfit's path begins with `Step`, the layer's position.
+template <class Step, class Layer, class In> struct layer_fit {
+  using plan = layer_plan<Layer, typename taken_by<Layer, In>::type>;
+  using wrong_layer = typename plan::wrong_layer;
+  static constexpr auto find() {
+    if constexpr (takes_another<Layer, In>)
+      return std::type_identity<
+          misfit<path<Step>, Layer, expects<typename expected_of<taken_by<Layer, In>>::type>, receives<In>>>{};
+    else
+      return within<Step, typename plan::first_misfit>{};
+  }
+  using first_misfit = typename decltype(find())::type;
+};
+
 /// The plans of a chain of layers; each layer takes the output of the previous layer.
 template <std::size_t Index, class In, class Done, class... Layers> struct chain_plans;
 template <std::size_t Index, class In, class... Done> struct chain_plans<Index, In, std::tuple<Done...>> {
@@ -69,13 +84,9 @@ template <class Plans> struct wrong_layer_in<false, Plans> {
 template <bool Fitting, class Plans> struct misfit_in : std::type_identity<void> {};
 template <std::size_t Index, class In, class Done, class Layer, class... Rest>
 struct misfit_in<false, chain_plans<Index, In, Done, Layer, Rest...>> {
-  using plans = chain_plans<Index, In, Done, Layer, Rest...>;
-  using own = typename plans::plan::first_misfit;
-  using type = std::conditional_t<
-      !takes_another<Layer, In>,
-      std::conditional_t<layers_fit<own>, typename misfit_in<plans::next::fitting, typename plans::next>::type,
-                         typename within<position<Index>, own>::type>,
-      misfit<path<position<Index>>, Layer, expects<typename expected_of<taken_by<Layer, In>>::type>, receives<In>>>;
+  using next = typename chain_plans<Index, In, Done, Layer, Rest...>::next;
+  using own = typename layer_fit<position<Index>, Layer, In>::first_misfit;
+  using type = std::conditional_t<layers_fit<own>, typename misfit_in<next::fitting, next>::type, own>;
 };
 
 template <class In, class... Layers>

@@ -82,21 +82,6 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
   ///@}
 };
 
-/// The plan of a branch, its first wrong layer and its first misfit, each void if there is none. The misfit's path
-/// begins with `Step`, the branch's position.
-template <class Step, class Layer, class In> struct branch_fit {
-  using plan = layer_plan<Layer, typename taken_by<Layer, In>::type>;
-  using wrong_layer = typename plan::wrong_layer;
-  static constexpr auto find() {
-    if constexpr (takes_another<Layer, In>)
-      return std::type_identity<
-          misfit<path<Step>, Layer, expects<typename expected_of<taken_by<Layer, In>>::type>, receives<In>>>{};
-    else
-      return within<Step, typename plan::first_misfit>{};
-  }
-  using first_misfit = typename decltype(find())::type;
-};
-
 /// The first output that does not fit the first branch's output by `Join::fits`; void if there is none.
 template <class Join, class First, class... Others>
 struct unequal_outputs
@@ -137,9 +122,9 @@ struct branch_plan : layer_plan<decltype(too_few_branches<In, Branches...>()), I
 template <class Join, class In, std::size_t... Index, class... Branches>
   requires(sizeof...(Branches) > 1)
 struct branch_plan<Join, In, std::index_sequence<Index...>, Branches...>
-    : checked_branches<branches<Join, In, typename branch_fit<branch<Index>, Branches, In>::plan...>,
-                       unequal_outputs<Join, typename branch_fit<branch<Index>, Branches, In>::plan::output...>,
-                       branch_fit<branch<Index>, Branches, In>...> {
+    : checked_branches<branches<Join, In, typename layer_fit<branch<Index>, Branches, In>::plan...>,
+                       unequal_outputs<Join, typename layer_fit<branch<Index>, Branches, In>::plan::output...>,
+                       layer_fit<branch<Index>, Branches, In>...> {
   static_assert(take_same_elements<Branches...>());
 };
 
