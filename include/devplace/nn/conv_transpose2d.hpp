@@ -4,13 +4,37 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/nn/detail/convolution_layer.hpp>
-#include <devplace/nn/detail/image_fit.hpp>
 #include <devplace/nn/detail/window_options.hpp>
 #include <devplace/nn/layer.hpp>
 
 namespace devplace::nn {
+
+namespace detail {
+
+/// The input extents of a transposed convolution of `Channels` channels: `X` if they fit, else a stand-in. The
+/// layer computes the gradient of a convolution: `rows` and `columns` are the axes of this convolution, whose `in` are
+/// the extents of the layer's output.
+template <class Options, std::size_t Channels, class X> struct transposed_fit {
+  static constexpr std::size_t rank = X::rank;
+  /// An extent of X or, if X is no image, the smallest extent for which the padding leaves an output.
+  static constexpr std::size_t extent(std::size_t axis, const axis_options& window) {
+    if constexpr (rank == 3)
+      return X::static_extent(axis);
+    else
+      return window.giving(1).in > 0 ? 1 : (2 * window.padding - window.reach()) / window.stride + 2;
+  }
+  static constexpr std::size_t height = extent(1, Options::rows), width = extent(2, Options::columns);
+  static constexpr auto rows = Options::rows.giving(height), columns = Options::columns.giving(width);
+  static_assert(rows.in > 0 && columns.in > 0,
+                "devplace: the padding of conv_transpose2d removes all of its output; reduce the padding.");
+  using type = extents<Channels, height, width>;
+  using expected = std::conditional_t<rank == 3, type, at_least<type>>;
+};
+
+}  // namespace detail
 
 /// A transposed convolution of `In` channels to `Out`, as torch.nn.ConvTranspose2d: the gradient of a convolution from
 /// `Out` to `In` channels. Samples [In, H, W] become [Out, H', W'] with H' = (H - 1) stride - 2 padding + dilation

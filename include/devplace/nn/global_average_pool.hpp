@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <devplace/nn/detail/image_fit.hpp>
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/detail/in_place_layer.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/detail/reducers.hpp>
@@ -18,7 +18,7 @@ namespace devplace::nn {
 struct global_average_pool {
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
-  template <class X> using takes = detail::image_or_series_fit<X>;
+  template <class X> using takes = detail::samples_of_rank<X, X::rank == 2 ? 2 : 3>;
   template <class X> using output = extents<takes<X>::type::static_extent(0)>;
   static constexpr keep keeps = keep::nothing;
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
 #include <utility>
 
 #include <devplace/nn/detail/fit.hpp>
@@ -14,18 +13,6 @@
 #include <devplace/tensor/view.hpp>
 
 namespace devplace::nn {
-
-namespace detail {
-
-/// The input extents of a layer for samples of `Rank` axes: `X` if they fit, else a stand-in.
-template <class X, std::size_t Rank> struct samples_of_rank {
-  template <std::size_t... Axis> static auto smallest(std::index_sequence<Axis...>) -> extents<(Axis * 0 + 1)...>;
-  static constexpr bool fits = X::rank == Rank;
-  using type = std::conditional_t<fits, X, decltype(smallest(std::make_index_sequence<Rank>{}))>;
-  using expected = std::conditional_t<fits, X, at_least<type>>;
-};
-
-}  // namespace detail
 
 /// Reorders the axes of a sample: axis k of the result is axis Axes[k] of the input, counted from 0 without the batch's
 /// axis. `permute<1, 2, 0>` turns [batch, C, H, W] into [batch, H, W, C], as x.permute(0, 2, 3, 1) in PyTorch, and

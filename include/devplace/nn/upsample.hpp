@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <devplace/nn/detail/image_fit.hpp>
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/ops/upsample.hpp>
@@ -20,7 +20,7 @@ template <std::size_t Factor, std::size_t... Others> struct upsample {
                 "upsample<2>.");
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
-  template <class X> using takes = detail::image_fit<X>;
+  template <class X> using takes = detail::samples_of_rank<X, 3>;
   template <class X>
   using output = extents<takes<X>::type::static_extent(0), Factor * takes<X>::type::static_extent(1),
                          Factor * takes<X>::type::static_extent(2)>;

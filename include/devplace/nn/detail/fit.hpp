@@ -122,6 +122,14 @@ struct expected_of<Taken> : std::type_identity<typename Taken::expected> {};
 template <class Layer, class In>
 inline constexpr bool takes_another = !std::is_same_v<typename taken_by<Layer, In>::type, In>;
 
+/// The input extents of a layer for samples of `Rank` axes: `X` if they fit, else a stand-in.
+template <class X, std::size_t Rank> struct samples_of_rank {
+  template <std::size_t... Axis> static auto smallest(std::index_sequence<Axis...>) -> extents<(Axis * 0 + 1)...>;
+  static constexpr bool fits = X::rank == Rank;
+  using type = std::conditional_t<fits, X, decltype(smallest(std::make_index_sequence<Rank>{}))>;
+  using expected = std::conditional_t<fits, X, at_least<type>>;
+};
+
 /// The input extents of a layer that works along a last axis of `Width` elements: `X` if its last axis has `Width`
 /// elements, otherwise vectors of `Width` elements.
 template <class X, std::size_t Width> struct last_axis {
