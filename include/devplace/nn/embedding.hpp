@@ -40,32 +40,26 @@ template <std::size_t Index> inline constexpr bool are_embedding_options<padding
 /// CUDA devices the index's row in the output is NaN, and so is the loss. Backward sums the gradient of each row in the
 /// order of the batch, so that the bits do not depend on the number of threads.
 template <std::size_t Count, std::size_t Width, class... Options> struct embedding {
+ private:
+  static constexpr std::size_t padding = detail::row_of_padding<Count, Options...>;
+
+ public:
   static_assert(detail::check_sizes<Count, Width>());
   static_assert(Count > 0 && Width > 0, "devplace: embedding<Count, Width> needs at least one row and one column.");
   static_assert(detail::are_embedding_options<Options...>,
                 "devplace: embedding's only option is padding_index<Index>: embedding<256, 64, padding_index<0>>.");
-  static_assert(sizeof...(Options) == 0 || !detail::are_embedding_options<Options...> ||
-                    detail::row_of_padding<Count, Options...> < Count,
+  static_assert(sizeof...(Options) == 0 || !detail::are_embedding_options<Options...> || padding < Count,
                 "devplace: embedding's padding_index names no row; it must be below Count.");
-  /// Members that layer_for requires.
+  /// Members that layer_for requires, with passes through the whole table or some of its rows.
   ///@{
   using input_element = std::int32_t;
   template <class In> using output = typename detail::with_axis_behind<In, Width>::type;
   static constexpr keep keeps = keep::input;
   static constexpr std::size_t sliced_rows = Count;
   static constexpr bool backward_reads_for_input = true;
-  ///@}
-
- private:
-  static constexpr std::size_t padding = detail::row_of_padding<Count, Options...>;
-
- public:
-  /// `weight`.
   static constexpr std::array parameters{parameter{
       "weight", {Count, Width}, init::with_zeros(init::normal(0, 1), padding* Width, padding == Count ? 0 : Width)}};
 
-  /// Members that layer_for requires: passes through the whole table or some of its rows.
-  ///@{
   static void forward(const auto& c) { take(c, 0, Count); }
   static void backward(const auto& c) { add(c, 0, Count); }
   static void forward_rows(const auto& c) { take(c, c.rows().first, end_of(c)); }

@@ -49,15 +49,9 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   template <class X> static constexpr std::size_t multiply_adds = In * detail::sample_size<output<X>>;
   static constexpr std::size_t sliced_rows = Out;
   template <class X> static constexpr std::size_t row_sums = detail::sample_size<X>;
-  ///@}
-
- private:
-  static constexpr bool has_bias = Bias;
-
- public:
-  /// `weight` and, with a bias, `bias`.
   static constexpr auto parameters = detail::weight_and_bias<Bias>({"weight", {Out, In}, init::fan_in_uniform(In)},
                                                                    {"bias", {Out}, init::fan_in_uniform(In)});
+  ///@}
 
   /// Fuses a following relu: forward applies the relu to the product in registers or caches; backward applies the
   /// relu's gradient in the pass that sums the bias gradient.
@@ -75,10 +69,10 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   static void forward(const auto& c) { multiply(c, devplace::detail::epilogue::none); }
   template <class Next> static void forward_absorbing(const auto& c) { multiply(c, devplace::detail::epilogue::relu); }
 
-  static void backward(const auto& c) { gradients(c, c.output_gradient.data(), has_bias); }
+  static void backward(const auto& c) { gradients(c, c.output_gradient.data(), Bias); }
   template <class Next> static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
     using call = std::remove_cvref_t<decltype(c)>;
-    if constexpr (has_bias && call::needs_parameter_gradients)
+    if constexpr (Bias && call::needs_parameter_gradients)
       devplace::detail::relu_gradient_into(detail::rows(between), c.output_gradient, output,
                                            c.template parameter_gradient<1>(), factor_of_old(c), c.next_weight,
                                            c.next_outputs);
@@ -96,7 +90,7 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
     if (some.rows == 0) return;  // the output has no address
     const std::size_t first = c.rows().first;
     const typename std::remove_cvref_t<decltype(c)>::value_type* bias = nullptr;
-    if constexpr (has_bias) bias = c.template parameter_behind<1>() + first;
+    if constexpr (Bias) bias = c.template parameter_behind<1>() + first;
     some.forward(c.output.data() + first, c.input.data(), c.template parameter<0>().data() + first * In, bias,
                  devplace::detail::epilogue::none);
   }
@@ -110,7 +104,7 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
     if constexpr (Call::needs_parameter_gradients) {
       some.parameter_gradients(c.template parameter_gradient<0>().data() + first * In, nullptr, own_dy, c.input.data(),
                                factor_of_old(c));
-      if constexpr (has_bias)
+      if constexpr (Bias)
         if (is_last)
           detail::sum_columns<typename Call::backend_type>(c.ordinal(), c.template parameter_gradient<1>().data(), dy,
                                                            some.rows, Out, factor_of_old(c));
@@ -138,7 +132,7 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   }
   template <class Call> static void multiply(const Call& c, devplace::detail::epilogue epilogue) {
     const typename Call::value_type* bias = nullptr;
-    if constexpr (has_bias) bias = c.template parameter<1>().data();
+    if constexpr (Bias) bias = c.template parameter<1>().data();
     products_of(c).forward(c.output.data(), c.input.data(), c.template parameter<0>().data(), bias, epilogue);
   }
 
@@ -151,7 +145,7 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
     const auto all = products_of(c);
     if constexpr (Call::needs_parameter_gradients) {
       typename Call::gradient_type* bias = nullptr;
-      if constexpr (has_bias)
+      if constexpr (Bias)
         if (of_bias) bias = c.template parameter_gradient<1>().data();
       all.parameter_gradients(c.template parameter_gradient<0>().data(), bias, dy, c.input.data(), factor_of_old(c));
     }

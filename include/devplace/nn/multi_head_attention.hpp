@@ -227,16 +227,12 @@ template <std::size_t Width, std::size_t Heads, class... Options> struct multi_h
   template <class X> static constexpr std::size_t scratch = saved<X> + (Width + 1) / 2 * takes<X>::length;
   template <class X>
   static constexpr std::size_t multiply_adds = (4 * Width + 2 * takes<X>::length) * Width * takes<X>::length;
-  ///@}
-  /// The parameters, with PyTorch's names.
   static constexpr std::array parameters{
       parameter{"in_proj_weight", {3 * Width, Width}, init::xavier_uniform(Width, 3 * Width)},
       parameter{"in_proj_bias", {3 * Width}, init::zeros()},
       parameter{"out_proj.weight", {Width, Width}, init::fan_in_uniform(Width)},
       parameter{"out_proj.bias", {Width}, init::zeros()}};
 
-  /// Members that layer_for requires.
-  ///@{
   static void forward(const auto& c) { passes_of(c).forward(c.output.data()); }
   static void backward(const auto& c) {
     passes_of(c).backward(c.output_gradient.data(), c.input_gradient.data(),

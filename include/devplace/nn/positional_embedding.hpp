@@ -56,12 +56,8 @@ template <std::size_t Length, std::size_t Width> struct positional_embedding {
   static constexpr keep keeps = keep::nothing;
   static constexpr bool reads_masters = true;
   static constexpr bool in_place = true;
-  ///@}
-  /// `weight`.
   static constexpr std::array parameters{parameter{"weight", {Length, Width}, init::normal(0, 1)}};
 
-  /// Members that layer_for requires.
-  ///@{
   static void forward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;
     using row = detail::add_to_samples<typename call::accumulator_type, typename call::value_type>;
