@@ -57,8 +57,6 @@ template <std::size_t Axis> struct join_by_concatenation {
 };
 
 template <class... Branches> struct network_input<concat_of<Branches...>> : input_of_branches<Branches...> {};
-template <std::size_t Axis, class... Branches>
-struct network_input<concat_of<axis<Axis>, Branches...>> : input_of_branches<Branches...> {};
 template <class First, class... Rest, class Activation>
 struct input_element<concat_of<First, Rest...>, Activation> : input_element<First, Activation> {};
 template <std::size_t Axis, class... Branches, class Activation>

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <concepts>
-#include <cstddef>
 #include <type_traits>
 
 #include <devplace/nn/concat_of.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
 #include <devplace/nn/detail/wrapper.hpp>
-#include <devplace/nn/learning_rate_times.hpp>
 #include <devplace/nn/named.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/sequential.hpp>
@@ -43,19 +41,15 @@ template <class Layer>
   requires(table_of<Layer, false>().empty() && !wraps<Layer>)
 struct frozen_form<Layer> : std::type_identity<Layer> {};
 template <class Layer> using frozen_t = typename frozen_form<Layer>::type;
-template <class... Layer>
-struct frozen_form<frozen<Layer...>> : frozen_form<typename frozen<Layer...>::wrapped_layer> {};
-template <class Factor, class... Layer>
-struct frozen_form<learning_rate_times<Factor, Layer...>>
-    : frozen_form<typename learning_rate_times<Factor, Layer...>::wrapped_layer> {};
-template <has_name Layer>
+template <wraps Layer> struct frozen_form<Layer> : frozen_form<typename Layer::wrapped_layer> {};
+template <wraps Layer>
+  requires has_name<Layer>
 struct frozen_form<Layer>
     : std::type_identity<named_layer<typename Layer::layer_name, frozen_t<typename Layer::wrapped_layer>>> {};
 template <template <class...> class List, class... Layers>
   requires(std::same_as<List<>, sequential<>> || std::same_as<List<>, residual<>> ||
            std::same_as<List<>, projected_by<>> || std::same_as<List<>, sum_of<>> || std::same_as<List<>, concat_of<>>)
 struct frozen_form<List<Layers...>> : std::type_identity<List<frozen_t<Layers>...>> {};
-template <std::size_t Axis> struct frozen_form<axis<Axis>> : std::type_identity<axis<Axis>> {};
 
 template <class... Layer, class In>
 struct layer_plan<frozen<Layer...>, In> : layer_plan<frozen_t<typename frozen<Layer...>::wrapped_layer>, In> {};

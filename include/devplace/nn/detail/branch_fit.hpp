@@ -104,7 +104,7 @@ template <class First, class... Rest> constexpr bool take_same_elements() {
   return same;
 }
 
-/// The extents of the input, from the first branch that determines them.
+/// The extents of the input, from the first branch that determines them; an axis in front of the branches does not.
 template <class... Branches> struct input_of_branches {};
 template <class First, class... Rest>
 struct input_of_branches<First, Rest...>
