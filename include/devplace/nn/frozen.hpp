@@ -31,7 +31,7 @@ template <class Layer> struct frozen_layer : Layer {
     if constexpr (leaves_gradients_out<Layer>)
       return Layer::frozen_keeps;
     else
-      return keeps_of<Layer>();
+      return keeps_of<Layer>;
   }();
 };
 

@@ -95,12 +95,10 @@ using runtime::padded_bytes;
 using runtime::pass;
 using runtime::sample_size;
 
-template <class Layer> constexpr keep keeps_of() {
-  if constexpr (requires { Layer::keeps; })
-    return Layer::keeps;
-  else
-    return keep::input_and_output;
-}
+template <class Layer> inline constexpr keep keeps_of = keep::input_and_output;
+template <class Layer>
+  requires requires { Layer::keeps; }
+inline constexpr keep keeps_of<Layer> = Layer::keeps;
 
 constexpr bool includes(keep kept, keep part) {
   return (static_cast<unsigned>(kept) & static_cast<unsigned>(part)) != 0;
@@ -118,10 +116,6 @@ template <class Layer> inline constexpr bool leaves_gradients_out = requires { L
 
 /// Whether a layer reads its parameters in the optimizer's type.
 template <class Layer> inline constexpr bool reads_masters = requires { requires Layer::reads_masters; };
-
-/// Whether backward reads a layer's parameters if the input needs no gradient.
-template <class Layer>
-inline constexpr bool reads_without_input_gradient = !requires { requires Layer::backward_reads_for_input; };
 
 /// Whether a layer only reshapes, so that its output can share its input's memory.
 template <class Layer> constexpr bool reshapes_only() {
@@ -147,19 +141,15 @@ template <class Layer, bool Buffers> constexpr auto table_of() {
     return std::array<parameter, 0>{};
 }
 
-template <class Layer, class In> constexpr std::size_t saved_per_sample() {
-  if constexpr (requires { Layer::template saved<In>; })
-    return Layer::template saved<In>;
-  else
-    return 0;
-}
+template <class Layer, class In> inline constexpr std::size_t saved_per_sample = 0;
+template <class Layer, class In>
+  requires requires { Layer::template saved<In>; }
+inline constexpr std::size_t saved_per_sample<Layer, In> = Layer::template saved<In>;
 
-template <class Layer, class In> constexpr std::size_t scratch_per_sample() {
-  if constexpr (requires { Layer::template scratch<In>; })
-    return Layer::template scratch<In>;
-  else
-    return 0;
-}
+template <class Layer, class In> inline constexpr std::size_t scratch_per_sample = 0;
+template <class Layer, class In>
+  requires requires { Layer::template scratch<In>; }
+inline constexpr std::size_t scratch_per_sample<Layer, In> = Layer::template scratch<In>;
 
 template <class Layer, class In> inline constexpr std::size_t statistics_per_pass = 0;
 template <class Layer, class In>

@@ -60,7 +60,7 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
   using out = output_t<Layer, In>;
   static constexpr bool is_backward = std::is_const_v<Y>;
   template <keep Part, class View>
-  using kept_as = std::conditional_t<is_backward && !includes(keeps_of<Layer>(), Part), not_kept<View>, View>;
+  using kept_as = std::conditional_t<is_backward && !includes(keeps_of<Layer>, Part), not_kept<View>, View>;
 
  public:
   using precision_type = P;
@@ -133,19 +133,19 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
 
   /// Memory that lasts from forward to backward, [batch, Layer::saved<In>].
   auto saved() const {
-    return batch_at<Backend, accumulator_type, extents<saved_per_sample<Layer, In>()>>(ordinal(), batch(), pass_.saved);
+    return batch_at<Backend, accumulator_type, extents<saved_per_sample<Layer, In>>>(ordinal(), batch(), pass_.saved);
   }
 
   /// Memory that lasts from forward to backward, for the whole batch: Layer::statistics<In> elements.
   auto* statistics() const {
-    void* const behind = pass_.saved + padded_bytes(saved_per_sample<Layer, In>() * batch() * sizeof(accumulator_type));
+    void* const behind = pass_.saved + padded_bytes(saved_per_sample<Layer, In> * batch() * sizeof(accumulator_type));
     return static_cast<accumulator_type*>(behind);
   }
 
   /// Memory that lasts for this pass, [batch, Layer::scratch<In>].
   auto scratch() const {
-    return batch_at<Backend, accumulator_type, extents<scratch_per_sample<Layer, In>()>>(ordinal(), batch(),
-                                                                                         pass_.scratch);
+    return batch_at<Backend, accumulator_type, extents<scratch_per_sample<Layer, In>>>(ordinal(), batch(),
+                                                                                       pass_.scratch);
   }
 
   /// Return the float arrays that layers with a member `sums` get if activations have 16 bits: one has as many elements
@@ -153,7 +153,7 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
   ///@{
   accumulator_type* float_parameters() const {
     void* const behind =
-        pass_.scratch + padded_bytes(scratch_per_sample<Layer, In>() * batch() * sizeof(accumulator_type));
+        pass_.scratch + padded_bytes(scratch_per_sample<Layer, In> * batch() * sizeof(accumulator_type));
     return static_cast<accumulator_type*>(behind);
   }
   accumulator_type* float_sums() const {

@@ -101,7 +101,7 @@ template <class Layer, class In> struct layer_plan {
   using first_misfit = void;
   using without_backward = std::conditional_t<has_backward<Layer>, void, Layer>;  ///< void or the layer itself
   using output = output_t<Layer, In>;
-  static constexpr keep keeps = keeps_of<Layer>();
+  static constexpr keep keeps = keeps_of<Layer>;
   static constexpr bool in_place = requires { requires Layer::in_place; };
   static constexpr bool reshapes = reshapes_only<Layer>();
   static constexpr bool own_input_elements = takes_own_elements<Layer>;
@@ -119,12 +119,13 @@ template <class Layer, class In> struct layer_plan {
   static constexpr std::size_t parameters = frozen ? 0 : scalar_count(table_of<Layer, false>());
   static constexpr std::size_t parameter_elements = frozen ? 0 : offset_of(table_of<Layer, false>());
   /// Whether backward reads parameters if the input needs no gradient; it does not run without trained parameters then.
-  static constexpr bool backward_reads = parameter_elements != 0 && reads_without_input_gradient<Layer>;
+  static constexpr bool backward_reads =
+      parameter_elements != 0 && !requires { requires Layer::backward_reads_for_input; };
   static constexpr std::size_t frozen_elements = frozen ? offset_of(table_of<Layer, false>()) : 0;
   static constexpr std::size_t buffer_elements = offset_of(table_of<Layer, true>());
   /// Whether forward leaves backward something besides its output.
   static constexpr bool leaves_data =
-      saved_per_sample<Layer, In>() + statistics_per_pass<Layer, In> + buffer_elements + reductions_per_pass != 0;
+      saved_per_sample<Layer, In> + statistics_per_pass<Layer, In> + buffer_elements + reductions_per_pass != 0;
 
   /// The data that two neighbouring places of a model in parts exchange in a forward or backward pass; `dx`: whether
   /// the pass computes the input's gradient.
@@ -135,7 +136,7 @@ template <class Layer, class In> struct layer_plan {
   }
 
   static constexpr std::size_t saved_bytes(std::size_t batch, mode, const element_sizes& e) {
-    return padded_bytes(saved_per_sample<Layer, In>() * batch * e.accumulator) +
+    return padded_bytes(saved_per_sample<Layer, In> * batch * e.accumulator) +
            padded_bytes(statistics_per_pass<Layer, In> * e.accumulator);
   }
   /// Includes memory for parameter gradients that a frozen layer computes although they are not needed.
@@ -237,7 +238,7 @@ template <class Layer, class In> struct layer_plan {
   template <bool Buffers> static constexpr auto table = table_of<Layer, Buffers>();
   static constexpr std::size_t unused_gradients = leaves_gradients_out<Layer> ? 0 : padded(frozen_elements);
   static constexpr std::size_t own_scratch_bytes(std::size_t batch, const element_sizes& e) {
-    return padded_bytes(scratch_per_sample<Layer, In>() * batch * e.accumulator) + float_parameter_bytes<Layer>(e) +
+    return padded_bytes(scratch_per_sample<Layer, In> * batch * e.accumulator) + float_parameter_bytes<Layer>(e) +
            sums_bytes<Layer, In>(batch, e);
   }
 

@@ -87,7 +87,7 @@ template <class Layer, class Options> struct windows_over_edges : local_windows<
 
  public:
   template <class X> static constexpr std::size_t saved = fit<X>::edges;  // rows that neighbours sent in forward
-  template <class X> static constexpr std::size_t scratch = own<X> + scratch_per_sample<Layer, X>();
+  template <class X> static constexpr std::size_t scratch = own<X> + scratch_per_sample<Layer, X>;
   template <class X> static constexpr std::size_t sums = Layer::template sums<typename fit<X>::image_type>;
   static constexpr std::size_t reductions_per_pass = 1;
   static constexpr bool plans_ahead = false;  // the shape depends on the place
