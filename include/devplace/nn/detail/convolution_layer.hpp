@@ -125,7 +125,7 @@ template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> s
   template <class X>
   static constexpr devplace::detail::convolution_shape shape_of_one = takes<X>::shape(1, groups, Out);
   template <class Call> static const devplace::detail::convolution_shape& shape_of(const Call& c) {
-    if constexpr (is_of_image<Call>)
+    if constexpr (requires { c.image_shape; })
       return c.image_shape;
     else
       return shape_of_one<typename Call::sample>;

@@ -37,7 +37,7 @@ template <std::size_t Axes, class... Options> struct pooling_layer {
 
  protected:
   template <class Call> static constexpr devplace::detail::pooling_shape shape_of([[maybe_unused]] const Call& c) {
-    if constexpr (is_of_image<Call>)
+    if constexpr (requires { c.image_shape; })
       return {c.image_shape.rows, c.image_shape.columns};
     else
       return {takes<typename Call::sample>::rows, takes<typename Call::sample>::columns};

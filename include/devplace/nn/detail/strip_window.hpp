@@ -56,7 +56,8 @@ template <class Layer, class Options> struct local_windows : Layer {
   template <class X> using output = typename Layer::template output<typename strip_fit<Options, X>::type>;
 };
 
-/// The call of a layer with an image in place of its strip. The rows of `image_shape` depend on the place.
+/// The call of a layer with an image in place of its strip. The rows of `image_shape`, which the layer prefers to the
+/// shape of `sample`, depend on the place.
 template <class Call> struct image_call : Call {
   template <class T> struct elements {
     T* first;
@@ -69,7 +70,6 @@ template <class Call> struct image_call : Call {
 
   elements<typename Call::accumulator_type> scratch() const { return memory; }
 };
-template <class Call> inline constexpr bool is_of_image<image_call<Call>> = true;
 
 /// A layer whose windows reach over the edges of a strip: `Layer` over the images of the places. The bits of a place's
 /// outputs and gradients are those of `Layer` for its image. Each pass stops once: forward for the neighbours' rows,

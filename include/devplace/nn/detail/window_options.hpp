@@ -114,9 +114,6 @@ template <bool StrideIsKernel, class... Options> struct window_options {
       size.rows * size.columns * step.rows * step.columns * dilate.rows * dilate.columns != 0;
 };
 
-/// Whether the call of a layer with windows has the shape of its image, as a run-time value (strip_window.hpp).
-template <class Call> inline constexpr bool is_of_image = false;
-
 /// The extents of the smallest samples into which the windows fit.
 template <class Options, std::size_t Axes, std::size_t Channels>
 using least_sample = std::conditional_t<Axes == 2, extents<Channels, Options::rows.least(), Options::columns.least()>,
