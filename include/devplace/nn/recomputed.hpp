@@ -90,7 +90,7 @@ struct layer_plan<recomputed<Layers...>, In> : layer_plan<typename recomputed<La
   template <class Backend, class X, class P> static auto backward(const pass<P>& p, const backward_arguments<P>& a) {
     static_assert(sizeof(*p.buffers) <= sizeof(accumulator_of<P>));
     pass<P> own = inner<X>(p);
-    void* const y = own.scratch - output_bytes(p.batch, sizes<X, P>);
+    void* const y = own.scratch - output_bytes(p.batch, sizes_of<X, P>);
     if constexpr (plan::buffer_elements != 0)
       own.buffers = static_cast<decltype(own.buffers)>(static_cast<void*>(p.saved));
     if (p.phase <= plan::reductions_per_pass) {
@@ -107,8 +107,6 @@ struct layer_plan<recomputed<Layers...>, In> : layer_plan<typename recomputed<La
   }
 
  private:
-  template <class X, class P>
-  static constexpr element_sizes sizes{sizeof(X), sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
   static constexpr std::size_t output_bytes(std::size_t batch, const element_sizes& e) {
     return padded_bytes(sample_size<typename plan::output> * batch * (plan::keeps_elements ? e.input : e.activation));
   }
@@ -117,7 +115,7 @@ struct layer_plan<recomputed<Layers...>, In> : layer_plan<typename recomputed<La
     pass<P> result = p;
     if (p.mode == mode::predict) return result;
     result.saved = p.scratch;
-    result.scratch += plan::saved_bytes(p.batch, p.mode, sizes<X, P>) + output_bytes(p.batch, sizes<X, P>);
+    result.scratch += plan::saved_bytes(p.batch, p.mode, sizes_of<X, P>) + output_bytes(p.batch, sizes_of<X, P>);
     return result;
   }
 };

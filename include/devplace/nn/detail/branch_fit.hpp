@@ -52,16 +52,14 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
 
   template <class Backend, class X, class P> static void forward(const pass<P>& p, const void* x, void* y) {
     static constexpr forward_function<P> functions[] = {forward_of<Plans, Backend, X, P>()...};
-    branch_pass<Backend, P, Join::adds>(table, p, sizes<X, P>).forward(functions, x, y);
+    branch_pass<Backend, P, Join::adds>(table, p, sizes_of<X, P>).forward(functions, x, y);
   }
   template <class Backend, class X, class P> static void backward(const pass<P>& p, const backward_arguments<P>& a) {
     static constexpr backward_function<P> functions[] = {backward_of<Plans, Backend, X, P>()...};
-    branch_pass<Backend, P, Join::adds>(table, p, sizes<X, P>).backward(functions, a);
+    branch_pass<Backend, P, Join::adds>(table, p, sizes_of<X, P>).backward(functions, a);
   }
 
  private:
-  template <class X, class P>
-  static constexpr element_sizes sizes{sizeof(X), sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
   static constexpr branch_table table{
       all.data(), n, sample_size<In>, sample_size<output>, Join::template rows<output>(), Join::adds};
 

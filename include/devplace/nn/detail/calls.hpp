@@ -20,6 +20,10 @@ template <class Layer, class In> using output_t = typename Layer::template outpu
 template <class P> using gradient_of = typename precision_traits<P>::gradient;
 template <class P> using accumulator_of = typename precision_traits<P>::accumulator;
 
+/// The sizes of elements in precision P, with an input of elements X.
+template <class X, class P>
+inline constexpr element_sizes sizes_of{sizeof(X), sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
+
 /// The element type of a layer's output: the input's type `X` if the layer only reshapes, else the activations' type.
 template <class Layer, class P, class X>
 using output_element_t = std::conditional_t<reshapes_only<Layer>(), X, element_of_t<P>>;

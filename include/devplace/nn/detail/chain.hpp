@@ -150,7 +150,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     static constexpr auto functions = []<std::size_t... Index>(std::index_sequence<Index...>) {
       return std::array<forward_function<P>, n>{forward_of<Index, Backend, X, P, Rows>()...};
     }(indices{});
-    chain_pass<P>(table, p, sizes<X, P>, x, y).forward(functions.data());
+    chain_pass<P>(table, p, sizes_of<X, P>, x, y).forward(functions.data());
   }
   template <class Backend, class X, class P, bool Rows = false>
   static void backward(const pass<P>& p, const backward_arguments<P>& a) {
@@ -158,7 +158,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
       return std::array<layer_backward<P>, n>{
           {{backward_of<Index, Backend, X, P, Rows>(), Rows ? 0 : outputs_after<Index, Backend>()}...}};
     }(indices{});
-    chain_pass<P>(table, p, sizes<X, P>, a.x, a.y).backward(functions.data(), a);
+    chain_pass<P>(table, p, sizes_of<X, P>, a.x, a.y).backward(functions.data(), a);
   }
   ///@}
 
@@ -188,8 +188,6 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
 
   template <std::size_t Index, class X, class P>
   using input_element_at = std::conditional_t<raw[Index], X, element_of_t<P>>;
-  template <class X, class P>
-  static constexpr element_sizes sizes{sizeof(X), sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
 
   /// Whether layer `Index`, or a layer in it, can compute from some rows.
   template <std::size_t Index> static constexpr bool has_rows() {
