@@ -54,16 +54,14 @@
   #define DEVPLACE_DETAIL_LIBRARY(...) DEVPLACE_DETAIL_LIBRARY_OF(__VA_ARGS__)
   #define DEVPLACE_DETAIL_NAME \
     DEVPLACE_DETAIL_LIBRARY(DEVPLACE_VERSION_MAJOR, DEVPLACE_VERSION_MINOR, DEVPLACE_VERSION_PATCH)
-extern "C" {
   #if defined(DEVPLACE_WITH_COMPILED)
-extern const char DEVPLACE_DETAIL_NAME;
-  #else
-[[gnu::used]] inline const char DEVPLACE_DETAIL_NAME = 1;
-  #endif
-}
-  #if defined(DEVPLACE_WITH_COMPILED)
+extern "C" const char DEVPLACE_DETAIL_NAME;
 namespace devplace::detail {
 [[gnu::used, gnu::retain]] inline const char* const compiled_library = &DEVPLACE_DETAIL_NAME;
+}
+  #else
+extern "C" {
+[[gnu::used]] inline const char DEVPLACE_DETAIL_NAME = 1;
 }
   #endif
   #undef DEVPLACE_DETAIL_LIBRARY_OF

@@ -43,11 +43,8 @@ template <class T> inline T opaque(T x) {
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"") \
         _Pragma("clang loop vectorize(assume_safety)")
   #define DEVPLACE_INDEPENDENT_ITERATIONS_END _Pragma("clang diagnostic pop")
-#elif defined(__GNUC__)
-  #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN _Pragma("GCC ivdep")
-  #define DEVPLACE_INDEPENDENT_ITERATIONS_END
 #else
-  #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
+  #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN _Pragma("GCC ivdep")
   #define DEVPLACE_INDEPENDENT_ITERATIONS_END
 #endif
 
