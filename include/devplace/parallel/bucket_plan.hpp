@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 
 #include <devplace/base/joined.hpp>
@@ -21,6 +22,23 @@ struct bucket {
 };
 
 namespace detail {
+
+/// Number of gradients in bucket `i`, without the sums that follow them in the first bucket.
+constexpr std::size_t gradients_of(const bucket& b, std::size_t i) {
+  return i == 0 ? b.count - runtime::gradient_tail : b.count;
+}
+
+/// Names the first and the last parameter with elements in parts of a network's arena: `2.weight to 2.bias`.
+template <class Net> std::string names_in(std::initializer_list<bucket> parts) {
+  std::string first, last;
+  runtime::network_plan<Net>::visit_parameters(
+      [&](const std::string& name, const nn::parameter& entry, std::size_t offset) {
+        for (const bucket& part : parts)
+          if (offset < part.first + part.count && offset + entry.shape.size() > part.first) last = name;
+        if (first.empty()) first = last;
+      });
+  return first.empty() ? "no parameter" : first == last ? first : devplace::detail::joined({first, " to ", last});
+}
 
 /// Divides `elements` elements into buckets, from the back; parameter i begins at `offsets[i]`.
 template <std::size_t Parameters> struct bucket_list {
@@ -78,22 +96,14 @@ struct bucket_plan<model<Net, Where, P>, Policy>
 /// Describes the buckets, one per line: `bucket 0: 2.weight to 2.bias, 10304 bytes`.
 template <class Model, class Policy> std::string describe_buckets() {
   using plan = bucket_plan<Model, Policy>;
-  using network = runtime::network_plan<typename Model::network_type>;
   using wire = typename precision_traits<typename Model::precision_type>::wire;
-  std::string first[plan::size], last[plan::size], text;
-  std::size_t trained = network::parameter_elements;  // a variable: g++ warns if a constant 0 is compared
-  network::visit_parameters([&](const std::string& name, const auto&, std::size_t offset) {
-    if (offset >= trained) return;  // a frozen parameter
-    for (std::size_t i = 0; i != plan::size; ++i) {
-      if (offset < plan::at(i).first || offset >= plan::at(i).first + plan::at(i).count) continue;
-      if (first[i].empty()) first[i] = name;
-      last[i] = name;
-    }
-  });
-  for (std::size_t i = 0; i != plan::size; ++i)
-    text += devplace::detail::joined({"bucket ", i, ": ", first[i].empty() ? "no parameter" : first[i],
-                                      last[i] == first[i] ? "" : " to ", last[i] == first[i] ? "" : last[i], ", ",
-                                      plan::at(i).count * sizeof(wire), " bytes\n"});
+  std::string text;
+  for (std::size_t i = 0; i != plan::size; ++i) {
+    const parallel::bucket b = plan::at(i);
+    const std::string names =
+        parallel::detail::names_in<typename Model::network_type>({{b.first, parallel::detail::gradients_of(b, i)}});
+    text += devplace::detail::joined({"bucket ", i, ": ", names, ", ", b.count * sizeof(wire), " bytes\n"});
+  }
   return text;
 }
 

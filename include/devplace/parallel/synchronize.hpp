@@ -31,11 +31,6 @@ template <class T> class arena_pointers {
   std::size_t places_;
 };
 
-/// Number of gradients in bucket `i`, without the sums that follow them in the first bucket.
-constexpr std::size_t gradients_of(const bucket& b, std::size_t i) {
-  return i == 0 ? b.count - runtime::gradient_tail : b.count;
-}
-
 }  // namespace devplace::parallel::detail
 
 namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {

@@ -272,22 +272,13 @@ struct unit_plan<model<Net, Where, P>> : parallel::detail::network_units<Net, Wh
 /// 2.weight, rows 0 to 511, 2097152 bytes`.
 template <class Model> std::string describe_units() {
   using plan = unit_plan<Model>;
-  using network = runtime::network_plan<typename Model::network_type>;
-  constexpr std::size_t trained = network::parameter_elements;
-  std::string first[plan::size], last[plan::size], text;
-  network::visit_parameters([&](const std::string& name, const nn::parameter& entry, std::size_t offset) {
-    for (std::size_t u = 0; u != plan::size; ++u) {
-      const parallel::bucket part = offset < trained ? plan::at(u).trained : plan::at(u).frozen;
-      const std::size_t begin = part.first + (offset < trained ? 0 : trained);
-      if (offset + entry.shape.size() <= begin || offset >= begin + part.count) continue;
-      if (first[u].empty()) first[u] = name;
-      last[u] = name;
-    }
-  });
+  using network = typename Model::network_type;
+  std::string text;
   for (std::size_t u = 0; u != plan::size; ++u) {
     const parallel::unit unit = plan::at(u);
-    text += devplace::detail::joined({"unit ", u, ": ", first[u].empty() ? "no parameter" : first[u],
-                                      last[u] == first[u] ? "" : " to ", last[u] == first[u] ? "" : last[u]});
+    const std::size_t frozen = runtime::network_plan<network>::parameter_elements + unit.frozen.first;
+    text += devplace::detail::joined(
+        {"unit ", u, ": ", parallel::detail::names_in<network>({unit.trained, {frozen, unit.frozen.count}})});
     if (unit.is_slice())
       text += unit.rows.last == runtime::row_range{}.last
                   ? devplace::detail::joined({", rows from ", unit.rows.first, " on"})
