@@ -86,20 +86,19 @@ template <class Net, class Where, class P> struct network_units {
       }
       units[count - 1].links.last = runtime::link_range{}.last;
       if constexpr (has_masters)
-        visit_masters([&](unit& own, std::size_t first, std::size_t elements) {
-          const bucket before = own.masters.count == 0 ? bucket{first, 0} : own.masters;
-          const std::size_t begin = std::min(before.first, first);
-          own.masters = {begin, std::max(before.first + before.count, first + elements) - begin};
+        visit_masters([&](std::size_t u, std::size_t first, std::size_t elements) {
+          bucket& own = units[u].masters;
+          if (own.count == 0) own = {first, 0};
+          const std::size_t begin = std::min(own.first, first);
+          own = {begin, std::max(own.first + own.count, first + elements) - begin};
         });
     }
-    /// Calls f(unit, first, count) for the elements that a layer reads in the optimizer's type.
-    constexpr void visit_masters(const auto& f) {
+    constexpr void visit_masters(const auto& f) const {
       runtime::network_plan<Net>::visit_masters([&](std::size_t first, std::size_t elements, bool frozen) {
         for (std::size_t u = count; u-- != 0;) {
-          unit& own = units[u];
-          const bucket& part = frozen ? own.frozen : own.trained;
+          const bucket& part = frozen ? units[u].frozen : units[u].trained;
           if (first < part.first || first >= part.first + part.count) continue;
-          return f(own, first - part.first + (frozen ? own.trained.count : 0), elements);
+          return f(u, first - part.first + (frozen ? units[u].trained.count : 0), elements);
         }
       });
     }
@@ -174,12 +173,7 @@ template <class Net, class Where, class P> struct network_units {
   ///@}
   /// Calls f(u, first, count) for elements of the gathered unit u that a layer reads in the optimizer's type.
   static constexpr void visit_masters(const auto& f) {
-    if constexpr (has_masters) {
-      unit_list units;
-      units.visit_masters([&](const unit& own, std::size_t first, std::size_t count) {
-        f(static_cast<std::size_t>(&own - units.units.data()), first, count);
-      });
-    }
+    if constexpr (has_masters) list.visit_masters(f);
   }
 };
 
@@ -201,14 +195,10 @@ template <class Net, class Where, class P> class unit_shares {
   /// Number of trained and of frozen elements in the shares of participant `rank`. The first participant has most.
   ///@{
   static constexpr std::size_t trained(std::size_t participants, std::size_t rank) {
-    std::size_t sum = 0;
-    for (std::size_t u = 0; u != units::size; ++u) sum += size_of_share(units::at(u).trained.count, participants, rank);
-    return sum;
+    return sum_of_shares(&unit::trained, participants, rank);
   }
   static constexpr std::size_t frozen(std::size_t participants, std::size_t rank) {
-    std::size_t sum = 0;
-    for (std::size_t u = 0; u != units::size; ++u) sum += size_of_share(units::at(u).frozen.count, participants, rank);
-    return sum;
+    return sum_of_shares(&unit::frozen, participants, rank);
   }
   std::size_t trained(std::size_t rank) const { return at_[units::size * row_ + rank]; }
   std::size_t frozen(std::size_t rank) const { return at_[2 * units::size * row_ + rank] - trained(rank); }
@@ -246,6 +236,11 @@ template <class Net, class Where, class P> class unit_shares {
   share_of_unit share(std::size_t i, std::size_t rank, std::size_t first) const {
     const std::size_t* const begins = begins_.data() + i * row_;
     return {at_[i * row_ + rank], {first + begins[rank], begins[rank + 1] - begins[rank]}};
+  }
+  static constexpr std::size_t sum_of_shares(bucket unit::* part, std::size_t participants, std::size_t rank) {
+    std::size_t sum = 0;
+    for (std::size_t u = 0; u != units::size; ++u) sum += size_of_share((units::at(u).*part).count, participants, rank);
+    return sum;
   }
   static constexpr std::size_t size_of_share(std::size_t count, std::size_t participants, std::size_t rank) {
     return share_begin(count, participants, rank + 1) - share_begin(count, participants, rank);
