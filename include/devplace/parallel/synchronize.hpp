@@ -171,11 +171,6 @@ void make_whole(const Policy& policy, const runtime::model_state<S>& state) {
   }
 }
 
-/// Placements whose gradients can be reduced. On one place the reduction does nothing.
-template <class Where>
-concept can_be_reduced =
-    single_place<Where> || std::is_same_v<devplace::detail::kind_of<Where>, summands<reduction::sum>>;
-
 }  // namespace devplace::parallel::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
@@ -187,7 +182,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// one process. Each call makes the policy's communicator again; a trainer keeps its communicator.
 template <class Policy = collective::all_reduce<>, class Net, placement Where, class P>
 [[nodiscard]] auto synchronize(gradients<Net, Where, P>&& partial, const Policy& policy = {}) {
-  constexpr bool is_partial = parallel::can_be_reduced<Where>;
+  constexpr bool is_partial = single_place<Where> || std::is_same_v<detail::kind_of<Where>, summands<reduction::sum>>;
   static_assert(is_partial,
                 "devplace: synchronize: these gradients are whole, and reducing them again would multiply them by the "
                 "number of places; pass them to the step.");
