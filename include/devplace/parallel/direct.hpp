@@ -43,13 +43,7 @@ class direct : public detail::participants, public detail::streamed_collectives<
     reduce_parts(buffers, devices_.even_begins(count), op, root);
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
-    check(root, buffers.size());
-    devices_.mark(root);
-    for (int rank = 0; rank != size(); ++rank) {
-      devices_.follow(rank, root);
-      if (rank != root) devices_.copy(rank, root, buffers, {0, count});
-    }
-    devices_.fence();
+    broadcast(buffers, {0, count}, root);
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
@@ -58,13 +52,19 @@ class direct : public detail::participants, public detail::streamed_collectives<
   }
   template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(begins, buffers.size());
-    devices_.fence();
-    for (int rank = 0; rank != size(); ++rank)
-      for (int from = 0; from != size(); ++from)
-        if (from != rank) devices_.copy(rank, from, buffers, detail::part(begins, from));
-    devices_.fence();
+    gather_parts(buffers, begins, everyone);
   }
   ///@}
+  /// Replaces a range of every rank's elements by those of rank `root`.
+  template <class T> void broadcast(std::span<T* const> buffers, detail::element_range range, int root) {
+    check(root, buffers.size());
+    devices_.mark(root);
+    for (int rank = 0; rank != size(); ++rank) {
+      devices_.follow(rank, root);
+      if (rank != root) devices_.copy(rank, root, buffers, range);
+    }
+    devices_.fence();
+  }
 
  private:
   friend detail::streamed_collectives<direct>;
@@ -130,6 +130,11 @@ class direct : public detail::participants, public detail::streamed_collectives<
         });
       }
     }
+    gather_parts(buffers, begins, target);
+  }
+
+  /// Copies each rank's part to the target's buffers.
+  template <class T> void gather_parts(std::span<T* const> buffers, std::span<const std::size_t> begins, int target) {
     devices_.fence();
     for (int rank = 0; rank != size(); ++rank)
       for (int from = 0; from != size(); ++from)

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <new>
 #include <span>
@@ -68,9 +66,7 @@ template <class Backend> class hierarchical : public detail::participants {
     local_.reduce(buffers, begins.back(), op, 0);
     between_.reduce_scatter(buffers.first(1), std::span<const std::size_t>(process_begins_), op);
     const auto own = begins.subspan(index(first_rank()), buffers.size() + 1);
-    std::array<T*, detail::max_ranks> parts;
-    std::transform(buffers.begin(), buffers.end(), parts.begin(), [&](T* buffer) { return buffer + own.front(); });
-    local_.broadcast(std::span<T* const>(parts.data(), buffers.size()), own.back() - own.front(), 0);
+    local_.broadcast(buffers, detail::element_range{own.front(), own.back()}, 0);
   }
   template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     divide(begins);
