@@ -4,8 +4,6 @@
 
 // Not part of all.hpp, because this header includes <mpi.h>.
 
-#include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -36,6 +34,8 @@ namespace devplace::parallel {
 /// progress() and of MPI. MPI cannot cancel collectives: after a failure MPI may still use the buffers, so the program
 /// must not continue to use MPI.
 template <class Backend> class mpi_collectives : public detail::participants {
+  enum execution : bool { at_once, started };
+
  public:
   /// Maximum number of elements of one call of MPI, whose counts are ints.
   static constexpr std::size_t most_elements = std::size_t{1} << 30;
@@ -48,7 +48,8 @@ template <class Backend> class mpi_collectives : public detail::participants {
         local_(ordinals),
         transport_(detail::mpi_transport_of(processes, "collective::mpi")),
         elements_(ordinals.front(), ordinals.size(), access, transport_->portion(), most),
-        counts_(devplace::detail::naming_bad_alloc("a communicator", [&] { return new_counts(); })) {}
+        counts_(devplace::detail::naming_bad_alloc(
+            "a communicator", [&] { return std::vector(1, detail::mpi_counts(index(this->processes()))); })) {}
 
   /// Allocates the memory for buffers of up to `count` elements.
   void prepare(std::size_t count, std::size_t element_bytes) {
@@ -58,32 +59,31 @@ template <class Backend> class mpi_collectives : public detail::participants {
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
-  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+  template <class T>
+  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op, execution mode = at_once) {
     check<T>(buffers, op);
     if (size() == 1) return;
     const announced_call call(*transport_, {"all_reduce", count, sizeof(T)});
     reduce_here(buffers, count, op);
     elements_.template in_windows<T>(0, count, [&](std::size_t first, std::size_t last) {
       T* const at = elements_.take(buffers[0], first, first, last);
-      transport_->call_mpi("MPI_Iallreduce", detail::mpi_all_reduce(at, last - first, op));
-      elements_.divide(at, last - first, op, size());
-      elements_.put(buffers[0] + first, at, last - first);
+      call_mpi(mode, "MPI_Iallreduce", detail::mpi_all_reduce(at, last - first, op));
+      store(mode, buffers[0] + first, at, last - first, op);
     });
-    copy_to_others(buffers, 0, count);
+    copy_to_others(buffers, {0, count});
   }
-  template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+  template <class T>
+  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root, execution mode = at_once) {
     check<T>(buffers, op, root);
     if (size() == 1) return;
     const announced_call call(*transport_, {"reduce", count, sizeof(T)});
     reduce_here(buffers, count, op);
     elements_.template in_windows<T>(0, count, [&](std::size_t first, std::size_t last) {
       T* const at = elements_.take(buffers[0], first, first, last);
-      transport_->call_mpi("MPI_Ireduce", detail::mpi_reduce(at, last - first, op, process_of(root), is_here(root)));
-      if (!is_here(root)) return;
-      elements_.divide(at, last - first, op, size());
-      elements_.put(buffers[0] + first, at, last - first);
+      call_mpi(mode, "MPI_Ireduce", detail::mpi_reduce(at, last - first, op, process_of(root), is_here(root)));
+      if (is_here(root)) store(mode, buffers[0] + first, at, last - first, op);
     });
-    if (is_here(root)) copy_to_others(buffers, 0, count);
+    if (is_here(root)) copy_to_others(buffers, {0, count});
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     check(buffers.size(), root);
@@ -95,22 +95,22 @@ template <class Backend> class mpi_collectives : public detail::participants {
       transport_->call_mpi("MPI_Ibcast", detail::mpi_broadcast(at, last - first, process_of(root)));
       if (!is_here(root)) elements_.put(buffers[0] + first, at, last - first);
     });
-    if (!is_here(root)) copy_to_others(buffers, 0, count);
+    if (!is_here(root)) copy_to_others(buffers, {0, count});
   }
   template <class T>
-  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
+  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op,
+                      execution mode = at_once) {
     check<T>(buffers, op, begins);
     if (size() == 1) return;
     const announced_call call(*transport_, {"reduce_scatter", begins.back(), sizeof(T)});
     reduce_here(buffers, begins.back(), op);
     elements_.template in_windows<T>(begins.front(), begins.back(), [&](std::size_t first, std::size_t last) {
-      const detail::element_range own = divide(counts_, begins, first, last);
+      const auto [counts, own] = divide(begins, first, last, mode);
       T* const at = elements_.take(buffers[0], first, first, last);
-      transport_->call_mpi("MPI_Ireduce_scatter", detail::mpi_reduce_scatter(at, counts_, op));
-      elements_.divide(at, own.size(), op, size());
-      elements_.put(buffers[0] + own.first, at, own.size());
+      call_mpi(mode, "MPI_Ireduce_scatter", detail::mpi_reduce_scatter(at, counts, op));
+      store(mode, buffers[0] + own.first, at, own.size(), op);
     });
-    copy_to_others(buffers, begins[index(first_rank())], begins[index(first_rank() + local_count())]);
+    copy_to_others(buffers, {begins[index(first_rank())], begins[index(first_rank() + local_count())]});
   }
   template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(buffers.size(), begins);
@@ -118,12 +118,12 @@ template <class Backend> class mpi_collectives : public detail::participants {
     const announced_call call(*transport_, {"all_gather", begins.back(), sizeof(T)});
     if (local_count() > 1) local_.all_gather(buffers, begins.subspan(index(first_rank()), index(local_count()) + 1));
     elements_.template in_windows<T>(begins.front(), begins.back(), [&](std::size_t first, std::size_t last) {
-      const detail::element_range own = divide(counts_, begins, first, last);
+      const auto [counts, own] = divide(begins, first, last, at_once);
       T* const at = elements_.take(buffers[0], first, own.first, own.last);
-      transport_->call_mpi("MPI_Iallgatherv", detail::mpi_all_gather(at, counts_));
+      transport_->call_mpi("MPI_Iallgatherv", detail::mpi_all_gather(at, counts));
       elements_.put(buffers[0] + first, at, last - first);
     });
-    copy_to_others(buffers, begins.front(), begins.back());
+    copy_to_others(buffers, {begins.front(), begins.back()});
   }
   ///@}
 
@@ -133,42 +133,15 @@ template <class Backend> class mpi_collectives : public detail::participants {
   template <std::same_as<backend::cpu> = Backend> void mark_ready(std::size_t) {}  // the CPU has no pending work
   template <class T, std::same_as<backend::cpu> = Backend>
   void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
-    if (local_count() > 1) return all_reduce(buffers, count, op);
-    check<T>(buffers, op);
-    if (size() == 1) return;
-    announce({"all_reduce", count, sizeof(T)});
-    elements_.template in_windows<T>(0, count, [&](std::size_t first, std::size_t last) {
-      T* const at = buffers[0] + first;
-      transport_->start_mpi("MPI_Iallreduce", detail::mpi_all_reduce(at, last - first, op));
-      unfinished_.add(at, at, last - first, op);
-    });
+    all_reduce(buffers, count, op, mode_of_start());
   }
   template <class T, std::same_as<backend::cpu> = Backend>
   void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
-    if (local_count() > 1) return reduce(buffers, count, op, root);
-    check<T>(buffers, op, root);
-    if (size() == 1) return;
-    announce({"reduce", count, sizeof(T)});
-    elements_.template in_windows<T>(0, count, [&](std::size_t first, std::size_t last) {
-      T* const at = buffers[0] + first;
-      transport_->start_mpi("MPI_Ireduce", detail::mpi_reduce(at, last - first, op, process_of(root), is_here(root)));
-      if (is_here(root)) unfinished_.add(at, at, last - first, op);
-    });
+    reduce(buffers, count, op, root, mode_of_start());
   }
   template <class T, std::same_as<backend::cpu> = Backend>
   void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
-    if (local_count() > 1) return reduce_scatter(buffers, begins, op);
-    check<T>(buffers, op, begins);
-    if (size() == 1) return;
-    announce({"reduce_scatter", begins.back(), sizeof(T)});
-    elements_.template in_windows<T>(begins.front(), begins.back(), [&](std::size_t first, std::size_t last) {
-      if (started_ == counts_of_started_.size()) counts_of_started_.push_back(new_counts());
-      detail::mpi_counts& counts = counts_of_started_[started_++];
-      const detail::element_range own = divide(counts, begins, first, last);
-      T* const at = buffers[0] + first;
-      transport_->start_mpi("MPI_Ireduce_scatter", detail::mpi_reduce_scatter(at, counts, op));
-      unfinished_.add(buffers[0] + own.first, at, own.size(), op);
-    });
+    reduce_scatter(buffers, begins, op, mode_of_start());
   }
   template <std::same_as<backend::cpu> = Backend> void progress() { transport_->progress_mpi(); }
   template <std::same_as<backend::cpu> = Backend> void finish() {
@@ -184,31 +157,40 @@ template <class Backend> class mpi_collectives : public detail::participants {
   ///@}
 
  private:
-  detail::mpi_counts new_counts() const { return detail::mpi_counts(index(processes())); }
-  detail::element_range divide(detail::mpi_counts& counts, std::span<const std::size_t> begins, std::size_t first,
-                               std::size_t last) const {
-    return counts.divide(begins, index(local_count()), first, last, index(process()));
+  /// Between several places of this process, started reductions are executed at once.
+  execution mode_of_start() const { return local_count() > 1 ? at_once : started; }
+  void call_mpi(execution mode, const char* name, const auto& start) {
+    if (mode == at_once) return transport_->call_mpi(name, start);
+    announced_ = true;
+    transport_->start_mpi(name, start);
+  }
+  /// Stores results of MPI at `to`: at once, or when the started reductions have ended.
+  template <class T> void store(execution mode, T* to, T* from, std::size_t count, reduction op) {
+    if (mode == started) return unfinished_.add(to, from, count, op);
+    elements_.divide(from, count, op, size());
+    elements_.put(to, from, count);
+  }
+
+  /// Divides a window among the processes. Returns counts that no started call uses, and this process's elements.
+  std::pair<const detail::mpi_counts&, detail::element_range> divide(std::span<const std::size_t> begins,
+                                                                     std::size_t first, std::size_t last,
+                                                                     execution mode) {
+    if (used_counts_ == counts_.size()) counts_.emplace_back(index(processes()));
+    detail::mpi_counts& counts = counts_[mode == started ? used_counts_++ : used_counts_];
+    return {counts, counts.divide(begins, index(local_count()), first, last, index(process()))};
   }
 
   template <class T> void reduce_here(std::span<T* const> buffers, std::size_t count, reduction op) {
     if (local_count() > 1) local_.reduce(buffers, count, op == reduction::mean ? reduction::sum : op, 0);
   }
-  /// Copies the elements [`begin`, `end`) of the first buffer to the others.
-  template <class T> void copy_to_others(std::span<T* const> buffers, std::size_t begin, std::size_t end) {
-    if (local_count() == 1) return;
-    std::array<T*, detail::max_ranks> parts;
-    std::transform(buffers.begin(), buffers.end(), parts.begin(), [&](T* buffer) { return buffer + begin; });
-    local_.broadcast(std::span<T* const>(parts.data(), buffers.size()), end - begin, 0);
+  /// Copies a range of the first buffer's elements to the others.
+  template <class T> void copy_to_others(std::span<T* const> buffers, detail::element_range range) {
+    if (local_count() > 1) local_.broadcast(buffers, range, 0);
   }
 
-  /// Reports the start of a call to the monitor. Until finish() this process computes instead of waiting.
-  void announce(const collective_call& call) {
-    const announced_call started(*transport_, call);
-    announced_ = true;
-  }
   void clear() noexcept {
     unfinished_.clear();
-    started_ = 0;
+    used_counts_ = 0;
     if (std::exchange(announced_, false) && transport_->monitor() != nullptr) transport_->monitor()->leave();
   }
 
@@ -222,10 +204,9 @@ template <class Backend> class mpi_collectives : public detail::participants {
   direct<Backend> local_;
   std::shared_ptr<detail::mpi_transport> transport_;
   detail::mpi_elements<Backend> elements_;
-  detail::mpi_counts counts_;
-  std::vector<detail::mpi_counts> counts_of_started_;  ///< MPI reads the counts until the call has ended
-  std::size_t started_ = 0;
-  bool announced_ = false;
+  std::vector<detail::mpi_counts> counts_;  ///< MPI reads the counts until the call has ended
+  std::size_t used_counts_ = 0;             ///< number of those of started calls
+  bool announced_ = false;                  ///< whether there are started calls
   detail::mpi_unfinished unfinished_;
 };
 

@@ -169,10 +169,8 @@ struct mpi_counts {
   std::vector<int> sizes, displacements;
 };
 
-/// Whether MPI itself can reduce the type. bf16 and half are passed to MPI as integers of equal size and reduced by
-/// functions of devplace.
-template <class T> inline constexpr bool known_to_mpi = std::is_floating_point_v<T> || std::is_integral_v<T>;
-
+/// MPI's type of an element. MPI takes bf16 and half for integers of equal size, and reduces them by functions of
+/// devplace.
 template <class T> MPI_Datatype mpi_type() {
   constexpr bool is_signed = std::is_signed_v<T>;
   if constexpr (std::is_same_v<T, float>)
@@ -194,7 +192,7 @@ template <class T> MPI_Datatype mpi_type() {
 /// Returns MPI's operation for elements of type T; for a mean, the operation of the sum. Creates the operation once if
 /// MPI has none. MPI must be initialised.
 template <class T> MPI_Op mpi_operation(reduction op) {
-  if constexpr (known_to_mpi<T>) {
+  if constexpr (std::is_arithmetic_v<T>) {
     return op == reduction::max ? MPI_MAX : op == reduction::min ? MPI_MIN : MPI_SUM;
   } else {
     MPI_Op result = MPI_OP_NULL;
