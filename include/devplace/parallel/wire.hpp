@@ -13,7 +13,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/place/replica_error.hpp>
 #include <devplace/process/combine.hpp>
 #include <devplace/process/process_group.hpp>
 #include <devplace/runtime/round_elements.hpp>
@@ -41,14 +40,9 @@ template <class Backend, class Communicator, half_precision_element Rounded> cla
   }
   /// Allocates the memory for `count` rounded elements of each device.
   void prepare_rounded(std::size_t count) {
-    for (std::size_t k = 0; k != ordinals_.size(); ++k) {
-      if (this->size() == 1 || rounded_[k].bytes() >= count * sizeof(Rounded)) continue;
-      rounded_[k] = {};
-      devplace::detail::on_behalf_of_replica<Backend>(k, ordinals_.size(), ordinals_[k], [&] {
-        rounded_[k] =
-            devplace::detail::allocate<Backend>(ordinals_[k], count * sizeof(Rounded), memory_purpose::workspace);
-      });
-    }
+    for (std::size_t k = 0; k != ordinals_.size(); ++k)
+      if (this->size() != 1 && rounded_[k].bytes() < count * sizeof(Rounded))
+        detail::replace_workspace<Backend>(rounded_, ordinals_, k, count * sizeof(Rounded));
   }
 
   /// The rounded elements of this process's devices from element `first`, for collectives. The span is valid until the

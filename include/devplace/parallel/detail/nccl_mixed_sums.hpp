@@ -14,7 +14,7 @@
 #include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/nccl_calls.hpp>
 #include <devplace/parallel/detail/nccl_ranks.hpp>
-#include <devplace/place/replica_error.hpp>
+#include <devplace/parallel/detail/ranks.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::parallel::detail {
@@ -181,13 +181,8 @@ class nccl_mixed_sums {
   void reserve(std::size_t elements) {
     if (elements <= capacity()) return;
     ranks_.finish();  // earlier collectives may still use the old memory
-    for (std::size_t k = 0; k != ordinals_.size(); ++k) {
-      received_[k] = {};
-      devplace::detail::on_behalf_of_replica<backend::cuda>(k, ordinals_.size(), ordinals_[k], [&] {
-        received_[k] = devplace::detail::allocate<backend::cuda>(ordinals_[k], elements * element_bytes,
-                                                                 memory_purpose::workspace);
-      });
-    }
+    for (std::size_t k = 0; k != ordinals_.size(); ++k)
+      replace_workspace<backend::cuda>(received_, ordinals_, k, elements * element_bytes);
   }
   static constexpr std::size_t element_bytes = 2;
 

@@ -29,6 +29,16 @@ inline element_range part(std::span<const std::size_t> begins, int part) {
   return {begins[static_cast<std::size_t>(part)], begins[static_cast<std::size_t>(part) + 1]};
 }
 
+/// Replaces the workspace of device k, which no work uses any more, by one of `bytes` bytes.
+template <class Backend>
+void replace_workspace(std::span<devplace::detail::memory_block> blocks, std::span<const int> ordinals, std::size_t k,
+                       std::size_t bytes) {
+  blocks[k] = {};
+  devplace::detail::on_behalf_of_replica<Backend>(k, blocks.size(), ordinals[k], [&] {
+    blocks[k] = devplace::detail::allocate<Backend>(ordinals[k], bytes, memory_purpose::workspace);
+  });
+}
+
 /// The devices of an engine in one process, with an event and a side stream for each: orders the devices' work, copies
 /// between them, and has memory for elements of other devices.
 template <class Backend> class rank_devices {
@@ -93,10 +103,7 @@ template <class Backend> class rank_devices {
     for (std::size_t k = 0; k != received_.size(); ++k) {
       if (received_[k].bytes() >= bytes) continue;
       check_prepared(!streams_.running());
-      received_[k] = {};
-      devplace::detail::on_behalf_of_replica<Backend>(k, received_.size(), ordinals_[k], [&] {
-        received_[k] = devplace::detail::allocate<Backend>(ordinals_[k], bytes, memory_purpose::workspace);
-      });
+      replace_workspace<Backend>(received_, ordinals_, k, bytes);
     }
   }
 
