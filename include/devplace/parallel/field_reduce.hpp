@@ -32,10 +32,9 @@ template <reduction By, class T, class Accumulator> auto field_reducer(Accumulat
     return devplace::detail::sum_reducer<T, Accumulator>{result, 0};
 }
 
-template <class T> inline constexpr bool is_digits = std::is_same_v<T, exact_digits>;
 template <reduction By, class T> struct field_accumulator : std::type_identity<T> {};
 template <reduction By, class T>
-  requires(!is_digits<T> && (By == reduction::sum || By == reduction::mean))
+  requires(!std::is_same_v<T, exact_digits> && (By == reduction::sum || By == reduction::mean))
 struct field_accumulator<By, T> : std::type_identity<devplace::detail::sum_accumulator_t<T>> {};
 
 /// Joins lines without ghosts between them to one line, as short ones take longer: their number becomes 1 along the
@@ -103,7 +102,9 @@ auto reduce_fields(const F& f, const First& first, const Rest&... rest) {
   } else {
     merge(own);
   }
-  return static_cast<accumulator>(sum);
+  auto total = static_cast<accumulator>(sum);
+  if constexpr (By == reduction::mean) total /= static_cast<double>(exchange_access::behind(first).size());
+  return total;
 }
 
 }  // namespace DEVPLACE_CONFIGURATION
@@ -129,9 +130,7 @@ auto parallel_reduce(const F& f, const Field&... fields) {
     static_assert(divides,
                   "devplace: parallel_reduce: the mean of integers is not an integer; return float or double.");
     if constexpr (of_elements && divides) {
-      auto result = parallel::detail::reduce_fields<By>(f, fields...);
-      if constexpr (By == reduction::mean) result /= static_cast<double>(parallel::detail::cells_of(fields...));
-      return static_cast<value>(result);
+      return static_cast<value>(parallel::detail::reduce_fields<By>(f, fields...));
     } else {
       return value{};
     }

@@ -97,11 +97,6 @@ template <class F, class First, class... Rest> constexpr bool check_loop() {
 template <class F, class... X>
 using value_of_loop = std::remove_cvref_t<typename call_with_operands<F, X...>::result::type>;
 
-/// Number of cells of the operands' fields.
-template <class First, class... Rest> std::size_t cells_of(const First& first, const Rest&...) {
-  return exchange_access::behind(first).size();
-}
-
 template <class X, class Field = field_of_operand_t<X>>
 inline constexpr bool is_exchanging_between_processes =
     is_exchanging<std::remove_cvref_t<X>> && spans_processes<typename Field::placement_type>;
