@@ -37,14 +37,6 @@ template <class T> std::string value_text(T value) {
   return text;
 }
 
-/// Returns the index of the first of `count` elements at which two arrays differ, or `count`.
-template <class T> std::size_t first_difference(const std::vector<T>& a, const std::vector<T>& b, std::size_t count) {
-  if (std::memcmp(a.data(), b.data(), count * sizeof(T)) == 0) return count;
-  std::size_t i = 0;
-  while (std::memcmp(&a[i], &b[i], sizeof(T)) == 0) ++i;
-  return i;
-}
-
 /// Compares one parameter or buffer, at `offset` in the arenas, between the first replica and each other replica.
 template <class Backend, class T, class S>
 void check_entry(const runtime::model_state<S>& state, T* (runtime::replica<S>::*data)() const, std::size_t offset,
@@ -60,7 +52,8 @@ void check_entry(const runtime::model_state<S>& state, T* (runtime::replica<S>::
   T other{};
   for (std::size_t k = 1; k < state.replicas.size(); ++k) {
     const std::vector<T> values = read(k);
-    const std::size_t at = first_difference(first, values, element);
+    std::size_t at = 0;
+    while (at != element && std::memcmp(&first[at], &values[at], sizeof(T)) == 0) ++at;
     if (at == element) continue;
     element = at;
     differing = k;
