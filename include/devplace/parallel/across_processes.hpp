@@ -84,17 +84,16 @@ template <class Backend, summation Order> class across_processes : public detail
   void mark_ready(std::size_t k) { work_.host.mark(k); }
   template <class T> void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     check(buffers.size());
-    work_.template start<T>(buffers, {.operation = kind::all_reduce, .count = count, .op = op});
+    work_.start(buffers, {.operation = kind::all_reduce, .count = count, .op = op});
   }
   template <class T> void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     check(root, buffers.size());
-    work_.template start<T>(buffers, {.operation = kind::reduce, .count = count, .op = op, .root = root});
+    work_.start(buffers, {.operation = kind::reduce, .count = count, .op = op, .root = root});
   }
   template <class T>
   void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     check(begins, buffers.size());
-    work_.template start<T>(buffers,
-                            {.operation = kind::reduce_scatter, .count = begins.back(), .op = op, .begins = begins});
+    work_.start(buffers, {.operation = kind::reduce_scatter, .count = begins.back(), .op = op, .begins = begins});
   }
   void progress() { work_.advance(false); }
   void finish() {
