@@ -161,14 +161,14 @@ template <element T, extents_like Extents, placement Where, class Halo = halo<>>
   /// beyond an exchange.
   ///@{
   DEVPLACE_CONFIGURED auto local(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
-    note_write();
+    ++write_;
     return part<T, here<backend_type>>(k);
   }
   DEVPLACE_CONFIGURED auto local(std::size_t k) const& DEVPLACE_LIFETIMEBOUND {
     return part<const T, here<backend_type>>(k);
   }
   template <place P> DEVPLACE_CONFIGURED auto local(P = {}) & DEVPLACE_LIFETIMEBOUND {
-    note_write();
+    ++write_;
     return part<T, P>(position<P>());
   }
   template <place P> DEVPLACE_CONFIGURED auto local(P = {}) const& DEVPLACE_LIFETIMEBOUND {
@@ -207,7 +207,6 @@ template <element T, extents_like Extents, placement Where, class Halo = halo<>>
     if constexpr (!place<On>) device = devplace::detail::device_of<On>{mesh::ordinals[k]};
     return view<Element, dextents<rank>, On, strided>(memory(k) + of.origin(), sizes, of.strides(), device);
   }
-  void note_write() { ++write_; }
 
   std::array<devplace::detail::memory_block, places> blocks_;
   [[no_unique_address]] Extents extents_;
@@ -224,7 +223,7 @@ struct field_access {
   template <class Field> static const auto& layout(const Field& x) { return x.layout_; }
   template <class Field> static auto* memory(const Field& x, std::size_t k) { return x.memory(k); }
   template <class Field> static const auto& between(const Field& x) { return x.between_; }
-  template <class Field> static void note_write(Field& x) { x.note_write(); }
+  template <class Field> static void note_write(Field& x) { ++x.write_; }
   template <class Field> static std::uint64_t write(const Field& x) { return x.write_; }
 
   /// The field's ghost rows, which the first exchange prepares.
