@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <devplace/config.hpp>
-#include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/detail/cell_loop.hpp>
 #include <devplace/parallel/detail/loop_operands.hpp>
 #include <devplace/parallel/exchange.hpp>
