@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include <devplace/memory/block.hpp>
 #include <devplace/parallel/detail/ranks.hpp>
 #include <devplace/runtime/pass.hpp>
 
@@ -34,19 +33,14 @@ template <class Backend> class row_halos {
     devices_.fence();
     for (std::size_t k = 0; k + 1 != rows.size(); ++k) {
       const runtime::row_exchange &own = rows[k], &next = rows[k + 1];
-      copy(k + 1, next.from_previous, k, own.to_next, own.forward);
-      copy(k, own.from_next, k + 1, next.to_previous, next.backward);
+      const int place = static_cast<int>(k);
+      devices_.copy(place + 1, next.from_previous, place, own.to_next, own.forward);
+      devices_.copy(place, own.from_next, place + 1, next.to_previous, next.backward);
     }
     devices_.fence();
   }
 
  private:
-  void copy(std::size_t to, void* target, std::size_t from, const void* source, std::size_t bytes) {
-    if (bytes != 0)
-      devplace::detail::copy_from_peer<Backend>(devices_.ordinal(static_cast<int>(to)), target,
-                                                devices_.ordinal(static_cast<int>(from)), source, bytes);
-  }
-
   detail::rank_devices<Backend> devices_;
   std::vector<runtime::row_exchange> rows_;
 };

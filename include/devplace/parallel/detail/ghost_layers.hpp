@@ -211,9 +211,8 @@ template <class T, class Backend, std::size_t Rank> class ghost_layers {
         for (const bool high : {false, true}) {
           const std::size_t from = layout_.neighbour(layout_.members.first + k, axis, high) - layout_.members.first;
           if (is_filled_here(k, axis, high) || from >= places()) continue;
-          devplace::detail::copy_from_peer<Backend>(devices_.ordinal(static_cast<int>(k)), incoming(k, axis, high),
-                                                    devices_.ordinal(static_cast<int>(from)),
-                                                    outgoing(from, axis, !high), layer_size(k, axis) * sizeof(T));
+          devices_.copy(static_cast<int>(k), incoming(k, axis, high), static_cast<int>(from),
+                        outgoing(from, axis, !high), layer_size(k, axis) * sizeof(T));
         }
       devices_.fence();
     });

@@ -86,9 +86,11 @@ template <class Backend> class rank_devices {
     return begins_;
   }
 
+  void copy(int to, void* target, int from, const void* source, std::size_t bytes) {
+    devplace::detail::copy_from_peer<Backend>(ordinal(to), target, ordinal(from), source, bytes);
+  }
   template <class T> void copy(int to, T* target, int from, std::span<T* const> buffers, element_range range) {
-    devplace::detail::copy_from_peer<Backend>(ordinal(to), target, ordinal(from), buffers[index(from)] + range.first,
-                                              range.size() * sizeof(T));
+    copy(to, target, from, buffers[index(from)] + range.first, range.size() * sizeof(T));
   }
   /// Copies a range of a buffer from rank `from` to the same range of rank `to`'s buffer.
   template <class T> void copy(int to, int from, std::span<T* const> buffers, element_range range) {
