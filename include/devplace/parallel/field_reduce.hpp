@@ -122,7 +122,7 @@ template <reduction By = reduction::sum, class F, class... Field>
   requires(sizeof...(Field) != 0 && (parallel::detail::is_loop_operand<Field> && ...))
 auto parallel_reduce(const F& f, const Field&... fields) {
   if constexpr (parallel::detail::check_loop<F, const Field&...>()) {
-    using value = parallel::detail::value_of_loop<F, const Field&...>;
+    using value = std::remove_cvref_t<typename parallel::detail::call_with_operands<F, const Field&...>::result::type>;
     constexpr bool of_elements = devplace::detail::is_element<value>,
                    divides = By != reduction::mean || !std::is_integral_v<value>;
     static_assert(of_elements,

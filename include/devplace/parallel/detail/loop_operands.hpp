@@ -55,13 +55,10 @@ template <class X, class Field = field_of_operand_t<X>> struct access {
 };
 template <class X> using access_t = typename access<X>::type;
 
-template <class... X> struct axes_of_operands;
-template <class First, class... Rest> struct axes_of_operands<First, Rest...> {
-  using type = std::make_index_sequence<field_of_operand_t<First>::rank>;
-};
 /// How a loop calls a functor.
-template <class F, class... X>
-using call_with_operands = functor_call<F, typename axes_of_operands<X...>::type, access_t<X>...>;
+template <class F, class First, class... Rest>
+struct call_with_operands
+    : functor_call<F, std::make_index_sequence<field_of_operand_t<First>::rank>, access_t<First>, access_t<Rest>...> {};
 
 /// Whether these are operands on the same places, and F can be called with their cells.
 template <class F, class First, class... Rest> constexpr bool check_loop() {
@@ -93,20 +90,16 @@ template <class F, class First, class... Rest> constexpr bool check_loop() {
   }
 }
 
-/// The type of the values that F returns for the cells of operands.
-template <class F, class... X>
-using value_of_loop = std::remove_cvref_t<typename call_with_operands<F, X...>::result::type>;
-
-template <class X, class Field = field_of_operand_t<X>>
-inline constexpr bool is_exchanging_between_processes =
-    is_exchanging<std::remove_cvref_t<X>> && spans_processes<typename Field::placement_type>;
-template <class X> inline constexpr bool is_exchanging_between_processes<X, void> = false;
+template <class X> inline constexpr bool is_exchanging_between_processes = false;
+template <class Field>
+inline constexpr bool is_exchanging_between_processes<exchanging<Field>> =
+    spans_processes<typename Field::placement_type>;
 
 /// As check_loop, for stencil().
 template <class F, class Out, class... In> constexpr bool check_stencil() {
   constexpr bool out = is_written<Out>, in = (is_loop_operand<In> && ...),
                  any = !in || (!is_field<std::remove_cvref_t<In>> || ...),
-                 one = !in || (std::size_t{is_exchanging_between_processes<In>} + ... + 0) <= 1;
+                 one = !in || (std::size_t{is_exchanging_between_processes<std::remove_cvref_t<In>>} + ... + 0) <= 1;
   static_assert(out,
                 "devplace: stencil: the first argument is the field that is written, in a variable that is not const.");
   static_assert(in,
