@@ -12,7 +12,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/detail/ranks.hpp>
-#include <devplace/parallel/detail/reduce_in_rank_order.hpp>
 #include <devplace/place/replica_error.hpp>
 #include <devplace/process/combine.hpp>
 #include <devplace/process/mpi_calls.hpp>
@@ -27,6 +26,23 @@ namespace devplace::parallel {
 enum class mpi_access : unsigned char { staged, direct };
 
 namespace detail {
+
+/// Divides sums by the number of participants.
+template <class T> struct divide_sum {
+  T* sums;
+  int participants;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    sums[i] = combine<T, reduction::mean>::finish(sums[i], participants);
+  }
+};
+/// If `op` is a mean, divides MPI's sums in place.
+template <class Backend, class T>
+void divide_sums(int ordinal, T* sums, std::size_t count, reduction op, int participants) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (op == reduction::mean)
+      devplace::detail::for_each_index<Backend>(ordinal, count, 16384, divide_sum<T>{sums, participants});
+}
 
 /// Gives MPI access to the elements of a device's buffer: directly, or window by window through pinned memory.
 template <class Backend> class mpi_elements {
@@ -88,21 +104,15 @@ template <class Backend> class mpi_elements {
       });
     }
   }
-  /// If `op` is a mean, divides MPI's sums in place by the number of participants.
   template <class T> void divide(T* at, std::size_t count, reduction op, int participants) {
-    if (op != reduction::mean) return;
-    with_reduction<T>(op, [&]<reduction Op>() {
-      const finish_reduction<T, Op> divided{at, participants};
-      if (staged_)
-        devplace::detail::for_each_index<backend::cpu>(0, count, grain, divided);
-      else
-        devplace::detail::for_each_index<Backend>(ordinal_, count, grain, divided);
-    });
+    if (staged_)
+      divide_sums<backend::cpu>(0, at, count, op, participants);
+    else
+      divide_sums<Backend>(ordinal_, at, count, op, participants);
   }
 
  private:
   using staging_backend = std::conditional_t<of_host, backend::cpu, backend::pinned>;
-  static constexpr std::size_t grain = 16384;
 
   std::size_t window(std::size_t element_bytes) const {
     return staged_ ? std::max(portion_ / element_bytes, std::size_t{1}) : most_;
@@ -123,8 +133,7 @@ template <class Backend> class mpi_elements {
 class mpi_unfinished {
  public:
   template <class T> void add(T* to, const T* from, std::size_t count, reduction op) {
-    if (to == from && op != reduction::mean) return;
-    with_reduction<T>(op, [&]<reduction Op>() { results_.push_back({to, from, count, &finish_one<T, Op>}); });
+    if (to != from || op == reduction::mean) results_.push_back({to, from, count, op, &finish_one<T>});
   }
   void finish(int participants) const {
     for (const result& one : results_) one.finish(one, participants);
@@ -136,15 +145,13 @@ class mpi_unfinished {
     void* to;
     const void* from;
     std::size_t count;
+    reduction op;
     void (*finish)(const result&, int participants);
   };
-  static constexpr std::size_t grain = 16384;
 
-  template <class T, reduction Op> static void finish_one(const result& one, int participants) {
+  template <class T> static void finish_one(const result& one, int participants) {
     std::memmove(one.to, one.from, one.count * sizeof(T));
-    if constexpr (Op == reduction::mean)
-      devplace::detail::for_each_index<backend::cpu>(0, one.count, grain,
-                                                     finish_reduction<T, Op>{static_cast<T*>(one.to), participants});
+    divide_sums<backend::cpu>(0, static_cast<T*>(one.to), one.count, one.op, participants);
   }
 
   std::vector<result> results_;

@@ -78,14 +78,6 @@ template <class T, reduction Op> struct add_received {
   }
 };
 
-/// Turns totals over the ranks into results: divides the totals of a mean by the number of ranks.
-template <class T, reduction Op> struct finish_reduction {
-  T* at;
-  int ranks;
-
-  DEVPLACE_HD void operator()(std::size_t i) const { at[i] = combine<T, Op>::finish(at[i], ranks); }
-};
-
 /// Combines host arrays of any number of participants, from array `start` in cyclic order: ((g(start) + g(start + 1)) +
 /// ...) + g(start - 1). bf16 and half are combined in float and rounded at the end. Arrays and result are bytes,
 /// because arrays are received from other processes.
