@@ -63,10 +63,6 @@ inline std::string nccl_error_text(const char* call, const std::string& caller, 
        ")", more.empty() ? "" : "; NCCL's last error is: " + more, ". ", nccl_remedy(code, more)});
 }
 
-inline void check_nccl(ncclResult_t code, const char* call) {
-  if (code != ncclSuccess) throw communication_error(nccl_error_text(call, {}, code, nullptr));
-}
-
 static_assert(devplace::detail::dtypes.have(&devplace::detail::dtype::nccl,
                                             {ncclFloat32, ncclFloat64, ncclFloat16, ncclBfloat16, ncclInt32, ncclInt64,
                                              ncclUint8}));

@@ -50,15 +50,11 @@ inline nccl_device nccl_device_of(int ordinal) {
   return result;
 }
 
-/// Whether several ranks may share a GPU, an experimental option since NCCL 2.30.3.
-inline bool nccl_shares_gpus(int version) {
-  const char* const enabled = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
-  return version >= NCCL_VERSION(2, 30, 3) && enabled != nullptr && std::string_view(enabled) == "1";
-}
-
-/// Throws if two ranks use one GPU, where NCCL would hang or fail with an internal error.
+/// Throws if two ranks use one GPU, where NCCL would hang or fail with an internal error. Sharing a GPU is an
+/// experimental option since NCCL 2.30.3.
 inline void require_own_gpus(std::span<const nccl_device> devices, int version) {
-  if (nccl_shares_gpus(version)) return;
+  const char* const shared = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
+  if (version >= NCCL_VERSION(2, 30, 3) && shared != nullptr && std::string_view(shared) == "1") return;
   for (std::size_t b = 0; b < devices.size(); ++b)
     for (std::size_t a = 0; a != b; ++a)
       if (devices[a] == devices[b])
@@ -83,7 +79,8 @@ inline void require_nccl(int version) {
 /// waits for one that has thrown. Returns the unique id of process 0.
 inline ncclUniqueId nccl_rendezvous(std::span<const int> ordinals, const process_group& processes) {
   int version = 0;
-  check_nccl(ncclGetVersion(&version), "ncclGetVersion");
+  if (const ncclResult_t got = ncclGetVersion(&version); got != ncclSuccess)
+    throw communication_error(nccl_error_text("ncclGetVersion", {}, got, nullptr));
   struct process {
     int version, places;  // equal in all processes
   };
