@@ -24,22 +24,12 @@ template <std::size_t Index, std::size_t Count, class Model> auto apply_one(cons
   }
 }
 
-template <class Model, class Input>
-inline constexpr bool on_one_place = std::is_same_v<typename std::remove_cvref_t<Model>::placement_type,
-                                                    typename std::remove_cvref_t<Input>::placement_type>;
-
 /// Whether model number k lies on place k of the mesh.
 template <class Mesh, class... Models> inline constexpr bool are_on_mesh = false;
 template <class... P, class... Models>
   requires(sizeof...(P) == sizeof...(Models))
 inline constexpr bool are_on_mesh<devices<P...>, Models...> =
     (std::is_same_v<typename std::remove_cvref_t<Models>::placement_type, on<P>> && ...);
-
-template <class First, class... Models>
-inline constexpr bool have_equal_outputs =
-    ((std::is_same_v<typename First::output_type, typename std::remove_cvref_t<Models>::output_type> &&
-      std::is_same_v<typename First::output_extents, typename std::remove_cvref_t<Models>::output_extents>) &&
-     ...);
 
 }  // namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION
 
@@ -55,7 +45,9 @@ auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs
   static_assert(sizeof...(Models) == sizeof...(Inputs),
                 "devplace: parallel_apply: the numbers of models and inputs differ; give each model one input.");
   if constexpr (sizeof...(Models) == sizeof...(Inputs)) {
-    constexpr bool in_place = (parallel::detail::on_one_place<Models, Inputs> && ...);
+    constexpr bool in_place = (std::is_same_v<typename std::remove_cvref_t<Models>::placement_type,
+                                              typename std::remove_cvref_t<Inputs>::placement_type> &&
+                               ...);
     static_assert(in_place,
                   "devplace: parallel_apply: an input does not lie on the place of the model with the same position; "
                   "move it there with to<on<P>>(input).");
@@ -77,7 +69,10 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
   using mesh = typename detail::mesh_of<where>::local;
   constexpr bool split = std::is_same_v<detail::kind_of<where>, split_along<0>>;
   constexpr bool on_mesh = parallel::detail::are_on_mesh<mesh, First, Rest...>;
-  constexpr bool equal_outputs = parallel::detail::have_equal_outputs<model_type, Rest...>;
+  constexpr bool equal_outputs =
+      ((std::is_same_v<typename model_type::output_type, typename std::remove_cvref_t<Rest>::output_type> &&
+        std::is_same_v<typename model_type::output_extents, typename std::remove_cvref_t<Rest>::output_extents>) &&
+       ...);
   static_assert(split,
                 "devplace: parallel_apply: the inputs are one tensor that is not split along axis 0, so that its "
                 "places have no samples of their own; split it with scatter<sharded<axis<0>, 0, 1>>(x).");
