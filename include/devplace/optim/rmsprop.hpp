@@ -13,36 +13,21 @@ namespace devplace::optim {
 
 namespace detail {
 
-/// The factors of RMSprop, equal for all steps, and the formulas of a step with and without momentum.
+/// The factors of RMSprop, equal for all steps, and the formula of a step, with a momentum or none.
 template <class T> struct rmsprop_factors {
   T kept, added;  ///< factors of the mean of squares, alpha, and of the new square, 1 - alpha
   T l2, momentum, epsilon, learning_rate;
 
-  template <class Arithmetic, class V>
-  [[gnu::always_inline]] DEVPLACE_HD void operator()(const Arithmetic& with, const V& raw, V& parameter,
-                                                     V& square) const {
-    V direction;
-    find_direction(direction, with, raw, parameter, square);
-    parameter = parameter - learning_rate * direction;
-  }
-  template <class Arithmetic, class V>
+  template <class Arithmetic, class V, class... Momentum>
   [[gnu::always_inline]] DEVPLACE_HD void operator()(const Arithmetic& with, const V& raw, V& parameter, V& square,
-                                                     V& moment) const {
-    V direction;
-    find_direction(direction, with, raw, parameter, square);
-    moment = momentum * moment + direction;
-    parameter = parameter - learning_rate * moment;
-  }
-
- private:
-  template <class Arithmetic, class V>
-  [[gnu::always_inline]] DEVPLACE_HD void find_direction(V& direction, const Arithmetic& with, const V& raw,
-                                                         const V& parameter, V& square) const {
+                                                     Momentum&... moment) const {
     const V gradient = raw * with.factor + l2 * parameter;
     square = kept * square + added * gradient * gradient;
-    direction = square;
+    V direction = square;
     with.take_root(direction);
     direction = gradient / (direction + epsilon);
+    ((moment = momentum * moment + direction, direction = moment), ...);
+    parameter = parameter - learning_rate * direction;
   }
 };
 

@@ -14,7 +14,7 @@ namespace devplace::optim {
 
 namespace detail {
 
-/// The factors of one step of stochastic gradient descent, and the formulas with and without momentum.
+/// The factors of one step of stochastic gradient descent, and the formula, with a momentum or none.
 template <class T> struct sgd_factors {
   T l2;        ///< weight decay added to the gradient
   T kept;      ///< factor of the old momentum
@@ -23,17 +23,11 @@ template <class T> struct sgd_factors {
   T inertial;  ///< factor of the momentum in the step
   T learning_rate;
 
-  template <class Arithmetic, class V>
-  [[gnu::always_inline]] DEVPLACE_HD void operator()(const Arithmetic& with, const V& raw, V& parameter) const {
-    const V gradient = raw * with.factor + l2 * parameter;
-    parameter = parameter - learning_rate * gradient;
-  }
-  template <class Arithmetic, class V>
+  template <class Arithmetic, class V, class... Momentum>
   [[gnu::always_inline]] DEVPLACE_HD void operator()(const Arithmetic& with, const V& raw, V& parameter,
-                                                     V& momentum) const {
-    const V gradient = raw * with.factor + l2 * parameter;
-    momentum = kept * momentum + added * gradient;
-    const V direction = direct * gradient + inertial * momentum;
+                                                     Momentum&... momentum) const {
+    V direction = raw * with.factor + l2 * parameter;
+    ((momentum = kept * momentum + added * direction, direction = direct * direction + inertial * momentum), ...);
     parameter = parameter - learning_rate * direction;
   }
 };
