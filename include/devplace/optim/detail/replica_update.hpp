@@ -14,7 +14,6 @@
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/step_record.hpp>
-#include <devplace/tensor/precision.hpp>
 
 namespace devplace::optim {
 
@@ -37,12 +36,6 @@ template <class Rule, class T, std::size_t Groups> struct replica_state {
   devplace::detail::memory_block steps;
   alignas(std::max_align_t) std::array<std::byte, step_memory_bytes * Groups> sent{};  ///< bytes last sent to `steps`
 };
-
-/// The type of a step's arguments: `Base`, with the working copy of the parameters if the update also writes the copy.
-template <class Base, class S, bool Rounds> struct arguments_of : std::type_identity<Base> {};
-template <class Base, class S>
-struct arguments_of<Base, S, true>
-    : std::type_identity<working_step_arguments<Base, typename precision_traits<S>::working>> {};
 
 /// Sets the arguments of a step that do not depend on where the parameters are. Elements are counted from element
 /// `begin` of the part.
@@ -81,7 +74,9 @@ bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, 
   constexpr bool rounds = Rounds && runtime::replica<S>::has_working_copy;
   bool wrote_working = false;
   if (state.range.count == 0) return wrote_working;
-  typename arguments_of<plain_arguments<Options, T>, S, rounds>::type arguments;
+  using plain = plain_arguments<Options, T>;
+  using rounding = working_step_arguments<plain, typename runtime::replica<S>::working>;
+  std::conditional_t<rounds, rounding, plain> arguments;
   if constexpr (rounds) {
     arguments.working = r.working_data() + state.range.at;
     arguments.wrote_working = &wrote_working;
