@@ -40,25 +40,19 @@ namespace optim {
 ///@{
 
 /// Each place, for its own replica.
-struct on_every_place {};
+struct on_every_place {
+  static constexpr std::size_t parts = 1;  ///< number of parts of a replica that a place updates
+};
 /// The first place, which alone holds the state.
-struct on_first_place {};
+struct on_first_place : on_every_place {};
 /// Each place, for its share of the parameters, in `Parts` parts.
-template <std::size_t Parts> struct on_shares {};
+template <std::size_t Parts> struct on_shares {
+  static constexpr std::size_t parts = Parts;  ///< number of parts of a replica that a place updates
+};
 
 ///@}
 
 }  // namespace optim
-
-namespace optim::detail {
-
-/// The number of parts of each replica that an optimizer updates.
-template <class Who> inline constexpr std::size_t part_count = 1;
-template <std::size_t Parts> inline constexpr std::size_t part_count<on_shares<Parts>> = Parts;
-template <class Who> inline constexpr bool has_shares = false;
-template <std::size_t Parts> inline constexpr bool has_shares<on_shares<Parts>> = true;
-
-}  // namespace optim::detail
 
 /// The state of an optimizer for one type of model: `optimizer<optim::adam, model<net, on<cpu>>> opt{model, {...}}`, or
 /// `optimizer opt{model, optim::adam{...}}`. Every place holds the state of its own replica, unless `Who` says
@@ -100,13 +94,13 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
   using mesh = detail::mesh_of<Where>;
   static constexpr std::size_t elements = runtime::network_plan<Net>::parameter_elements;
   static constexpr std::size_t places = local_place_count<Where>;
-  static constexpr bool has_shares = optim::detail::has_shares<Who>;
+  static constexpr bool has_shares = !std::is_base_of_v<optim::on_every_place, Who>;
   static constexpr bool fits_placement = has_shares || !stores_shares<Where>;
   static_assert(
       fits_placement,
       "devplace: optimizer: a model in shares is trained by a trainer, which makes its optimizer; for steps by "
       "hand copy the model, to<on<cpu>>(model).");
-  static constexpr std::size_t parts = optim::detail::part_count<Who>;
+  static constexpr std::size_t parts = Who::parts;
   static constexpr bool on_first_place = std::is_same_v<Who, optim::on_first_place>;
   static constexpr bool on_host = optim::updates_on_host<Rule, backend_type>;
   using state_backend = std::conditional_t<on_host, backend::pinned, backend_type>;
