@@ -38,8 +38,6 @@ inline constexpr trainer_fault fault_of_trainer<arguments<model<Net, Where, P>, 
 template <class Net, class Where, class P, class... Rest>
 inline constexpr trainer_fault fault_of_trainer<arguments<predictor<Net, Where, P>, Rest...>, void, void> =
     trainer_fault::inference;
-template <class Net, class Where, class P, class Loss, class Rule>
-inline constexpr trainer_fault fault_of_trainer<predictor<Net, Where, P>, Loss, Rule> = trainer_fault::inference;
 
 /// The first layer without a backward in a model; void if every layer has one.
 template <class Model> struct without_backward : std::type_identity<void> {};
