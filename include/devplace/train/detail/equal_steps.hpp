@@ -59,7 +59,7 @@ template <class Training> struct equal_steps {
       if (sums) parallel::sum_parameters<backend>(t.replica(k), begin, end - begin, memory.checksum());
       const float* const scale = Training::scales ? &memory.scale()->scale : nullptr;
       devplace::detail::for_each_index<backend>(t.replica(k).ordinal, 1, 1,
-                                                store_number_functor{memory.step_hash(), hash});
+                                                store_functor<std::uint64_t>{memory.step_hash(), hash});
       memory.mark = {t.tail(k), memory.step_hash(), sums ? memory.checksum() : nullptr, scale, first + k, participants};
     }
   }

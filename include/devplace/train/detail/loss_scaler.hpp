@@ -24,12 +24,6 @@ template <class P> consteval bool has_scaler() {
   return scales;
 }
 
-struct set_scale_functor {
-  runtime::loss_scale* to;
-  runtime::loss_scale from;
-  DEVPLACE_HD void operator()(std::size_t) const { *to = from; }
-};
-
 /// The loss scaler of precisions without loss scaling; does nothing.
 template <bool Scales> struct loss_scaler {
   std::size_t divisor = 1;
@@ -67,7 +61,8 @@ void set_scale(const runtime::model_state<S>& state, const std::array<step_memor
   for (std::size_t k = 0; k < Places; ++k)
     devplace::detail::for_each_index<Backend>(
         state.replicas[k].ordinal, 1, 1,
-        set_scale_functor{memory[k].scale(), {static_cast<float>(to.scale), 0, to.growth_tracker, to.skipped_steps}});
+        store_functor<runtime::loss_scale>{memory[k].scale(),
+                                           {static_cast<float>(to.scale), 0, to.growth_tracker, to.skipped_steps}});
 }
 
 template <class Backend, class T> optim::loss_scaler_state read_scale(int ordinal, const step_memory<T>& memory) {

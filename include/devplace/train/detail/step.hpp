@@ -241,7 +241,7 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
 template <class Backend, class T> nn::random_key key_on_place(step_memory<T>& memory, int ordinal, nn::random_key key) {
   if constexpr (counts_passes<Backend>) {
     if (memory.next_pass != key.step)
-      devplace::detail::for_each_index<Backend>(ordinal, 1, 1, store_number_functor{memory.passes(), key.step});
+      devplace::detail::for_each_index<Backend>(ordinal, 1, 1, store_functor<std::uint64_t>{memory.passes(), key.step});
     memory.next_pass.reset();  // until the pass is launched
     key.step_on_place = memory.passes();
   }

@@ -13,11 +13,11 @@
 
 namespace devplace::train::detail {
 
-/// Stores a number on a place.
-struct store_number_functor {
-  std::uint64_t* to;
-  std::uint64_t number;
-  DEVPLACE_HD void operator()(std::size_t) const { *to = number; }
+/// Stores a value on a place.
+template <class T> struct store_functor {
+  T* to;
+  T value;
+  DEVPLACE_HD void operator()(std::size_t) const { *to = value; }
 };
 
 /// Marks a step, so that the reduction of gradients shows whether all processes take equal steps. The mark has four
