@@ -27,8 +27,6 @@ template <class P> consteval bool has_scaler() {
 /// The loss scaler of precisions without loss scaling; does nothing.
 template <bool Scales> struct loss_scaler {
   std::size_t divisor = 1;
-
-  template <class T> static runtime::loss_scale* scale_of(const step_memory<T>&) { return nullptr; }
 };
 
 /// The loss scaling in mixed<half>: the options, and the divisor of the batches that are being accumulated.
@@ -49,7 +47,6 @@ template <> struct loss_scaler<true> {
     return of_samples ? targets.extent(0) : targets.size();
   }
 
-  template <class T> static runtime::loss_scale* scale_of(const step_memory<T>& memory) { return memory.scale(); }
   runtime::scaling_rule rule() const {
     return {options.growth_factor, options.backoff_factor, options.growth_interval};
   }

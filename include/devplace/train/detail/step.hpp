@@ -109,7 +109,7 @@ optim::clip_arguments<T> clip_arguments_of(const runtime::replica<S>& r, const s
   arguments.statistics = statistics;
   arguments.workspace = static_cast<std::int64_t*>(memory.clipping.data());
   if constexpr (requires { scaled.rule(); }) {
-    arguments.scaler = scaled.scale_of(memory);
+    arguments.scaler = memory.scale();
     arguments.scaling = scaled.rule();
     arguments.unscaled = scaled.divisor == 0 ? 1 : static_cast<double>(scaled.divisor);  // 0: no samples
   }
