@@ -231,14 +231,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
       detail::copy_out<backend_type>(replica(0).ordinal, sums, replica(0).loss_sums(), sizeof sums);
       train::detail::require_no_difference(sums[2]);
     }
-    double sum[2] = {0, 0};
-    for (std::size_t k = 0; k < places; ++k) {
-      // Across processes the sums of pending batches are reduced with their update.
-      const bool more = !spans_processes<Where> && (memory_[k].counts || accumulation_.batches != 0);
-      const auto totals = train::detail::read_losses<backend_type>(replica(k).ordinal, memory_[k], more);
-      for (std::size_t i = 0; i < 2; ++i) sum[i] += totals[i];
-    }
-    return runtime::loss_from<double>(sum[0], sum[1], reduction::mean);
+    // Across processes the sums of pending batches are reduced with their update.
+    const bool pending = !spans_processes<Where> && accumulation_.batches != 0;
+    const auto [loss, weights] = train::detail::read_losses<backend_type>(state, memory_, pending);
+    return runtime::loss_from<double>(loss, weights, reduction::mean);
   }
   /// Restarts the mean loss, for example at the start of an epoch; waits for the places and throws their failures.
   /// Across processes, batches that no update has used yet count after the reset; to exclude them, call flush() first.

@@ -18,14 +18,17 @@
 
 namespace devplace::train::detail {
 
-/// Reads a place's sums of losses and weights since the last reset. `pending`: includes the batches after the last
-/// update.
-template <class Backend, class T>
-std::array<double, 2> read_losses(int ordinal, const step_memory<T>& memory, bool pending) {
-  double totals[4];
-  devplace::detail::copy_out<Backend>(ordinal, totals, memory.totals(), sizeof totals);
-  if (!pending) return {totals[0], totals[1]};
-  return {totals[0] + totals[2], totals[1] + totals[3]};
+/// Reads the sums of losses and weights since the last reset over a process's places. `pending`: includes the batches
+/// after the last update.
+template <class Backend, class State, class T, std::size_t Places>
+std::array<double, 2> read_losses(const State& state, const std::array<step_memory<T>, Places>& memory, bool pending) {
+  std::array<double, 2> sums{};
+  for (std::size_t k = 0; k < Places; ++k) {
+    double totals[4];
+    devplace::detail::copy_out<Backend>(state.replicas[k].ordinal, totals, memory[k].totals(), sizeof totals);
+    for (std::size_t i = 0; i < 2; ++i) sums[i] += pending || memory[k].counts ? totals[i] + totals[2 + i] : totals[i];
+  }
+  return sums;
 }
 
 /// Completes an arena of which each process has only its places' shares, by the communication that gathers parameters.
@@ -67,11 +70,8 @@ auto read_training(State& state, const Optimizer& optimizer, const std::array<st
     for (auto& arena : result.optimizer.arenas) state.complete(arena);
   else if constexpr (Connection::shares_over_processes)
     for (auto& arena : result.optimizer.arenas) gather_arena<Backend>(state, connection, arena);
-  result.losses.assign(2, 0);
-  for (std::size_t k = 0; k < Places; ++k) {
-    const auto losses = read_losses<Backend>(state.replicas[k].ordinal, memory[k], memory[k].counts);
-    for (std::size_t i = 0; i < 2; ++i) result.losses[i] += losses[i];
-  }
+  const auto losses = read_losses<Backend>(state, memory, false);
+  result.losses.assign(losses.begin(), losses.end());
   if constexpr (Scales) {
     result.scaling = scaled.options;
     result.scaler = read_scale<Backend>(first.ordinal, memory[0]);
