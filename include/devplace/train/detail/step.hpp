@@ -19,7 +19,6 @@
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/round_elements.hpp>
-#include <devplace/tensor/detail/distributed_access.hpp>
 #include <devplace/tensor/view.hpp>
 #include <devplace/train/detail/step_layout.hpp>
 #include <devplace/train/detail/step_memory.hpp>
@@ -46,17 +45,11 @@ DEVPLACE_COMPILED(void throw_other_targets_of_part(std::size_t, std::size_t))
   throw error("this trainer was moved from; use the variable that it was moved to.");
 }
 
-template <class X, class Y> struct part_of_batch {
-  std::size_t rows;
-  X x;
-  Y y;
-};
-template <class Input> DEVPLACE_CONFIGURED auto local_batch(const auto& samples, const auto& targets, std::size_t k) {
-  const auto x = devplace::detail::local_part(samples, k);
-  const auto y = devplace::detail::local_part(targets, k);
+/// Returns the number of samples `x` on a place, which is also the number of targets `y` there.
+template <class Input> std::size_t rows_of_part(const auto& x, const auto& y) {
   const std::size_t rows = runtime::checked_rows<Input>(x);
   if (rows != y.extent(0)) throw_other_targets_of_part(rows, y.extent(0));
-  return part_of_batch<std::remove_const_t<decltype(x)>, std::remove_const_t<decltype(y)>>{rows, x, y};
+  return rows;
 }
 [[noreturn]] inline void throw_too_large(std::size_t rows) {
   throw argument_error({"trainer: a batch of ", rows,

@@ -19,7 +19,7 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
+#include <devplace/tensor/detail/distributed_access.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/train/detail/accumulation.hpp>
 #include <devplace/train/detail/checked_training.hpp>
@@ -111,24 +111,27 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
       joint_passes<Net, P, backend_type, state_type, connection_type, places> passes(state, connection_,
                                                                                      samples.extent(0));
       runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
-        const auto part = local_batch<input>(samples, targets, k);
-        prepare_place(k, part.rows);
-        passes.add(k, memory_[k], part.rows, part.x.data(),
+        const auto x = devplace::detail::local_part(samples, k);
+        const std::size_t rows = rows_of_part<input>(x, devplace::detail::local_part(targets, k));
+        prepare_place(k, rows);
+        passes.add(k, memory_[k], rows, x.data(),
                    key_on_place<backend_type>(memory_[k], replica(k).ordinal, runtime::key_of_part(key, samples, k)));
       });
       passes.forward();
       runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
         compute_loss<Net, P, backend_type>(passes[k], replica(k), memory_[k], *losses_[k],
-                                           local_batch<input>(samples, targets, k).y, add, scaling_.divisor);
+                                           devplace::detail::local_part(targets, k), add, scaling_.divisor);
       });
       passes.backward(memory_, add);
     } else {
       runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
-        const auto part = local_batch<input>(samples, targets, k);
-        prepare_place(k, part.rows);
+        const auto x = devplace::detail::local_part(samples, k);
+        const auto y = devplace::detail::local_part(targets, k);
+        const std::size_t rows = rows_of_part<input>(x, y);
+        prepare_place(k, rows);
         auto advance = [&](const void* complete) { reduction_of_buckets.advance(k, complete); };
         forward_and_backward<Net, P, backend_type>(
-            replica(k), memory_[k], *losses_[k], part.rows, part.x.data(), part.y,
+            replica(k), memory_[k], *losses_[k], rows, x.data(), y,
             key_on_place<backend_type>(memory_[k], replica(k).ordinal, runtime::key_of_part(key, samples, k)), add,
             runtime::after_layer(advance), scaling_.divisor);
         if (places > 1) launches.finish();  // while exceptions name the replica
