@@ -140,15 +140,6 @@ template <class Gradient, class Sum> struct reduced_loss_functor {
   }
 };
 
-template <class Backend, class S, class T>
-void take_reduced_loss(const runtime::replica<S>& r, const T* tail, const step_memory<T>& memory, bool of_one_batch,
-                       bool compares) {
-  devplace::detail::for_each_index<Backend>(
-      r.ordinal, 1, 1,
-      reduced_loss_functor<T, typename runtime::replica<S>::accumulator>{
-          tail, of_one_batch ? r.loss_sums() : nullptr, memory.totals(), compares ? r.loss_sums() + 2 : nullptr});
-}
-
 /// Returns the address of the loss's gradient in a workspace for `rows` samples.
 template <class Net, class P, class T>
 typename precision_traits<P>::activation* output_gradient_of(const step_memory<T>& memory, std::size_t rows) {

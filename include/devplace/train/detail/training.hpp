@@ -182,8 +182,13 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
     const auto send_updates = [&] {
       connection_.send_updates(state);
       if constexpr (scales) connection_.send_scale(memory_);
-      if constexpr (takes_reduced_loss)
-        take_reduced_loss<backend_type>(replica(0), tail(0), memory_[0], Batches == 1, connection_type::compares);
+      if constexpr (takes_reduced_loss) {
+        auto* const sums = replica(0).loss_sums();
+        const reduced_loss_functor<T, typename roles::accumulator> take{tail(0), Batches == 1 ? sums : nullptr,
+                                                                        memory_[0].totals(),
+                                                                        connection_type::compares ? sums + 2 : nullptr};
+        devplace::detail::for_each_index<backend_type>(replica(0).ordinal, 1, 1, take);
+      }
     };
     optimizer_.update(state, reduction_ == reduction::mean, factors, devplace::detail::function_view<>(send_updates));
     memory_[0].counts = !takes_reduced_loss;
