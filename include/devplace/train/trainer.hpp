@@ -211,7 +211,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
     train::detail::check_accumulation<backend_type>(state, accumulation_);
     if (accumulation_.batches == 0) return false;
     optimizer_.validate();
-    if constexpr (training::connection_type::compares) equal_steps::mark_flush(*this);
+    if constexpr (training::compares) equal_steps::mark_flush(*this);
     [[maybe_unused]] const train::detail::awake_team<backend_type> awake{};
     const train::detail::step_guard guard(state, accumulation_);
     parallel::no_bucket_reduction after_passes;

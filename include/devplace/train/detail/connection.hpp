@@ -19,7 +19,6 @@
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/parallel/unit.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/process/process_group.hpp>
 #include <devplace/runtime/clip_factor.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/replica.hpp>
@@ -82,14 +81,9 @@ template <class Net, class Where, class P, class Policy> class connection {
 
  public:
   using updaters = typename update::updaters;
-  /// Whether the processes compare their trainings: processes of a process_scope do, processes of an engine such as MPI
-  /// do not.
-  static constexpr bool compares =
-      connects && spans_processes<Where> && !parallel::engine_spans_processes<typename Policy::engine_type>;
 
   /// Connects by a policy; does nothing for other types, which the trainer has rejected.
   template <class Given> DEVPLACE_CONFIGURED explicit connection([[maybe_unused]] const Given& policy) {
-    if constexpr (compares) processes_ = parallel::current_processes("trainer").transport();
     if constexpr (communicates && std::is_same_v<Given, Policy>) {
       communicator_ = std::make_shared<communicator_type<>>(
           parallel::connect<backend_type, spans_processes<Where>>(policy, devplace::detail::mesh_of<Where>::ordinals));
@@ -112,8 +106,6 @@ template <class Net, class Where, class P, class Policy> class connection {
       return Optimizer(m, rule);
   }
 
-  /// The processes that compare their trainings.
-  process_group processes() const { return process_group(processes_); }
   static constexpr bool host_waits() {
     return !requires { requires communicator_type<>::is_nonblocking; };
   }
@@ -279,7 +271,6 @@ template <class Net, class Where, class P, class Policy> class connection {
       return false;
   }
 
-  std::shared_ptr<parallel::transport> processes_;
   std::shared_ptr<void> communicator_;  // its type depends on the configuration
   [[no_unique_address]] typename update::shares shares_;
   bool prepared_ = false;  ///< whether memory for reductions during backward was allocated

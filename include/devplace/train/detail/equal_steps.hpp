@@ -18,6 +18,7 @@
 #include <devplace/parallel/equal_replicas.hpp>
 #include <devplace/parallel/fingerprint.hpp>
 #include <devplace/place/backend.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/train/detail/fingerprint_of_training.hpp>
@@ -32,7 +33,6 @@ template <class Training> struct equal_steps {
   using placement_type = typename Training::model_type::placement_type;
   using network = typename Training::model_type::network_type;
   using backend = typename Training::backend_type;
-  static constexpr bool compares = Training::connection_type::compares;
 
   /// Makes the step_mark of a step before the step's passes; the step's batch is the `batches`-th batch since the last
   /// update. The mark includes a checksum of a 64th of the parameters, or of all parameters in the first step of an
@@ -95,7 +95,7 @@ template <class Training> struct equal_steps {
         own = std::current_exception();
       }
     }
-    if constexpr (compares) {
+    if constexpr (Training::compares) {
       parallel::fingerprint all;
       const std::string step = std::to_string(t.optimizer_.steps() + 1);
       all.add("step", step);
@@ -116,7 +116,7 @@ template <class Training> struct equal_steps {
       }
       all.add("copies of the parameters in the process", own == nullptr ? "equal" : "different");
       try {
-        all.require_equal(t.connection_.processes(), "trainer, in step " + step);
+        all.require_equal(process_group(t.processes_), "trainer, in step " + step);
       } catch (const communication_error&) {
         if (own == nullptr) throw;
       }

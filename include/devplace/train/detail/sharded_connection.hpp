@@ -18,7 +18,6 @@
 #include <devplace/parallel/sharded_state.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/process/process_group.hpp>
 #include <devplace/runtime/pass.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/train/detail/connection.hpp>
@@ -54,13 +53,9 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
     return parallel::only_enqueues<communicator_type<>> &&
            (!axes::has_replicas || parallel::only_enqueues<replicas_type>);
   }
-  /// Whether the processes compare their trainings; see connection.
-  static constexpr bool compares =
-      connects && spans_processes<Where> && !parallel::engine_spans_processes<typename Policy::engine_type>;
 
   /// Connects by a policy; does nothing for other types, which the trainer has rejected.
   template <class Given> DEVPLACE_CONFIGURED explicit connection([[maybe_unused]] const Given& policy) {
-    if constexpr (compares) processes_ = parallel::current_processes("trainer").transport();
     if constexpr (connects && std::is_same_v<Given, Policy>)
       axes_ = std::make_shared<communicators<>>(policy, "trainer");
   }
@@ -74,8 +69,6 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
     });
   }
 
-  /// The processes that compare their trainings.
-  process_group processes() const { return process_group(processes_); }
   static constexpr bool host_waits() {
     return !requires { requires communicator_type<>::is_nonblocking; };
   }
@@ -222,7 +215,6 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
   auto& communicator() const { return static_cast<communicators<>*>(axes_.get())->shares; }
   auto& replicas() const { return static_cast<communicators<>*>(axes_.get())->replicas; }
 
-  std::shared_ptr<parallel::transport> processes_;
   std::shared_ptr<void> axes_;  // its type depends on the configuration
   bool prepared_ = false;       ///< whether memory for collectives beside the passes was allocated
 };

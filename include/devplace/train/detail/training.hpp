@@ -16,7 +16,9 @@
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/bucket_reduction.hpp>
 #include <devplace/parallel/policy.hpp>
+#include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/detail/distributed_access.hpp>
@@ -53,6 +55,10 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
   using connection_type = connection<Net, Where, P, policy_type>;
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr bool scales = scales_losses<P>;
+  /// Whether the processes compare their trainings: processes of a process_scope do, processes of an engine such as MPI
+  /// do not.
+  static constexpr bool compares = parallel::can_connect<policy_type, Where> && spans_processes<Where> &&
+                                   !parallel::engine_spans_processes<typename policy_type::engine_type>;
   /// Whether losses are read from the sums that the engine reduces with the gradients. The bits of a loss then depend
   /// on the total number of places, but not on the number of processes. A single place already has the sums of one
   /// batch.
@@ -79,7 +85,10 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
       losses_[k].emplace(loss.template bind<typename roles::accumulator, backend_type>(ordinal));
       memory_[k].scalars = devplace::detail::allocate<backend_type>(ordinal, scalar_bytes, memory_purpose::workspace);
     }
-    if constexpr (connection_type::compares) options_ = fingerprint_of_options<policy_type>(loss, Batches);
+    if constexpr (compares) {
+      processes_ = parallel::current_processes("trainer").transport();
+      options_ = fingerprint_of_options<policy_type>(loss, Batches);
+    }
     if constexpr (spans_processes<Where>) clear_difference<backend_type>(replica(0));
     if constexpr (scales) scaling_.divides_by(loss);
   }
@@ -95,7 +104,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
     if constexpr (spans_processes<Where>) note_ = devplace::detail::distributed_access::note(samples);
     if (!compared_) equal_steps<training>::compare(*this);
     compared_ = true;
-    if constexpr (connection_type::compares) equal_steps<training>::mark(*this, accumulation_.batches + 1);
+    if constexpr (compares) equal_steps<training>::mark(*this, accumulation_.batches + 1);
     [[maybe_unused]] const awake_team<backend_type> awake{};
     const nn::random_key key{state.seed, state.step++, 0, 0};
     ++state.gradient_writes;
@@ -177,16 +186,15 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
   template <class Reduction> DEVPLACE_CONFIGURED void update(state_type& state, Reduction& started) {
     accumulation_.batches = 0;
     connection_.reduce(state, started);
-    if constexpr (connection_type::compares && connection_type::host_waits()) equal_steps<training>::require(*this);
+    if constexpr (compares && connection_type::host_waits()) equal_steps<training>::require(*this);
     const auto factors = norm_.factors(state, memory_, connection_, reduction_, scaling_);
     const auto send_updates = [&] {
       connection_.send_updates(state);
       if constexpr (scales) connection_.send_scale(memory_);
       if constexpr (takes_reduced_loss) {
         auto* const sums = replica(0).loss_sums();
-        const reduced_loss_functor<T, typename roles::accumulator> take{tail(0), Batches == 1 ? sums : nullptr,
-                                                                        memory_[0].totals(),
-                                                                        connection_type::compares ? sums + 2 : nullptr};
+        const reduced_loss_functor<T, typename roles::accumulator> take{
+            tail(0), Batches == 1 ? sums : nullptr, memory_[0].totals(), compares ? sums + 2 : nullptr};
         devplace::detail::for_each_index<backend_type>(replica(0).ordinal, 1, 1, take);
       }
     };
@@ -196,6 +204,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
 
   std::shared_ptr<state_type> state_;
   reduction reduction_;
+  std::shared_ptr<parallel::transport> processes_;  ///< those that compare their trainings; null if none do
   connection_type connection_;
   optimizer_type optimizer_;
   std::array<std::optional<bound_loss>, places> losses_;
