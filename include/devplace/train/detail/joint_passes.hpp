@@ -60,7 +60,9 @@ template <class Net, class P, class Backend, class State, class Connection, std:
     passes_[k].samples = samples_;
     passes_[k].first = connection_.participants().first + k == 0;
     passes_[k].reduced = &reduced_[k];
-    if constexpr (units::row_sums != 0) passes_[k].row_sums = row_sums_of<Net, P>(memory, rows);
+    if constexpr (units::row_sums != 0)
+      passes_[k].row_sums = memory.template in_workspace<typename precision_traits<P>::accumulator>(
+          step_layout<Net, P>::behind_gradient(rows));
     inputs_[k] = x;
   }
   const runtime::pass<P>& operator[](std::size_t k) const { return passes_[k]; }

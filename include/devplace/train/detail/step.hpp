@@ -144,17 +144,8 @@ template <class Gradient, class Sum> struct reduced_loss_functor {
 template <class Net, class P, class T>
 typename precision_traits<P>::activation* output_gradient_of(const step_memory<T>& memory, std::size_t rows) {
   using layout = step_layout<Net, P>;
-  void* const gradient =
-      static_cast<std::byte*>(memory.workspace.data()) +
-      (layout::overwrites_outputs ? layout::run::saved_bytes(rows, nn::mode::train) : layout::pass(rows));
-  return static_cast<typename precision_traits<P>::activation*>(gradient);
-}
-
-/// Returns the address of the numbers of layer_rows::sums in a workspace for `rows` samples.
-template <class Net, class P, class T>
-typename precision_traits<P>::accumulator* row_sums_of(const step_memory<T>& memory, std::size_t rows) {
-  void* const sums = static_cast<std::byte*>(memory.workspace.data()) + step_layout<Net, P>::begin_of_row_sums(rows);
-  return static_cast<typename precision_traits<P>::accumulator*>(sums);
+  return memory.template in_workspace<typename precision_traits<P>::activation>(
+      layout::overwrites_outputs ? layout::run::saved_bytes(rows, nn::mode::train) : layout::pass(rows));
 }
 
 /// After the pass `p`, computes the loss of one replica's part of the batch, the loss's gradient, and the sums of
@@ -171,11 +162,9 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
     return devplace::detail::view_at<Backend>(r.ordinal, data, e);
   };
   const std::size_t rows = p.batch;
-  std::byte* const workspace = static_cast<std::byte*>(memory.workspace.data());
-  void* const after_gradient = workspace + layout::pass(rows) + layout::output_gradient(rows);
-  void* const after_copy = workspace + layout::pass(rows) + layout::output_gradient(rows) + layout::output_copy(rows);
+  const std::size_t behind_gradient = layout::behind_gradient(rows);
   auto* const output_gradient = output_gradient_of<Net, P>(memory, rows);
-  auto* const row_losses = static_cast<accumulator*>(after_copy);
+  auto* const row_losses = memory.template in_workspace<accumulator>(behind_gradient + layout::output_copy(rows));
   const auto outputs = runtime::batch_extents<typename run::output_extents>(rows);
   const std::size_t output_size = rows * runtime::sample_size<typename run::output_extents>;
   const auto sums = view_of(r.loss_sums(), extents<2>{});
@@ -184,13 +173,12 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
   const accumulator* output;
   accumulator* gradient_of_loss;
   if constexpr (layout::copies_outputs) {
-    output = gradient_of_loss = static_cast<accumulator*>(after_gradient);
+    output = gradient_of_loss = memory.template in_workspace<accumulator>(behind_gradient);
     runtime::round_elements<Backend>(r.ordinal, gradient_of_loss, run::output_of(p), output_size);
   } else {
     output = run::output_of(p);
     gradient_of_loss = output_gradient;
-    if constexpr (separate)
-      gradient_of_loss = static_cast<accumulator*>(static_cast<void*>(workspace + layout::workspace(rows)));
+    if constexpr (separate) gradient_of_loss = memory.template in_workspace<accumulator>(layout::workspace(rows));
   }
   const auto gradient = view_of(gradient_of_loss, outputs);
   const auto result = view_of(output, outputs);

@@ -52,10 +52,10 @@ template <class Net, class P> struct step_layout {
   static constexpr std::size_t workspace(std::size_t rows, bool separates_gradient = false, std::size_t row_sums = 0) {
     const std::size_t of_loss =
         output_copy(rows) + runtime::padded_bytes(rows * rows_of_output * sizeof(typename roles::accumulator));
-    return (separates_gradient ? separate_gradient(rows) : 0) + begin_of_row_sums(rows) +
+    return (separates_gradient ? separate_gradient(rows) : 0) + behind_gradient(rows) +
            std::max(of_loss, runtime::padded_bytes(rows * row_sums * sizeof(typename roles::accumulator)));
   }
-  static constexpr std::size_t begin_of_row_sums(std::size_t rows) { return pass(rows) + output_gradient(rows); }
+  static constexpr std::size_t behind_gradient(std::size_t rows) { return pass(rows) + output_gradient(rows); }
 };
 
 /// The sums of losses over steps, and the factor and norm of clipping: a cache line each.

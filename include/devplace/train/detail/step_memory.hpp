@@ -48,6 +48,10 @@ template <class T> struct step_memory {
   std::optional<std::uint64_t> next_pass;  ///< number on the place of the next pass; empty if unknown
   step_mark<T> mark;                       ///< mark of the current step
 
+  /// The numbers that begin at a byte of the workspace.
+  template <class X> X* in_workspace(std::size_t begin) const {
+    return static_cast<X*>(static_cast<void*>(static_cast<std::byte*>(workspace.data()) + begin));
+  }
   /// Two sums over the batches of all updates, followed by two sums over the pending batches.
   double* totals() const { return static_cast<double*>(scalars.data()); }
   double* pending() const { return totals() + 2; }
