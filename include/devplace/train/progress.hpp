@@ -53,8 +53,7 @@ class progress {
     if (!is_main_process()) options_.stream = nullptr;
   }
   ///@}
-  progress(const progress&) = delete;
-  progress& operator=(const progress&) = delete;
+  progress& operator=(progress&&) = delete;
   /// Ends a line that is being rewritten, so that later output starts on a new line.
   ~progress() {
     if (!line_open_) return;

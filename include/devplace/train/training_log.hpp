@@ -72,8 +72,7 @@ class training_log {
     if (!file_) fail("cannot be opened", errno, "Check the path and its permissions.");
     begin();
   }
-  training_log(const training_log&) = delete;
-  training_log& operator=(const training_log&) = delete;
+  training_log& operator=(training_log&&) = delete;
 
   /// Appends a row, given as a list or a vector. Throws argument_error if the first column is missing, not finite or
   /// not above the last row's, and for unknown or repeated names. Throws file_error if the row cannot be written; the

@@ -53,8 +53,7 @@ template <class Backend, class S> void wait_between_updates(runtime::model_state
 template <class S> class step_guard {
  public:
   step_guard(const runtime::model_state<S>& state, accumulation& a) : state_(state), accumulation_(a) {}
-  step_guard(const step_guard&) = delete;
-  step_guard& operator=(const step_guard&) = delete;
+  step_guard& operator=(step_guard&&) = delete;
   ~step_guard() {
     if (!done_) accumulation_.batches = 0;
   }
