@@ -142,6 +142,7 @@ class training_log {
 
   void append_row(std::span<const log_value> values) {
     std::vector<std::string> cells(columns_.size());
+    double first = 0;
     for (const log_value& one : values) {
       const auto column = std::find(columns_.begin(), columns_.end(), one.column);
       if (column == columns_.end())
@@ -151,14 +152,14 @@ class training_log {
       if (!cell.empty())
         throw argument_error({"training_log: column \"", one.column, "\" is given twice for one row."});
       cell = train::detail::number_text(one.value);
-      if (column == columns_.begin()) check_order(one.value);
+      if (column == columns_.begin()) check_order(first = one.value);
     }
     if (cells.front().empty())
       throw argument_error({"training_log: the row has no number in the first column, \"", columns_.front(),
                             "\", which numbers the rows."});
     if (!file_) return;
     write(train::detail::joined(cells) + "\n");
-    last_ = train::detail::number_of(cells.front());
+    last_ = first;
   }
 
   void check_order(double number) const {

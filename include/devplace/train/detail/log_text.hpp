@@ -31,13 +31,6 @@ inline std::string number_text(double number) {
   return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
-/// Parses a number that number_text wrote.
-inline double number_of(std::string_view text) {
-  double number = 0;
-  devplace::detail::parse_number(text, number);
-  return number;
-}
-
 /// Joins the texts of a row, or the columns' names, to a line.
 inline std::string joined(const std::vector<std::string>& cells) {
   std::string line = cells.front();
