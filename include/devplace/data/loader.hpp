@@ -205,12 +205,7 @@ template <placement Where, floating_element T, class Source> class loader<Where,
     if constexpr (in_host_memory) {
       return maker_.in_slot(slot);
     } else {
-      const batch_type& uploaded = [&]() -> const batch_type& {
-        if constexpr (std::is_same_v<typename source::features::value_type, std::uint8_t>)
-          return on_devices_.upload(maker_.in_slot(slot), slot, maker_.rows(number), maker_.scale().bytes());
-        else
-          return on_devices_.upload(maker_.in_slot(slot), slot, maker_.rows(number));
-      }();
+      const batch_type& uploaded = on_devices_.upload(maker_.in_slot(slot), slot, maker_.rows(number), maker_.scale());
       maker_.release(number);
       if constexpr (spans_processes<Where>) {
         note_.epoch = maker_.epoch();

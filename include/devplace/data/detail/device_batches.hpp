@@ -125,9 +125,9 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
 
   /// Enqueues the copy of slot `slot`, which has this process's share of a batch of `rows` rows. Returns the batch that
   /// receives the copy; later work on the places' current streams may read this batch. The batch is valid until the
-  /// next call; the slot may be refilled after wait_for(). `scale...` scales bytes, and is empty for other features.
+  /// next call; the slot may be refilled after wait_for(). `scale` is the maker's.
   DEVPLACE_CONFIGURED const batch_type& upload(const auto& staged, std::size_t slot, std::size_t rows,
-                                               const auto&... scale) {
+                                               const auto& scale) {
     const std::size_t next = 1 - current_;
     batch_type& to = batches_[next];
     leading_extent::set(to.images, rows);
@@ -143,11 +143,11 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
         std::size_t first = 0;
         if constexpr (!single_place<Where>) first = to.labels.first_row(k) - to.labels.first_row(0);
         if (moves()) copy_rows(local_part(moves_, k), staged.moves, first);
-        if constexpr (sizeof...(scale) != 0)
+        if constexpr (requires { scale.bytes(); })
           if (as_bytes_) {
             const auto bytes = local_part(bytes_, k);
             copy_moved(moved_features_, bytes, local_part(unmoved_bytes_, k), staged.bytes, first, k);
-            scale_part(local_part(to.images, k), bytes, scale...);
+            scale_part(local_part(to.images, k), bytes, scale.bytes());
           }
         if (!as_bytes_) copy_rows(local_part(to.images, k), staged.images, first);
         copy_moved(moved_targets_, local_part(to.labels, k), local_part(unmoved_targets_, k), staged.labels, first, k);
