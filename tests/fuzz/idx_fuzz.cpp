@@ -67,10 +67,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const detail::stored_array& array = contents.array();
     const auto expected = detail::stored_bytes(array.extents, array.type->bytes);
     require(expected && *expected == array.bytes);
-    detail::check_elements(array, contents.source().remaining(), "read_idx", "input");
+    detail::check_elements(array, contents.source().remaining(), {"read_idx", "input"});
     require(array.bytes <= (size + (1 << 17)) * 1032);  // deflate's limit
     std::vector<unsigned char> elements(array.bytes);
-    detail::read_elements(contents.source(), array, elements.data(), "read_idx", "input");
+    detail::read_elements(contents.source(), array, elements.data(), {"read_idx", "input"});
     require(file.remaining().count == 0 && contents.source().read(elements.data(), elements.size()) == 0);
   } catch (const devplace::file_error&) {
     return 0;

@@ -38,10 +38,10 @@ void require_order(const devplace::detail::stored_array& array, std::span<const 
 devplace::detail::stored_array read_whole(std::span<const unsigned char> bytes) {
   memory_source source(bytes);
   const devplace::detail::stored_array array = devplace::detail::read_npy_header(source, {"read_npy", "input"});
-  devplace::detail::check_elements(array, source.remaining(), "read_npy", "input");
+  devplace::detail::check_elements(array, source.remaining(), {"read_npy", "input"});
   require(array.bytes <= bytes.size());
   std::vector<unsigned char> elements(array.bytes);
-  devplace::detail::read_elements(source, array, elements.data(), "read_npy", "input");
+  devplace::detail::read_elements(source, array, elements.data(), {"read_npy", "input"});
   require(source.remaining().count == 0);
   require_order(array, elements, bytes.last(array.bytes));
   return array;

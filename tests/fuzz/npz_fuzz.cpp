@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
       devplace::detail::zip_member member(file, entry, entry.name);
       using extents = devplace::extents<devplace::dyn, devplace::dyn>;
-      const auto x = devplace::detail::read_npy_from<float, extents>(member, "npz_file", entry.name);
+      const auto x = devplace::detail::read_npy_from<float, extents>(member, {"npz_file", entry.name});
       require(x.size() * sizeof(float) <= entry.contents);
     } catch (const devplace::file_error&) {
     }

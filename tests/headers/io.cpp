@@ -58,7 +58,7 @@ template <class Model> void copy(Model& model, const std::string& path) {
 #include <devplace/io/read_array.hpp>
 
 inline void check(const dp::detail::stored_array& array) {
-  dp::detail::check_elements(array, {8, true}, "read_npy", "x.npy");
+  dp::detail::check_elements(array, {8, true}, {"read_npy", "x.npy"});
 }
 
 #include <devplace/io/renamed_tensors.hpp>

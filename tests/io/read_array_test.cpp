@@ -42,7 +42,7 @@ TEST_CASE("an array's size is compared with the rest of its file", "[io]") {
   array.bytes = 12;
   const auto failure = [&](dp::detail::byte_source::remaining_bytes rest) {
     try {
-      dp::detail::check_elements(array, rest, "read", "x");
+      dp::detail::check_elements(array, rest, {"read", "x"});
     } catch (const dp::file_error& error) {
       return std::string(error.what());
     }

@@ -24,10 +24,10 @@ TEST_CASE("stored_bytes counts the bytes of an array up to the addressable size"
 TEST_CASE("stored extents convert to an extents type with matching static extents", "[io]") {
   const std::vector<std::size_t> stored{5, 28, 28};
   using images = dp::extents<dp::dyn, 28, 28>;
-  CHECK(dp::detail::checked_extents<images>(stored, "read", "x") == images(5));
-  CHECK_THROWS_WITH((dp::detail::checked_extents<dp::extents<dp::dyn, 28, 32>>(stored, "read", "x")),
+  CHECK(dp::detail::checked_extents<images>(stored, {"read", "x"}) == images(5));
+  CHECK_THROWS_WITH((dp::detail::checked_extents<dp::extents<dp::dyn, 28, 32>>(stored, {"read", "x"})),
                     ContainsSubstring("read: 'x' holds an array of shape 5x28x28, which does not fit "
                                       "extents<dyn, 28, 32>"));
-  CHECK_THROWS_WITH((dp::detail::checked_extents<dp::extents<dp::dyn>>(stored, "read", "x")),
+  CHECK_THROWS_WITH((dp::detail::checked_extents<dp::extents<dp::dyn>>(stored, {"read", "x"})),
                     ContainsSubstring("does not fit extents<dyn>"));
 }

@@ -98,7 +98,7 @@ class idx_contents {
     unsigned char begun[4];
     std::span<const unsigned char> start(begun, file.read(begun, 4));
     if (start.size() >= 2 && start[0] == 0x1f && start[1] == 0x8b) {  // RFC 1952
-      source_ = &inflated_.emplace(file, start, "read_idx", name);
+      source_ = &inflated_.emplace(file, start, file_origin{"read_idx", name});
       start = {};
     }
     array_ = read_idx_header(*source_, start, name);
@@ -125,7 +125,7 @@ class idx_file {
   [[gnu::noinline]] ~idx_file() = default;
 
   template <element T, extents_like Extents> tensor<T, Extents, on<cpu>> read() {
-    return read_array<T, Extents>(contents_.source(), contents_.array(), "read_idx", file_.path());
+    return read_array<T, Extents>(contents_.source(), contents_.array(), {"read_idx", file_.path()});
   }
 
  private:

@@ -49,7 +49,7 @@ auto read_csv(const std::string& path, const csv_options& options = {}) try {
     const std::array<std::size_t, 2> found{text.rows(), text.columns()};
     const bool one_column = Extents::rank == 1 && found[1] == 1;
     tensor<T, Extents, on<cpu>> result(
-        detail::checked_extents<Extents>(std::span(found).first(one_column ? 1 : 2), "read_csv", path));
+        detail::checked_extents<Extents>(std::span(found).first(one_column ? 1 : 2), {"read_csv", path}));
     text.parse(result.data());
     return result;
   } else {

@@ -23,6 +23,15 @@ void fail_file(std::string_view operation, std::string_view name, std::initializ
 }
 DEVPLACE_COMPILED(void fail_file(std::string_view, std::string_view, std::initializer_list<text_part>))
 
+/// Names for messages: the reading function, and the file or the file and its member.
+struct file_origin {
+  std::string_view operation, name;
+};
+
+[[noreturn]] inline void fail_read(const file_origin& from, std::initializer_list<text_part> found) {
+  fail_file(from.operation, from.name, found);
+}
+
 /// Returns at most 40 bytes of a text from a file, with control characters replaced by ?.
 inline std::string printable(std::string_view text) {
   std::string result(text.substr(0, 40));

@@ -4,11 +4,11 @@
 
 #include <new>
 #include <string>
-#include <string_view>
 
 #include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/npy_format.hpp>
+#include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/output_file.hpp>
 #include <devplace/io/read_array.hpp>
@@ -19,15 +19,14 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Reads the array of a whole .npy file. Throws file_error.
 template <element T, extents_like Extents>
-tensor<T, Extents, on<cpu>> read_npy_from(byte_source& source, std::string_view operation, std::string_view name) {
-  const npy_origin from{operation, name};
+tensor<T, Extents, on<cpu>> read_npy_from(byte_source& source, const file_origin& from) {
   const stored_array array = read_npy_header(source, from);
   constexpr const dtype* expected = npy_type_of<T>();
   if (array.type != expected)
-    fail_npy(from, {"holds elements of type '", array.type->npy, "', but ", dtype_name<T>(), " ('", expected->npy,
-                    "') was asked for; read it as ", array.type->name, ", or convert the array with .astype('",
-                    expected->npy, "') before np.save."});
-  return read_array<T, Extents>(source, array, operation, name);
+    fail_read(from, {"holds elements of type '", array.type->npy, "', but ", dtype_name<T>(), " ('", expected->npy,
+                     "') was asked for; read it as ", array.type->name, ", or convert the array with .astype('",
+                     expected->npy, "') before np.save."});
+  return read_array<T, Extents>(source, array, from);
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
@@ -50,7 +49,7 @@ template <class T = void, class Extents = void, class... Other> auto read_npy(co
                 "read_npy<float, dextents<2>>(path); the tensor is on the CPU, and to<cuda<0>>(x) copies it.");
   if constexpr (is_type && is_shape && only) {
     detail::input_file file(path, "read_npy", !Extents::is_static);
-    return detail::read_npy_from<T, Extents>(file, "read_npy", path);
+    return detail::read_npy_from<T, Extents>(file, {"read_npy", path});
   } else {
     return 0;
   }

@@ -53,7 +53,7 @@ class npz_file {
       const std::string label = path_ + ':' + std::string(name);
       const detail::zip_file file = zip();
       detail::zip_member member(file, entry, label);
-      return detail::read_npy_from<T, Extents>(member, "npz_file", label);
+      return detail::read_npy_from<T, Extents>(member, {"npz_file", label});
     } else {
       return 0;
     }

@@ -34,7 +34,8 @@ class safetensors_file {
  public:
   /// Opens a regular file and reads its header. Throws file_error, naming what was found and what was expected.
   explicit safetensors_file(const std::string& path) try : path_(path), file_(path, "safetensors_file", true) {
-    if (!file_.remaining().exact) detail::fail_safetensors(path, {"is a folder. Give the path of a file."});
+    if (!file_.remaining().exact)
+      detail::fail_file("safetensors_file", path, {"is a folder. Give the path of a file."});
     header_ = detail::read_safetensors_header(file_, path);
     for (const safetensors_entry& entry : header_.tensors) by_name_.push_back(&entry);
     std::sort(by_name_.begin(), by_name_.end(), [](auto* a, auto* b) { return a->name < b->name; });
@@ -67,11 +68,12 @@ class safetensors_file {
     if constexpr (is_type && is_shape) {
       const safetensors_entry& entry = existing(name);
       const std::string label = path_ + ':' + entry.name;
+      const detail::file_origin from{"safetensors_file", label};
       if (entry.dtype != detail::dtype_of<T>->safetensors) fail_type(entry, *detail::dtype_of<T>);
       detail::stored_array array;
       array.bytes = entry.bytes;
-      detail::check_elements(array, {entry.bytes, true}, "safetensors_file", label);
-      tensor<T, Extents, on<cpu>> result(detail::checked_extents<Extents>(entry.extents, "safetensors_file", label));
+      detail::check_elements(array, {entry.bytes, true}, from);
+      tensor<T, Extents, on<cpu>> result(detail::checked_extents<Extents>(entry.extents, from));
       read_elements(entry, result.data());
       return result;
     } else {
@@ -85,8 +87,8 @@ class safetensors_file {
   /// have. Throws file_error.
   void read_elements(const safetensors_entry& entry, void* to) const {
     if (file_.read_at(entry.offset, to, entry.bytes) < entry.bytes)
-      detail::fail_safetensors(path_,
-                               {"was truncated after it was opened. Write it under another name and rename it."});
+      detail::fail_file("safetensors_file", path_,
+                        {"was truncated after it was opened. Write it under another name and rename it."});
   }
 
  private:
@@ -94,16 +96,17 @@ class safetensors_file {
     if (const safetensors_entry* const entry = find(name)) return *entry;
     const std::string names =
         detail::listed(by_name_.size(), [this](std::size_t k) { return detail::json_string(header_.tensors[k].name); });
-    detail::fail_safetensors(
-        path_, {"has no tensor ", detail::json_string(name), "; it has ", names.empty() ? "none" : names, "."});
+    detail::fail_file("safetensors_file", path_,
+                      {"has no tensor ", detail::json_string(name), "; it has ", names.empty() ? "none" : names, "."});
   }
 
   [[noreturn]] void fail_type(const safetensors_entry& entry, const detail::dtype& expected) const {
     std::string advice = "tensors have no such elements; convert them before saving them, or use read_elements";
     for (const detail::dtype& type : detail::dtypes)
       if (type.safetensors == entry.dtype) advice = std::string("read it as ") + type.name;
-    detail::fail_safetensors(path_ + ':' + entry.name, {"holds elements of type ", entry.dtype, ", but ", expected.name,
-                                                        " (", expected.safetensors, ") was asked for; ", advice, "."});
+    detail::fail_file("safetensors_file", path_ + ':' + entry.name,
+                      {"holds elements of type ", entry.dtype, ", but ", expected.name, " (", expected.safetensors,
+                       ") was asked for; ", advice, "."});
   }
 
   std::string path_;

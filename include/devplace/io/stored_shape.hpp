@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,17 +59,14 @@ DEVPLACE_COMPILED(std::string extents_text(std::span<const std::size_t>))
 
 /// Throws file_error with both shapes unless a stored array fits extents of type `extents<wanted...>`.
 DEVPLACE_COMPILABLE([[DEVPLACE_FOR_SIZE]])
-void check_shape(std::span<const std::size_t> stored, std::span<const std::size_t> wanted, std::string_view operation,
-                 std::string_view path) {
+void check_shape(std::span<const std::size_t> stored, std::span<const std::size_t> wanted, const file_origin& from) {
   if (std::equal(stored.begin(), stored.end(), wanted.begin(), wanted.end(),
                  [](std::size_t found, std::size_t extent) { return extent == dyn || extent == found; }))
     return;
-  fail_file(operation, path,
-            {"holds an array of shape ", sizes_text(stored), ", which does not fit ", extents_text(wanted),
-             "; name extents that fit the file (dyn where they vary), or give the right file."});
+  fail_read(from, {"holds an array of shape ", sizes_text(stored), ", which does not fit ", extents_text(wanted),
+                   "; name extents that fit the file (dyn where they vary), or give the right file."});
 }
-DEVPLACE_COMPILED(void check_shape(std::span<const std::size_t>, std::span<const std::size_t>, std::string_view,
-                                   std::string_view))
+DEVPLACE_COMPILED(void check_shape(std::span<const std::size_t>, std::span<const std::size_t>, const file_origin&))
 
 /// The extents that a type gives, dyn where they vary.
 template <extents_like Extents>
@@ -90,9 +86,8 @@ template <extents_like Extents> Extents fitting_extents([[maybe_unused]] std::sp
 }
 
 /// Converts a stored array's extents to `Extents`. Throws file_error as check_shape does.
-template <extents_like Extents>
-Extents checked_extents(std::span<const std::size_t> stored, std::string_view operation, std::string_view path) {
-  check_shape(stored, static_sizes<Extents>, operation, path);
+template <extents_like Extents> Extents checked_extents(std::span<const std::size_t> stored, const file_origin& from) {
+  check_shape(stored, static_sizes<Extents>, from);
   return fitting_extents<Extents>(stored);
 }
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
@@ -18,10 +17,9 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// link.
 class gzip_reader final : public byte_source {
  public:
-  gzip_reader(byte_source&, std::span<const unsigned char>, std::string_view operation, std::string_view name) {
-    fail_file(operation, name,
-              {"is compressed with gzip and this program was built without zlib. Link devplace::zlib "
-               "(find_package(devplace COMPONENTS zlib)), or decompress the file with gunzip."});
+  gzip_reader(byte_source&, std::span<const unsigned char>, const file_origin& from) {
+    fail_read(from, {"is compressed with gzip and this program was built without zlib. Link devplace::zlib "
+                     "(find_package(devplace COMPONENTS zlib)), or decompress the file with gunzip."});
   }
 
   std::size_t read(void*, std::size_t) override { return 0; }
@@ -48,8 +46,8 @@ inline std::uint32_t zip_checksum(std::uint32_t before, const void* bytes, std::
 /// Replaces the reader of members of zip files in the same way.
 class deflate_reader final : public byte_source {
  public:
-  deflate_reader(byte_source&, std::string_view operation, std::string_view name) {
-    fail_file(operation, name,
+  deflate_reader(byte_source&, const file_origin& from) {
+    fail_read(from,
               {"is compressed and this program was built without zlib. Link devplace::zlib (find_package(devplace "
                "COMPONENTS zlib)), or save it without compression, by np.savez."});
   }

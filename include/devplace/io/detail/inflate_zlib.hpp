@@ -27,9 +27,8 @@ class inflate_reader : public byte_source {
  protected:
   /// `compressed` and the texts, which appear in messages, must outlive the reader. `window` is inflateInit2's
   /// argument; `remedy` is the advice when memory is exhausted.
-  inflate_reader(byte_source& compressed, int window, std::string_view operation, std::string_view name,
-                 std::string_view remedy)
-      : compressed_(compressed), operation_(operation), name_(name), remedy_(remedy) {
+  inflate_reader(byte_source& compressed, int window, const file_origin& from, std::string_view remedy)
+      : compressed_(compressed), from_(from), remedy_(remedy) {
     if (inflateInit2(&stream_, window) != Z_OK) fail_for_memory();
   }
   ~inflate_reader() { inflateEnd(&stream_); }
@@ -55,7 +54,7 @@ class inflate_reader : public byte_source {
 
   std::string reason() const { return stream_.msg != nullptr ? stream_.msg : "unknown data"; }
 
-  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_file(operation_, name_, found); }
+  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_read(from_, found); }
 
   z_stream stream_{};  // zlib keeps its address
   byte_source& compressed_;
@@ -65,11 +64,10 @@ class inflate_reader : public byte_source {
  private:
   [[noreturn]] void fail_for_memory() const {
     throw out_of_memory(
-        {operation_, ": zlib found no memory to decompress ", in_quotes(name_), ". Free some, or ", remedy_});
+        {from_.operation, ": zlib found no memory to decompress ", in_quotes(from_.name), ". Free some, or ", remedy_});
   }
 
-  std::string_view operation_;
-  std::string_view name_;
+  file_origin from_;
   std::string_view remedy_;
 };
 
@@ -78,9 +76,8 @@ class gzip_reader final : public inflate_reader {
  public:
   /// `begun` has the bytes that were already read from `compressed`, at most 16. `compressed` and the texts, which
   /// appear in messages, must outlive the reader.
-  gzip_reader(byte_source& compressed, std::span<const unsigned char> begun, std::string_view operation,
-              std::string_view name)
-      : inflate_reader(compressed, gzip_only, operation, name, "decompress the file with gunzip.") {
+  gzip_reader(byte_source& compressed, std::span<const unsigned char> begun, const file_origin& from)
+      : inflate_reader(compressed, gzip_only, from, "decompress the file with gunzip.") {
     std::copy(begun.begin(), begun.end(), input_.begin());
     stream_.next_in = input_.data();
     stream_.avail_in = static_cast<uInt>(begun.size());
@@ -143,9 +140,9 @@ inline std::uint32_t zip_checksum(std::uint32_t before, const void* bytes, std::
 /// Decompresses a member of a zip file while it is read: a raw deflate stream, without header and checksum.
 class deflate_reader final : public inflate_reader {
  public:
-  /// `compressed`, `operation` and `name`, which appear in messages, must outlive the reader.
-  deflate_reader(byte_source& compressed, std::string_view operation, std::string_view name)
-      : inflate_reader(compressed, -MAX_WBITS, operation, name, "save it without compression, by np.savez.") {}
+  /// `compressed` and the texts, which appear in messages, must outlive the reader.
+  deflate_reader(byte_source& compressed, const file_origin& from)
+      : inflate_reader(compressed, -MAX_WBITS, from, "save it without compression, by np.savez.") {}
 
   /// Reads fewer bytes only at the end of the stream. Throws file_error for a damaged or truncated stream.
   std::size_t read(void* to, std::size_t bytes) override {

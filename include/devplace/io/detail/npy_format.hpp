@@ -39,15 +39,6 @@ template <element T> constexpr const dtype* npy_type_of() {
   return dtype_of<T>;
 }
 
-/// Names for messages: the reading function, and the file or the file and its member.
-struct npy_origin {
-  std::string_view operation, name;
-};
-
-[[noreturn]] inline void fail_npy(const npy_origin& from, std::initializer_list<text_part> found) {
-  fail_file(from.operation, from.name, found);
-}
-
 /// Returns advice for saving an array of an unsupported element type. `kind` is the type without byte order.
 inline std::string npy_advice(std::string_view kind) {
   const auto convert = [](const char* type, const char* subject) {
@@ -94,7 +85,7 @@ inline std::size_t read_column_major(byte_source& source, const stored_array& ar
 /// Parses the dict literal of a header: the three keys in any order, quotes of either kind, and any white space.
 class npy_header_parser {
  public:
-  npy_header_parser(std::string_view text, const npy_origin& from) : text_(text), from_(from) {}
+  npy_header_parser(std::string_view text, const file_origin& from) : text_(text), from_(from) {}
 
   /// Parses the dict; `bytes` of the result stays 0.
   stored_array parse() {
@@ -199,10 +190,10 @@ class npy_header_parser {
           ". Write the file again with np.save"});
   }
 
-  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_npy(from_, {joined(found), "."}); }
+  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_read(from_, {joined(found), "."}); }
 
   std::string_view text_;
-  npy_origin from_;
+  file_origin from_;
   std::size_t position_ = 0;
   bool column_major_ = false;
   stored_array result_;
@@ -212,8 +203,8 @@ class npy_header_parser {
 inline constexpr std::size_t longest_npy_header = std::size_t{1} << 16;
 
 /// Reads the header of a .npy file. Throws file_error with the origin, what was found and what was expected.
-inline stored_array read_npy_header(byte_source& source, const npy_origin& from) {
-  const auto fail = [&](std::initializer_list<text_part> found) { fail_npy(from, found); };
+inline stored_array read_npy_header(byte_source& source, const file_origin& from) {
+  const auto fail = [&](std::initializer_list<text_part> found) { fail_read(from, found); };
   const auto fail_inside = [&](std::uint64_t after) {
     fail({"ends inside its header, after ", after, byte_word(after), ". Copy it again."});
   };

@@ -72,10 +72,6 @@ struct safetensors_header {
   safetensors_metadata metadata;
 };
 
-[[noreturn]] inline void fail_safetensors(std::string_view path, std::initializer_list<text_part> found) {
-  fail_file("safetensors_file", path, found);
-}
-
 /// Parses a header that is followed by `data_bytes` bytes.
 class safetensors_parser {
  public:
@@ -210,7 +206,7 @@ class safetensors_parser {
   [[noreturn]] void fail_tensor(const safetensors_entry& entry, std::initializer_list<text_part> found) const {
     fail({"is not a valid file: its tensor ", json_string(entry.name), " ", joined(found)});
   }
-  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_safetensors(path_, found); }
+  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_file("safetensors_file", path_, found); }
 
   json_text json_;
   std::string_view path_;
@@ -222,7 +218,7 @@ class safetensors_parser {
 /// Reads and checks the header, up to the data. Allocates memory only for a header that the file can contain. Throws
 /// file_error with `path`, what was found and what was expected.
 inline safetensors_header read_safetensors_header(byte_source& source, std::string_view path) {
-  const auto fail = [&](std::initializer_list<text_part> found) { fail_safetensors(path, found); };
+  const auto fail = [&](std::initializer_list<text_part> found) { fail_file("safetensors_file", path, found); };
   unsigned char start[8];
   const std::size_t got = source.read(start, sizeof(start));
   if (got < sizeof(start))

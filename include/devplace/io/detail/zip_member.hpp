@@ -238,7 +238,7 @@ class zip_member final : public byte_source {
       fail({"announces ", entry.contents, byte_word(entry.contents), " of contents, which ", entry.compressed,
             byte_word(entry.compressed),
             " in the file cannot hold. It is damaged or made to exhaust memory; write it again with np.savez."});
-    if (entry.method == deflated) inflated_.emplace(bytes_, "npz_file", label_);
+    if (entry.method == deflated) inflated_.emplace(bytes_, file_origin{"npz_file", label_});
   }
 
   std::size_t read(void* to, std::size_t bytes) override {
