@@ -21,9 +21,26 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Base of the readers of gzip files and of members of zip files: a zlib stream that reads compressed bytes from a
-/// source.
+/// Base of the readers of gzip files and of members of zip files: decompresses bytes of a source while it is read.
 class inflate_reader : public byte_source {
+ public:
+  /// Reads fewer bytes only at the end; the streams are then complete. Throws file_error for damaged or truncated ones.
+  std::size_t read(void* to, std::size_t bytes) override {
+    std::size_t used = 0;
+    while (used < bytes && !ended_) {
+      feed();
+      const std::size_t room = std::min(bytes - used, std::size_t{1} << 30);  // zlib counts in 32 bits
+      stream_.next_out = static_cast<Bytef*>(to) + used;
+      stream_.avail_out = static_cast<uInt>(room);
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      used += room - stream_.avail_out;
+      if (status == Z_MEM_ERROR) fail_for_memory();
+      if (status != Z_OK && status != Z_STREAM_END) refuse(status == Z_BUF_ERROR);
+      ended_ = status == Z_STREAM_END && !begins_again();
+    }
+    return used;
+  }
+
  protected:
   /// `compressed` and the texts, which appear in messages, must outlive the reader. `window` is inflateInit2's
   /// argument; `remedy` is the advice when memory is exhausted.
@@ -33,23 +50,15 @@ class inflate_reader : public byte_source {
   }
   ~inflate_reader() { inflateEnd(&stream_); }
 
+  /// Called at the end of a stream: prepares for another one, or returns false if none follows.
+  virtual bool begins_again() { return false; }
+  /// Throws file_error for a stream that ends too early or is damaged.
+  [[noreturn]] virtual void refuse(bool truncated) const = 0;
+
   void feed() {
     if (stream_.avail_in != 0) return;
     stream_.next_in = input_.data();
     stream_.avail_in = static_cast<uInt>(compressed_.read(input_.data(), input_.size()));
-  }
-
-  /// Decompresses into `to`, which has `bytes` bytes, after its first `used` bytes; adds the number of new bytes to
-  /// `used`. Returns zlib's status; throws out_of_memory.
-  int decompress(void* to, std::size_t bytes, std::size_t& used) {
-    feed();
-    const std::size_t room = std::min(bytes - used, std::size_t{1} << 30);  // zlib counts in 32 bits
-    stream_.next_out = static_cast<Bytef*>(to) + used;
-    stream_.avail_out = static_cast<uInt>(room);
-    const int status = inflate(&stream_, Z_NO_FLUSH);
-    used += room - stream_.avail_out;
-    if (status == Z_MEM_ERROR) fail_for_memory();
-    return status;
   }
 
   std::string reason() const { return stream_.msg != nullptr ? stream_.msg : "unknown data"; }
@@ -59,7 +68,6 @@ class inflate_reader : public byte_source {
   z_stream stream_{};  // zlib keeps its address
   byte_source& compressed_;
   std::array<unsigned char, std::size_t{1} << 15> input_;
-  bool ended_ = false;
 
  private:
   [[noreturn]] void fail_for_memory() const {
@@ -69,9 +77,10 @@ class inflate_reader : public byte_source {
 
   file_origin from_;
   std::string_view remedy_;
+  bool ended_ = false;
 };
 
-/// Decompresses a gzip file while it is read.
+/// Decompresses a gzip file, and checks its checksums.
 class gzip_reader final : public inflate_reader {
  public:
   /// `begun` has the bytes that were already read from `compressed`, at most 16. `compressed` and the texts, which
@@ -81,21 +90,6 @@ class gzip_reader final : public inflate_reader {
     std::copy(begun.begin(), begun.end(), input_.begin());
     stream_.next_in = input_.data();
     stream_.avail_in = static_cast<uInt>(begun.size());
-  }
-
-  /// Reads fewer bytes only at the end; the stream is then complete and its checksum correct. Throws file_error.
-  std::size_t read(void* to, std::size_t bytes) override {
-    std::size_t used = 0;
-    while (used < bytes && !ended_) {
-      const int status = decompress(to, bytes, used);
-      if (status == Z_STREAM_END)
-        next_member();
-      else if (status == Z_BUF_ERROR)
-        fail({"ends inside its gzip stream. Copy it again."});
-      else if (status != Z_OK)
-        fail({"is a damaged gzip file: ", reason(), ". Copy it again."});
-    }
-    return used;
   }
 
   /// Bounds the rest of the contents: deflate expands a byte to at most 1032 bytes.
@@ -112,23 +106,25 @@ class gzip_reader final : public inflate_reader {
   /// Number of zeros accepted after the last member. gzip accepts them too: files from tapes and archives have them.
   static constexpr std::size_t most_padding = std::size_t{1} << 20;
 
-  void next_member() {
+  bool begins_again() override {
     std::size_t padding = 0;
     for (feed(); stream_.avail_in != 0 && *stream_.next_in == 0; feed()) {
       ++stream_.next_in;
       --stream_.avail_in;
       if (++padding > most_padding) fail({"has more than 1 MiB of zeros after its gzip stream. Copy it again."});
     }
-    if (stream_.avail_in == 0) {
-      ended_ = true;
-      return;
-    }
+    if (stream_.avail_in == 0) return false;
     if (padding != 0 || *stream_.next_in != 0x1f) {
       const std::uint64_t bytes = padding + stream_.avail_in + compressed_.remaining().count;
       fail({"has ", compressed_.remaining().exact ? joined({bytes, byte_word(bytes)}) : "other bytes",
             " after its gzip stream. Copy it again."});
     }
     if (inflateReset(&stream_) != Z_OK) fail({"cannot be decompressed: ", reason(), "."});
+    return true;
+  }
+  [[noreturn]] void refuse(bool truncated) const override {
+    if (truncated) fail({"ends inside its gzip stream. Copy it again."});
+    fail({"is a damaged gzip file: ", reason(), ". Copy it again."});
   }
 };
 
@@ -137,26 +133,20 @@ inline std::uint32_t zip_checksum(std::uint32_t before, const void* bytes, std::
   return static_cast<std::uint32_t>(::crc32_z(before, static_cast<const Bytef*>(bytes), count));
 }
 
-/// Decompresses a member of a zip file while it is read: a raw deflate stream, without header and checksum.
+/// Decompresses a member of a zip file: a raw deflate stream, without header and checksum.
 class deflate_reader final : public inflate_reader {
  public:
   /// `compressed` and the texts, which appear in messages, must outlive the reader.
   deflate_reader(byte_source& compressed, const file_origin& from)
       : inflate_reader(compressed, -MAX_WBITS, from, "save it without compression, by np.savez.") {}
 
-  /// Reads fewer bytes only at the end of the stream. Throws file_error for a damaged or truncated stream.
-  std::size_t read(void* to, std::size_t bytes) override {
-    std::size_t used = 0;
-    while (used < bytes && !ended_) {
-      const int status = decompress(to, bytes, used);
-      if (status == Z_BUF_ERROR) fail({"ends inside its compressed data. Copy it again."});
-      if (status != Z_OK && status != Z_STREAM_END) fail({"is damaged: ", reason(), ". Copy it again."});
-      ended_ = status == Z_STREAM_END;
-    }
-    return used;
-  }
-
   remaining_bytes remaining() const override { return {std::numeric_limits<std::uint64_t>::max(), false}; }
+
+ private:
+  [[noreturn]] void refuse(bool truncated) const override {
+    if (truncated) fail({"ends inside its compressed data. Copy it again."});
+    fail({"is damaged: ", reason(), ". Copy it again."});
+  }
 };
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
