@@ -27,28 +27,28 @@ class csv_text {
  public:
   /// Reads the header, if there is one. The arguments must outlive the object. Throws file_error or argument_error.
   csv_text(std::string_view text, const csv_options& options, std::string_view path)
-      : options_(options), path_(path), rest_(text) {
+      : options_(options), path_(path), at_{text, 0} {
     check_delimiter();
-    if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);  // the byte order mark of UTF-8
-    if (rest_.starts_with("\xff\xfe") || rest_.starts_with("\xfe\xff")) fail({"is UTF-16 text. Save it as UTF-8."});
-    start_ = at_start();
+    if (at_.rest.starts_with("\xef\xbb\xbf")) at_.rest.remove_prefix(3);  // the byte order mark of UTF-8
+    if (at_.rest.starts_with("\xff\xfe") || at_.rest.starts_with("\xfe\xff"))
+      fail({"is UTF-16 text. Save it as UTF-8."});
+    start_ = at_;
     std::string_view line;
     if (!next_line(line)) fail({"is empty; give a file with at least one line."});
-    std::size_t at = 0;
-    do {
-      const field found = next_field(line, at);
-      ++fields_;
-      if (options.header) names_.push_back(unquoted(found));
-    } while (at <= line.size());
-    if (!options.header) restart(start_);
-    start_ = at_start();
+    std::vector<field> found;
+    split(line, found);
+    fields_ = found.size();
+    if (options.header) {
+      for (const field& name : found) names_.push_back(unquoted(name));
+      start_ = at_;
+    }
     choose();
   }
 
   /// Number of chosen columns, and number of lines with numbers.
   std::size_t columns() const { return chosen_.size(); }
   std::size_t rows() {
-    restart(start_);
+    at_ = start_;
     std::size_t count = 0;
     for (std::string_view line; next_line(line);) ++count;
     return count;
@@ -56,9 +56,9 @@ class csv_text {
 
   /// Writes the numbers, row by row.
   template <element T> void parse(T* to) {
-    restart(start_);
+    at_ = start_;
     const T missing = missing_as<T>();
-    std::vector<field> found(fields_);
+    std::vector<field> found;
     for (std::string_view line; next_line(line);) {
       split(line, found);
       for (const std::size_t column : chosen_) *to++ = number<T>(found[column], column, missing);
@@ -75,12 +75,6 @@ class csv_text {
     std::size_t line;
   };
 
-  position at_start() const { return {rest_, line_}; }
-  void restart(const position& from) {
-    rest_ = from.rest;
-    line_ = from.line;
-  }
-
   void check_delimiter() const {
     const auto c = static_cast<unsigned char>(options_.delimiter);
     const bool letter = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
@@ -93,11 +87,11 @@ class csv_text {
   /// Finds the next line, without its end. Skips blank lines, except in a file of one column, where they are empty
   /// fields.
   bool next_line(std::string_view& line) {
-    while (!rest_.empty()) {
-      const std::size_t end = rest_.find('\n');
-      line = rest_.substr(0, end);
-      rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-      ++line_;
+    while (!at_.rest.empty()) {
+      const std::size_t end = at_.rest.find('\n');
+      line = at_.rest.substr(0, end);
+      at_.rest.remove_prefix(end == std::string_view::npos ? at_.rest.size() : end + 1);
+      ++at_.line;
       if (line.ends_with('\r')) line.remove_suffix(1);
       const auto in_field = [this](char c) { return !is_space(c); };
       if (fields_ == 1 || std::any_of(line.begin(), line.end(), in_field)) return true;
@@ -116,12 +110,12 @@ class csv_text {
       while (end != std::string_view::npos && end + 1 < line.size() && line[end + 1] == '"')
         end = line.find('"', end + 2);
       if (end == std::string_view::npos)
-        fail({"has a quotation mark in line ", line_,
+        fail({"has a quotation mark in line ", at_.line,
               " that is not closed in that line. Close it, or remove line breaks within fields."});
       found = {line.substr(at + 1, end - at - 1), true};
       for (at = end + 1; at < line.size() && is_space(line[at]);) ++at;
       if (at < line.size() && line[at] != options_.delimiter)
-        fail({"has text behind a closing quotation mark in line ", line_,
+        fail({"has text behind a closing quotation mark in line ", at_.line,
               ". Double the quotation marks within a field."});
     } else {
       const std::size_t end = std::min(line.find(options_.delimiter, at), line.size());
@@ -134,14 +128,12 @@ class csv_text {
   }
 
   void split(std::string_view line, std::vector<field>& found) const {
-    std::size_t at = 0, count = 0;
-    do {
-      const field next = next_field(line, at);
-      if (count < fields_) found[count] = next;
-      ++count;
-    } while (at <= line.size());
-    if (count != fields_)
-      fail({"has ", count, count == 1 ? " field" : " fields", " in line ", line_, ", and ", fields_,
+    found.clear();
+    std::size_t at = 0;
+    do found.push_back(next_field(line, at));
+    while (at <= line.size());
+    if (fields_ != 0 && found.size() != fields_)
+      fail({"has ", found.size(), found.size() == 1 ? " field" : " fields", " in line ", at_.line, ", and ", fields_,
             " in its first line. Correct the line, or give the delimiter (it is '", printable({&options_.delimiter, 1}),
             "')."});
   }
@@ -242,21 +234,21 @@ class csv_text {
 
   std::string remedy(std::string_view text) const {
     if (options_.delimiter != ',' && text.find(',') != text.npos) return "Write numbers with a decimal point.";
-    if (line_ == 1 && !options_.header) return "If the first line has the names of the columns, set header to true.";
+    if (at_.line == 1 && !options_.header) return "If the first line has the names of the columns, set header to true.";
     return "Choose the columns with numbers by the option columns, or correct the field.";
   }
 
   [[noreturn]] void fail_at(std::size_t column, const std::string& found, const std::string& advice) const {
-    std::string text = joined({found, ", in line ", line_, ", column ", column + 1});
+    std::string text = joined({found, ", in line ", at_.line, ", column ", column + 1});
     if (options_.header) text += joined({" (", in_quotes(printable(names_[column])), ")"});
     fail({text, ". ", advice});
   }
   [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_file("read_csv", path_, found); }
 
   const csv_options& options_;
-  std::string_view path_, rest_;
-  std::size_t line_ = 0, fields_ = 0;
-  position start_;  ///< the first line with numbers
+  std::string_view path_;
+  position at_, start_;     ///< the next line, and the first one with numbers
+  std::size_t fields_ = 0;  ///< of each line; 0 before the first one
   std::vector<std::string> names_;
   std::vector<std::size_t> chosen_;
 };
