@@ -263,9 +263,7 @@ inline std::string npy_header(const dtype& type, std::span<const std::size_t> ex
     throw file_error({"write_npy: the array has ", extents.size(),
                       " extents, more than a .npy header of version 1.0 can name. Reshape it first."});
 
-  std::string header = "\x93NUMPY";
-  header += '\x01';
-  header += '\0';
+  std::string header("\x93NUMPY\1\0", 8);
   header += static_cast<char>(text.size() & 0xff);
   header += static_cast<char>(text.size() >> 8);
   return header + text;

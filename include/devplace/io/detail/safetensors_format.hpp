@@ -219,13 +219,11 @@ class safetensors_parser {
 /// file_error with `path`, what was found and what was expected.
 inline safetensors_header read_safetensors_header(byte_source& source, std::string_view path) {
   const auto fail = [&](std::initializer_list<text_part> found) { fail_file("safetensors_file", path, found); };
-  unsigned char start[8];
-  const std::size_t got = source.read(start, sizeof(start));
-  if (got < sizeof(start))
+  std::uint64_t length = 0;
+  const std::size_t got = source.read(&length, sizeof length);
+  if (got < sizeof length)
     fail(
         {"has ", got, byte_word(got), "; a safetensors file starts with 8 bytes, its header's length. Copy it again."});
-  std::uint64_t length = 0;
-  for (int i = 0; i < 8; ++i) length |= std::uint64_t{start[i]} << (8 * i);
   if (length > longest_safetensors_header)
     fail({"is not a safetensors file: its first 8 bytes announce a header of ", length, byte_word(length),
           ", and headers have at most 100 MB."});
