@@ -84,20 +84,18 @@ class mpi_messages {
   /// Returns when all messages have arrived and sent buffers may be overwritten. MPICH reports a message that is longer
   /// than expected to the error handler of MPI_COMM_WORLD, which ends the program unless the user has set another.
   void wait(group_monitor* monitor) {
-    for (std::size_t i = 0; i != requests_.size(); ++i) {
+    for (started_request& one : requests_) {
       poll_backoff backoff(oversubscribed_);
-      while (!test(i, monitor))
+      while (!test(one, monitor))
         if (backoff.pause() && monitor != nullptr) monitor->check();
     }
     requests_.clear();
-    expected_.clear();
   }
   /// Polls MPI; returns whether all messages have arrived.
   bool progress(group_monitor* monitor) {
-    for (std::size_t i = 0; i != requests_.size(); ++i)
-      if (!test(i, monitor)) return false;
+    for (started_request& one : requests_)
+      if (!test(one, monitor)) return false;
     requests_.clear();
-    expected_.clear();
     return true;
   }
 
@@ -105,45 +103,47 @@ class mpi_messages {
   /// begun to arrive cannot be cancelled.
   bool abandon() noexcept {
     bool cancelled = true;
-    for (std::size_t i = 0; i != requests_.size(); ++i) {
-      if (requests_[i] == MPI_REQUEST_NULL || expected_[i] == collective) continue;
-      if (expected_[i] == sent) {
-        MPI_Request_free(&requests_[i]);  // sending cannot be cancelled
+    for (auto& [request, expected] : requests_) {
+      if (request == MPI_REQUEST_NULL || expected == collective) continue;
+      if (expected == sent) {
+        MPI_Request_free(&request);  // sending cannot be cancelled
         continue;
       }
-      MPI_Cancel(&requests_[i]);
+      MPI_Cancel(&request);
       int done = 0;
       for (int tries = 0; done == 0 && tries != 1000; ++tries) {
         if (tries != 0) poll_backoff::sleep();
-        if (MPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+        if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
       }
       cancelled = cancelled && done != 0;
     }
     requests_.clear();
-    expected_.clear();
     return cancelled;
   }
 
  private:
-  /// Values of expected_ for requests that do not receive a message.
+  struct started_request {
+    MPI_Request request;
+    std::size_t expected;  ///< bytes to receive; `sent` or `collective` for other requests
+  };
   static constexpr std::size_t sent = 0, collective = static_cast<std::size_t>(-1);
 
-  bool test(std::size_t i, group_monitor* monitor) {
+  static bool test(started_request& one, group_monitor* monitor) {
     int arrived = 0;
     MPI_Status status{};
-    const bool pending = requests_[i] != MPI_REQUEST_NULL;  // otherwise an earlier test has completed it
-    const int code = MPI_Test(&requests_[i], &arrived, &status);
-    if (code != MPI_SUCCESS || (pending && arrived != 0 && !complete(status, expected_[i]))) {
+    const bool pending = one.request != MPI_REQUEST_NULL;  // otherwise an earlier test has completed it
+    const int code = MPI_Test(&one.request, &arrived, &status);
+    if (code != MPI_SUCCESS || (pending && arrived != 0 && !complete(status, one.expected))) {
       if (monitor != nullptr) monitor->explain();
       check_mpi("MPI_Test", code);
-      throw_incomplete(status, expected_[i]);
+      throw_incomplete(status, one.expected);
     }
     return arrived != 0;
   }
 
   MPI_Request& add(std::size_t expected) {
-    expected_.push_back(expected);
-    return requests_.emplace_back(MPI_REQUEST_NULL);
+    requests_.push_back({MPI_REQUEST_NULL, expected});
+    return requests_.back().request;
   }
 
   static int length(const MPI_Status& status) {
@@ -162,8 +162,7 @@ class mpi_messages {
   }
 
   bool oversubscribed_;
-  std::vector<MPI_Request> requests_;
-  std::vector<std::size_t> expected_;  ///< bytes to receive; `sent` or `collective` for other requests
+  std::vector<started_request> requests_;
 };
 
 }  // namespace devplace::parallel::detail
