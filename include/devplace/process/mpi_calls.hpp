@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <devplace/base/error.hpp>
@@ -21,18 +22,13 @@
 
 namespace devplace::parallel::detail {
 
-inline int mpi_error_class(int code) noexcept {
-  int kind = MPI_ERR_UNKNOWN;
-  return MPI_Error_class(code, &kind) == MPI_SUCCESS ? kind : MPI_ERR_UNKNOWN;
-}
-
 [[noreturn]] inline void throw_mpi_error(const char* call, int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
+  int length = 0, kind = MPI_ERR_UNKNOWN;
   if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
   std::string message = devplace::detail::joined(
-      {call, " failed with error ", code, ": ", std::string(text, static_cast<std::size_t>(length)), "."});
-  if (mpi_error_class(code) == MPI_ERR_TRUNCATE)
+      {call, " failed with error ", code, ": ", std::string_view(text, static_cast<std::size_t>(length)), "."});
+  if (MPI_Error_class(code, &kind) == MPI_SUCCESS && kind == MPI_ERR_TRUNCATE)
     message += " The processes of a group must make the same calls in the same order, with as many elements.";
   throw communication_error(message);
 }
@@ -41,14 +37,13 @@ inline void check_mpi(const char* call, int code) {
   if (code != MPI_SUCCESS) throw_mpi_error(call, code);
 }
 
-inline bool mpi_initialised() noexcept {
+/// The answer of a function of MPI to a question about this process or thread.
+inline bool mpi_answer(int (*question)(int*)) noexcept {
   int answer = 0;
-  return MPI_Initialized(&answer) == MPI_SUCCESS && answer != 0;
+  return question(&answer) == MPI_SUCCESS && answer != 0;
 }
-inline bool mpi_finalised() noexcept {
-  int answer = 0;
-  return MPI_Finalized(&answer) == MPI_SUCCESS && answer != 0;
-}
+inline bool mpi_initialised() noexcept { return mpi_answer(MPI_Initialized); }
+inline bool mpi_finalised() noexcept { return mpi_answer(MPI_Finalized); }
 
 /// The thread level that MPI_Init_thread has granted. MPI must be initialised.
 inline int mpi_thread_level() noexcept {
@@ -59,9 +54,7 @@ inline int mpi_thread_level() noexcept {
 
 /// Whether this thread may call MPI, which must be initialised.
 inline bool this_thread_may_call_mpi() noexcept {
-  if (mpi_thread_level() >= MPI_THREAD_SERIALIZED) return true;
-  int answer = 0;
-  return MPI_Is_thread_main(&answer) == MPI_SUCCESS && answer != 0;
+  return mpi_thread_level() >= MPI_THREAD_SERIALIZED || mpi_answer(MPI_Is_thread_main);
 }
 
 /// Throws if MPI cannot be called now in this thread. The message names `caller`.
