@@ -66,13 +66,8 @@ inline std::string segment_prefix() { return joined({"devplace.", ::geteuid(), "
 
 /// The file of a segment. Throws argument_error for an invalid name.
 inline std::string segment_path(std::string_view name, const char* caller) {
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-           c == '.';
-  };
-  bool valid = !name.empty() && name.size() <= 200;
-  for (const char c : name) valid = valid && allowed(c);
-  if (!valid)
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  if (name.empty() || name.size() > 200 || name.find_first_not_of(allowed) != name.npos)
     throw argument_error(
         {caller, ": \"", name, "\" is not a name of shared memory; use 1 to 200 letters, digits, '_', '-' and '.'."});
   return joined({segment_folder, "/", segment_prefix(), name});
