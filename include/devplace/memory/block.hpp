@@ -183,24 +183,16 @@ void copy_from_peer(int to_ordinal, void* to, int from_ordinal, const void* from
   if (bytes != 0) memory_of<Backend>().copy_from_peer(to_ordinal, to, from_ordinal, from, bytes);
 }
 
-/// Copies between two devices of one backend; complete when the call returns.
-template <class Backend>
-void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
-  if (bytes == 0) return;
-  memory_of<Backend>().wait(from_ordinal);
-  copy_from_peer<Backend>(to_ordinal, to, from_ordinal, from, bytes);
-  memory_of<Backend>().wait(to_ordinal);
-}
-
 /// Copies within a device, between devices of one backend, or between a device and host memory; complete on return,
 /// except for copies within a device.
 template <class ToBackend, class FromBackend>
 void copy_bytes(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
   if constexpr (std::is_same_v<ToBackend, FromBackend>) {
-    if (to_ordinal == from_ordinal)
-      copy_within<ToBackend>(to_ordinal, to, from, bytes);
-    else
-      copy_between<ToBackend>(to_ordinal, to, from_ordinal, from, bytes);
+    if (to_ordinal == from_ordinal) return copy_within<ToBackend>(to_ordinal, to, from, bytes);
+    if (bytes == 0) return;
+    memory_of<FromBackend>().wait(from_ordinal);
+    copy_from_peer<ToBackend>(to_ordinal, to, from_ordinal, from, bytes);
+    memory_of<ToBackend>().wait(to_ordinal);
   } else if constexpr (in_host_memory<FromBackend>) {
     copy_in<ToBackend>(to_ordinal, to, from, bytes);
   } else {

@@ -160,7 +160,7 @@ TEST_CASE("work of a block's previous owner is done before the next owner's", "[
     } else {
       const auto away = dp::detail::allocate<dp::backend::cuda>(1, bytes);
       dp::detail::copy_in<dp::backend::cuda>(1, away.data(), source.data(), bytes);
-      dp::detail::copy_between<dp::backend::cuda>(0, second.data(), 1, away.data(), bytes);
+      dp::detail::copy_bytes<dp::backend::cuda, dp::backend::cuda>(0, second.data(), 1, away.data(), bytes);
     }
     dp::detail::copy_out<dp::backend::cuda>(0, result.data(), second.data(), bytes);
     REQUIRE(result == source);
