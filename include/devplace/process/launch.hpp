@@ -72,12 +72,10 @@ class control_transport final : public transport {
   }
 
   std::shared_ptr<transport> split(int color, int key) override {
-    const host_and_request own{host_, {color, key, ranks().rank}};
-    std::vector<host_and_request> all(static_cast<std::size_t>(size()));
-    plane_->all_gather(members_, &own, sizeof own, all.data(), all.size() * sizeof own);
-    std::vector<split_request> requests;
-    for (const host_and_request& one : all) requests.push_back(one.request);
-    const std::vector<int> part = members_of_part(std::move(requests), color);
+    const auto gather = [&](const void* own, std::size_t bytes, void* all) { all_gather(own, bytes, all); };
+    std::vector<std::int64_t> hosts(static_cast<std::size_t>(size()));
+    gather(&host_, sizeof host_, hosts.data());
+    const std::vector<int> part = members_of_part(ranks(), color, key, gather);
     process_ranks now{0, static_cast<int>(part.size()), 0, 0};
     std::vector<std::int32_t> members;
     for (const int rank : part) {
@@ -86,7 +84,7 @@ class control_transport final : public transport {
         now.rank = static_cast<int>(members.size());
         now.local_rank = now.local_size;
       }
-      if (all[r].host == host_) ++now.local_size;
+      if (hosts[r] == host_) ++now.local_size;
       members.push_back(members_.empty() ? rank : members_[r]);
     }
     return std::make_shared<control_transport>(now, host_, plane_, monitor_->part(part), std::move(members));
@@ -95,11 +93,6 @@ class control_transport final : public transport {
   group_monitor* monitor() noexcept override { return monitor_.get(); }
 
  private:
-  struct host_and_request {
-    std::int64_t host;
-    split_request request;
-  };
-
   std::shared_ptr<control_plane> plane_;
   std::shared_ptr<group_monitor> monitor_;
   std::int64_t host_;

@@ -157,11 +157,9 @@ class shared_memory_transport final : public transport {
   }
 
   std::shared_ptr<transport> split(int color, int key) override {
-    std::vector<detail::split_request> requests(processes());
-    const detail::split_request own{color, key, ranks().rank};
-    exchange(&own, sizeof own, requests.data());
-    const std::vector<int> members = detail::members_of_part(std::move(requests), color);
-    const auto self = std::find(members.begin(), members.end(), own.rank);
+    const auto gather = [&](const void* own, std::size_t bytes, void* all) { exchange(own, bytes, all); };
+    const std::vector<int> members = detail::members_of_part(ranks(), color, key, gather);
+    const auto self = std::find(members.begin(), members.end(), ranks().rank);
     const int new_rank = static_cast<int>(self - members.begin()), new_size = static_cast<int>(members.size());
     const auto among_members = [&](const void* values, std::size_t bytes, void* all) {
       std::vector<std::byte> messages(processes() * bytes);

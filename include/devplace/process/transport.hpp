@@ -178,20 +178,20 @@ class announced_call {
 
 namespace devplace::parallel::detail {
 
-/// The rank of a process, and its arguments of split().
-struct split_request {
-  int color, key, rank;
-};
-
-/// The ranks of the processes with this `color`, in the order of their new ranks.
-inline std::vector<int> members_of_part(std::vector<split_request> requests, int color) {
-  std::erase_if(requests, [&](const split_request& other) { return other.color != color; });
-  std::sort(requests.begin(), requests.end(), [](const split_request& x, const split_request& y) {
-    return x.key != y.key ? x.key < y.key : x.rank < y.rank;
-  });
-  std::vector<int> ranks;
-  for (const split_request& one : requests) ranks.push_back(one.rank);
-  return ranks;
+/// The ranks of the processes that call split() with this `color`, in the order of their new ranks. All processes call
+/// this function. `all_gather(own, bytes, all)` gathers `bytes` bytes of each process in `all`.
+std::vector<int> members_of_part(const process_ranks& ranks, int color, int key, const auto& all_gather) {
+  struct request {
+    int color, key, rank;
+  };
+  const request own{color, key, ranks.rank};
+  std::vector<request> requests(static_cast<std::size_t>(ranks.size));
+  all_gather(static_cast<const void*>(&own), sizeof own, static_cast<void*>(requests.data()));
+  std::erase_if(requests, [&](const request& other) { return other.color != color; });
+  std::stable_sort(requests.begin(), requests.end(), [](const request& x, const request& y) { return x.key < y.key; });
+  std::vector<int> members;
+  for (const request& one : requests) members.push_back(one.rank);
+  return members;
 }
 
 }  // namespace devplace::parallel::detail
