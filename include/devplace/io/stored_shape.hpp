@@ -76,13 +76,9 @@ inline constexpr auto static_sizes = []<std::size_t... Axis>(std::index_sequence
 
 /// Converts a shape that fits `Extents`.
 template <extents_like Extents> Extents fitting_extents([[maybe_unused]] std::span<const std::size_t> sizes) {
-  if constexpr (Extents::is_static) {
-    return Extents();
-  } else {
-    return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
-      return Extents(sizes[Axis]...);
-    }(std::make_index_sequence<Extents::rank>{});
-  }
+  return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
+    return Extents(sizes[Axis]...);
+  }(std::make_index_sequence<Extents::rank>{});
 }
 
 /// Converts a stored array's extents to `Extents`. Throws file_error as check_shape does.
