@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,7 +24,7 @@ class launch_environment {
  public:
   /// Reads this process's variables by std::getenv.
   static launch_environment of_process() {
-    return read([](const char* name) -> const char* { return std::getenv(name); });
+    return launch_environment(parallel::detail::read_launch(parallel::detail::launch_variables::of_process()));
   }
 
   /// Reads other variables: `lookup(name)` is a C string, null if the variable is not set.
