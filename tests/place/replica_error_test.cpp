@@ -20,7 +20,7 @@ template <class Exception> [[noreturn]] void rethrown(const Exception& e) {
 
 TEMPLATE_TEST_CASE("devplace's exceptions keep their type and name the replica once", "[place]", dp::error,
                    dp::shape_error, dp::argument_error, dp::placement_unavailable, dp::out_of_memory, dp::device_lost,
-                   dp::file_error) {
+                   dp::communication_error, dp::file_error) {
   CHECK_THROWS_AS(rethrown(TestType("the text.")), TestType);
   try {
     rethrown(TestType("the text."));

@@ -57,4 +57,13 @@ struct file_error : error {
   using error::error;
 };
 
+namespace detail {
+
+template <class... Error> struct error_classes {};
+/// The classes of exceptions above, in the order of errc (base/error_code.hpp).
+using derived_errors = error_classes<shape_error, argument_error, placement_unavailable, out_of_memory, device_lost,
+                                     communication_error, file_error>;
+
+}  // namespace detail
+
 }  // namespace devplace

@@ -65,26 +65,19 @@ inline errc keep_message(errc code, const char* message) noexcept {
   return code;
 }
 
+/// Returns the code of the class of `e`: consecutive classes have consecutive codes.
+template <class... Error> errc code_of(const error& e, error_classes<Error...>) noexcept {
+  int code = static_cast<int>(errc::error);
+  const bool derived = ((++code, dynamic_cast<const Error*>(&e) != nullptr) || ...);
+  return derived ? errc{code} : errc::error;
+}
+
 /// Returns the code of the exception that is being handled, and keeps its text.
 inline errc code_of_caught() noexcept {
   try {
     throw;
-  } catch (const shape_error& e) {
-    return keep_message(errc::shape_error, e.what());
-  } catch (const argument_error& e) {
-    return keep_message(errc::argument_error, e.what());
-  } catch (const placement_unavailable& e) {
-    return keep_message(errc::placement_unavailable, e.what());
-  } catch (const out_of_memory& e) {
-    return keep_message(errc::out_of_memory, e.what());
-  } catch (const device_lost& e) {
-    return keep_message(errc::device_lost, e.what());
-  } catch (const communication_error& e) {
-    return keep_message(errc::communication_error, e.what());
-  } catch (const file_error& e) {
-    return keep_message(errc::file_error, e.what());
   } catch (const error& e) {
-    return keep_message(errc::error, e.what());
+    return keep_message(code_of(e, derived_errors{}), e.what());
   } catch (const std::bad_alloc& e) {
     return keep_message(errc::out_of_memory, e.what());
   } catch (const std::exception& e) {

@@ -32,7 +32,8 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
 
 /// Throws an exception with the text `message`. The type of the exception is the first type of `Error...` that matches
 /// `e`, otherwise `error`.
-template <class... Error> [[noreturn]] void throw_as(const error& e, const std::string& message) {
+template <class... Error>
+[[noreturn]] void throw_as(const error& e, error_classes<Error...>, const std::string& message) {
   ((dynamic_cast<const Error*>(&e) != nullptr ? throw Error(message) : void()), ...);
   throw error(message);
 }
@@ -47,8 +48,7 @@ void rethrow_for_replica(const std::exception_ptr& failed, std::size_t index, st
   try {
     std::rethrow_exception(failed);
   } catch (const error& e) {
-    throw_as<out_of_memory, argument_error, shape_error, placement_unavailable, device_lost, file_error>(
-        e, text(e.what()));
+    throw_as(e, derived_errors{}, text(e.what()));
   } catch (const std::exception& e) {
     std::throw_with_nested(error(text(e.what())));
   } catch (...) {
@@ -61,13 +61,10 @@ DEVPLACE_COMPILED(void rethrow_for_replica(const std::exception_ptr&, std::size_
 /// names the replica's place.
 inline void run_for_replica(std::size_t index, std::size_t count, std::string (*name)(int), int ordinal,
                             function_view<> f) {
-  if (count == 1) {
-    f();
-    return;
-  }
   try {
     f();
   } catch (...) {
+    if (count == 1) throw;
     rethrow_for_replica(std::current_exception(), index, count, name(ordinal));
   }
 }
