@@ -14,8 +14,8 @@ TEST_CASE("the first lines that differ are found, also where one text ends", "[b
   for (const example& e : {example{"a\nb\nc", "a\nx\nc", "b", "x"}, example{"ab", "ac", "ab", "ac"},
                            example{"a\n", "a\nb", "nothing more", "b"}, example{"", "a", "nothing more", "a"},
                            example{"one\ntwo", "one\ntwice", "two", "twice"}}) {
-    const devplace::detail::first_difference<> found(e.first, e.second);
-    CHECK(found.in_first == e.in_first);
-    CHECK(found.in_second == e.in_second);
+    const auto [in_first, in_second] = devplace::detail::first_difference(e.first, e.second);
+    CHECK(in_first == e.in_first);
+    CHECK(in_second == e.in_second);
   }
 }

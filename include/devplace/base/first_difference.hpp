@@ -4,26 +4,20 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
 namespace devplace::detail {
 
-/// The first lines in which two texts differ; `nothing more` for a text that has ended.
-template <class Text = std::string> struct first_difference {
-  Text in_first, in_second;
-
-  first_difference(const Text& first, const Text& second) {
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < first.size() && i < second.size() && first[i] == second[i]; ++i)
-      if (first[i] == '\n') begin = i + 1;
-    in_first = line(first, begin);
-    in_second = line(second, begin);
-  }
-
- private:
-  static Text line(const Text& text, std::size_t begin) {
-    const Text found = text.substr(begin, text.find('\n', begin) - begin);
+/// Returns the first lines in which two texts differ; `nothing more` for a text that has ended.
+inline std::pair<std::string, std::string> first_difference(const std::string& first, const std::string& second) {
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < first.size() && i < second.size() && first[i] == second[i]; ++i)
+    if (first[i] == '\n') begin = i + 1;
+  const auto line = [begin](const std::string& text) {
+    const std::string found = text.substr(begin, text.find('\n', begin) - begin);
     return found.empty() ? "nothing more" : found;
-  }
-};
+  };
+  return {line(first), line(second)};
+}
 
 }  // namespace devplace::detail

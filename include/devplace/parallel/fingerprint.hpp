@@ -61,9 +61,9 @@ template <class Text = std::string> class basic_fingerprint {
     while (other != processes.size() && hashes[static_cast<std::size_t>(other)] == hashes[0]) ++other;
     if (other == processes.size()) return;
     const Text first = text_of(processes, 0), second = text_of(processes, other);
-    const devplace::detail::first_difference<Text> differ(first, second);
+    const auto [expected, found] = devplace::detail::first_difference(first, second);
     throw communication_error(
-        {subject, ": rank ", other, " has \"", differ.in_second, "\" where rank 0 has \"", differ.in_first,
+        {subject, ": rank ", other, " has \"", found, "\" where rank 0 has \"", expected,
          "\". Start the same program with the same options in all processes, and make each change in all of them "
          "before the same step."});
   }

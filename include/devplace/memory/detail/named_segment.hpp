@@ -182,11 +182,11 @@ class named_segment {
     const std::string own(static_cast<const char*>(static_cast<const void*>(data_ + sizeof(header))),
                           static_cast<std::size_t>(head_.text_bytes));
     if (own == text) return;
-    const first_difference<> differ(text, own);
+    const auto [opened, created] = first_difference(text, own);
     throw argument_error({subject(),
                           " differs from the type that is opened. First difference of the opened type and the created "
                           "type: \"",
-                          differ.in_first, "\" and \"", differ.in_second, "\". ", texts_.different});
+                          opened, "\" and \"", created, "\". ", texts_.different});
   }
   std::string subject() const { return joined({texts_.caller, ": the shared memory \"", name_, "\""}); }
 
