@@ -5,8 +5,6 @@
 #include <memory>
 #include <type_traits>
 
-#include <devplace/config.hpp>
-
 namespace devplace::detail {
 
 /// A type-erased reference to a callable, which must outlive the reference. Consists of two pointers; does not

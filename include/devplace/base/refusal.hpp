@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/config.hpp>
-
 namespace devplace::detail {
 
 /// The result of a function whose static_assert failed. Converts to everything, so that the compiler reports no further

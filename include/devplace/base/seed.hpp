@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include <devplace/config.hpp>
-
 namespace devplace {
 
 /// Seed of random numbers: the same seed gives the same numbers, regardless of place and number of threads.
