@@ -52,10 +52,8 @@ template <class P> constexpr auto ipc_of() {
 inline namespace DEVPLACE_CONFIGURATION {
 
 template <class P, class T, class Extents> std::string exported_text(const Extents& extents) {
-  return tensor_text<T>("tensor of a GPU", extents)
-      .append("device: ")
-      .append(decltype(ipc_of<P>())::device(place_traits<P>::ordinal))
-      .append("\n");
+  return joined({tensor_text<T>("tensor of a GPU", extents),
+                 "device: ", decltype(ipc_of<P>())::device(place_traits<P>::ordinal), "\n"});
 }
 
 }  // namespace DEVPLACE_CONFIGURATION

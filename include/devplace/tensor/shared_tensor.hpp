@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include <devplace/base/joined.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/detail/named_segment.hpp>
 #include <devplace/place/placement.hpp>
@@ -46,12 +47,8 @@ template <class Extents> Extents stored_extents(const named_segment& segment) {
 template <class T, class Extents> std::string tensor_text(const char* kind, const Extents& extents) {
   static_assert(Extents::rank <= named_segment::most_extents,
                 "devplace: a tensor in shared memory has at most 8 axes; reshape it to fewer axes.");
-  return shared_version_text(kind)
-      .append("element type: ")
-      .append(dtype_name<T>())
-      .append("\nextents: ")
-      .append(to_string(extents))
-      .append("\n");
+  return joined(
+      {shared_version_text(kind), "element type: ", dtype_name<T>(), "\nextents: ", to_string(extents), "\n"});
 }
 
 inline namespace DEVPLACE_CONFIGURATION {
