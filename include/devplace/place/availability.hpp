@@ -44,24 +44,6 @@ inline constexpr bool skipped =
 template <class Where>
 inline constexpr bool wrong_language = configuration::cuda == cuda_support::host_only && uses<Where, backend::device>;
 
-/// Explains at compile time why `first_available` and `select` cannot choose; `usable` is true if they can.
-template <class... Where> struct candidates {
-  static constexpr bool named = sizeof...(Where) != 0;
-  static constexpr bool in_wrong_language = (wrong_language<Where> || ...);
-  static constexpr bool all_skipped = named && (skipped<Where> && ...);
-  static_assert(named,
-                "devplace: first_available, select: name the placements, as in first_available<cuda<0>, cpu>([](auto "
-                "where) { ... }).");
-  static_assert(!in_wrong_language,
-                "devplace: first_available, select: a cuda placement is listed and devplace::cuda is linked, but this "
-                "file is compiled as C++; compile it as CUDA: devplace_compile_as_cuda(target) in CMake, or a .cu "
-                "file.");
-  static_assert(!all_skipped,
-                "devplace: first_available, select: none of the placements can be used in this build; list on<cpu>, or "
-                "add devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  static constexpr bool usable = named && !in_wrong_language && !all_skipped;
-};
-
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {

@@ -28,8 +28,9 @@ DEVPLACE_COMPILABLE_PLAIN() std::string normal_name(std::string_view name) {
 }
 DEVPLACE_COMPILED_PLAIN(std::string normal_name(std::string_view))
 
-template <class Result, class Where, class... Rest, class F>
-Result select_candidate(const std::string& normal, std::string_view name, F& f, std::string offered) {
+template <class Result, class Where, class... Rest>
+Result select_candidate(candidate_list<Where, Rest...>, const std::string& normal, std::string_view name, auto& f,
+                        std::string offered) {
   if (normal == normal_name(devplace::placement_name<Where>())) {
     require_available<Where>();
     if constexpr (!skipped<Where>) return f(Where{});
@@ -37,7 +38,7 @@ Result select_candidate(const std::string& normal, std::string_view name, F& f, 
   offered.append(offered.empty() ? "" : ", ").append(devplace::placement_name<Where>());
   if constexpr (skipped<Where>) offered += " (not in this build)";
   if constexpr (sizeof...(Rest) > 0)
-    return select_candidate<Result, Rest...>(normal, name, f, std::move(offered));
+    return select_candidate<Result>(candidate_list<Rest...>{}, normal, name, f, std::move(offered));
   else
     throw argument_error({"select: \"", name, "\" is not a placement of this program; choose one of: ", offered, "."});
 }
@@ -60,11 +61,9 @@ decltype(auto) select(const Name& name, F&& f) {
   using list = detail::expanded_t<Candidate...>;
   if constexpr (!has_name)
     return detail::refusal{};
-  else if constexpr (detail::candidate_call<F, list>::valid)
-    return [&]<class... Where>(detail::candidate_list<Where...>) -> decltype(auto) {
-      return detail::select_candidate<detail::result_of_candidates_t<F, Where...>, Where...>(detail::normal_name(name),
-                                                                                             name, f, {});
-    }(list{});
+  else if constexpr (detail::check_candidates<F>(list{}))
+    return detail::select_candidate<detail::result_of_candidates_t<F, list>>(list{}, detail::normal_name(name), name, f,
+                                                                             {});
   else
     return detail::refusal{};
 }
