@@ -87,35 +87,28 @@ template <class A, class B> constexpr mismatch why_not_elementwise(arithmetic op
   return op == arithmetic::product ? mismatch::partial_product : mismatch::nonlinear;
 }
 
-/// The placement of the result of two operands; void stands for a number.
-template <arithmetic Op, class A, class B> constexpr auto elementwise_of_two() {
+/// The placement of the result of two or more operands, from the left; void stands for a number. Stops at the first
+/// operand that is rejected, so that a partial operand is rejected in any position.
+template <arithmetic Op, class A, class B, class... Rest> constexpr auto elementwise_of() {
   using a = kind_of<A>;
   using b = kind_of<B>;
+  using where = std::conditional_t<std::is_void_v<A> || (a::is_whole && !b::is_whole), B, A>;
   constexpr bool apart = !std::is_void_v<A> && !std::is_void_v<B> && !same_places<A, B>;
   constexpr mismatch why = apart ? mismatch::places : why_not_elementwise(Op, a{}, b{});
-  return result_unless<why, std::conditional_t<std::is_void_v<A> || (a::is_whole && !b::is_whole), B, A>>{};
+  if constexpr (sizeof...(Rest) == 0 || why != mismatch::none)
+    return result_unless<why, where>{};
+  else
+    return elementwise_of<Op, where, Rest...>();
 }
 
 /// The placement of an elementwise operation's result: `type` and `why`.
-template <arithmetic Op, class... Where> struct elementwise_result;
+template <arithmetic Op, class... Where> struct elementwise_result : decltype(elementwise_of<Op, Where...>()) {};
 template <arithmetic Op, class A>
 struct elementwise_result<Op, A>
     : result_unless<!kind_of<A>::is_summands || (kind_of<A>::is_linear && Op == arithmetic::negation)
                         ? mismatch::none
                         : mismatch::nonlinear,
                     A> {};
-template <arithmetic Op, class A, class B>
-struct elementwise_result<Op, A, B> : decltype(elementwise_of_two<Op, A, B>()) {};
-
-// Folds three or more operands from the left. A partial operand is rejected in any position.
-template <arithmetic Op, class First, class... Rest> struct fold_elementwise;
-template <arithmetic Op, class A, class B, class C, class... Rest>
-struct elementwise_result<Op, A, B, C, Rest...>
-    : fold_elementwise<Op, decltype(elementwise_of_two<Op, A, B>()), C, Rest...> {};
-template <arithmetic Op, mismatch Why, class... Rest>
-struct fold_elementwise<Op, refused<Why>, Rest...> : refused<Why> {};
-template <arithmetic Op, class Where, class... Rest>
-struct fold_elementwise<Op, placed_on<Where>, Rest...> : elementwise_result<Op, Where, Rest...> {};
 
 template <class Where> struct transposed_placement : std::type_identity<Where> {};
 template <class Where>
