@@ -95,16 +95,11 @@ template <std::size_t... E> class extents {
     static_assert(integers, "devplace: extents: a size has a fraction; round it to an integer first.");
     static_assert(one_per_axis, "devplace: extents: give one size for each axis, or for each dyn.");
     if constexpr (integers && one_per_axis) {
-      const std::size_t values[] = {static_cast<std::size_t>(sizes)...};
-      for (std::size_t axis = 0, next = 0; axis < rank; ++axis) {
-        if constexpr (sizeof...(Size) == dynamic_count) {
-          if (statics[axis] == dyn) {
-            set(axis, values[next]);
-            ++next;
-          }
-        } else {
-          set(axis, values[axis]);
-        }
+      if constexpr (sizeof...(Size) == dynamic_count) {
+        dynamic_ = {{static_cast<std::size_t>(sizes)...}};
+      } else {
+        std::size_t axis = 0;
+        (set(axis++, static_cast<std::size_t>(sizes)), ...);
       }
       if constexpr (dynamic_count > 0) {
         std::size_t all[rank];
