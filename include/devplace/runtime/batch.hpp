@@ -27,14 +27,11 @@ template <class Sample> constexpr auto batch_extents(std::size_t samples) {
   return devplace::detail::prepend_t<dyn, Sample>{samples};
 }
 
-template <class Extents> constexpr bool static_sample = false;
-template <std::size_t First, std::size_t... Rest>
-constexpr bool static_sample<extents<First, Rest...>> = ((Rest != dyn) && ...);
-
 /// Whether a batch of these extents can consist of samples of extents `Sample`. If the batch's sample size is static,
 /// the numbers of elements must be equal.
 template <class Extents, class Sample>
-concept can_be_batch = Extents::rank != 0 && (!static_sample<Extents> || Extents{}.stride(0) == Sample{}.size());
+concept can_be_batch = Extents::rank != 0 && (devplace::detail::with_dynamic_axis<Extents>::type::dynamic_count > 1 ||
+                                              Extents{}.stride(0) == Sample{}.size());
 
 enum class batch_fault : unsigned char { none, no_tensor, placement, elements, own_elements, sample };
 
@@ -104,11 +101,9 @@ template <class Sample, class Part> std::size_t checked_rows(const Part& x) {
 
 /// Returns the random key for place k's part of a batch. Samples are numbered within the whole batch; the parts of a
 /// replicated batch all start at sample 0, so that random layers draw the same numbers on every place.
-template <class Batch> random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
-  if constexpr (requires { batch.first_row(k); })
-    key.first_sample = batch.first_row(k);
-  else
-    static_cast<void>(k), static_cast<void>(batch);
+template <class Batch>
+random_key key_of_part(random_key key, [[maybe_unused]] const Batch& batch, [[maybe_unused]] std::size_t k) {
+  if constexpr (requires { batch.first_row(k); }) key.first_sample = batch.first_row(k);
   return key;
 }
 
