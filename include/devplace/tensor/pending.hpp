@@ -22,8 +22,7 @@ namespace detail {
 template <place P> class copy_in_flight {
  public:
   /// Calls `copy()`, which enqueues the copy on this thread's current stream of `P`.
-  DEVPLACE_CONFIGURED copy_in_flight(memory_block&& source, const auto& copy)
-      : source_(std::move(source)), done_(), wait_([](const event<P>& done) { done.wait(); }) {
+  DEVPLACE_CONFIGURED copy_in_flight(memory_block&& source, const auto& copy) : source_(std::move(source)), done_() {
     copy();
     try {
       done_.record();
@@ -32,19 +31,15 @@ template <place P> class copy_in_flight {
           place_traits<P>::ordinal);  // before the source is freed; throws the device's failure
       throw;
     }
-    in_flight_ = true;
+    wait_ = [](const event<P>& done) { done.wait(); };
   }
   copy_in_flight(copy_in_flight&& other) noexcept
-      : source_(std::move(other.source_)),
-        done_(std::move(other.done_)),
-        wait_(other.wait_),
-        in_flight_(std::exchange(other.in_flight_, false)) {}
+      : source_(std::move(other.source_)), done_(std::move(other.done_)), wait_(std::exchange(other.wait_, nullptr)) {}
   copy_in_flight& operator=(copy_in_flight&& other) noexcept {
     copy_in_flight taken(std::move(other));
     std::swap(source_, taken.source_);
     std::swap(done_, taken.done_);
     std::swap(wait_, taken.wait_);
-    std::swap(in_flight_, taken.in_flight_);
     return *this;
   }
   ~copy_in_flight() {
@@ -55,9 +50,9 @@ template <place P> class copy_in_flight {
   }
 
   void wait() {
-    if (!in_flight_) return;
+    if (wait_ == nullptr) return;
     wait_(done_);  // throws at every call if the copy failed
-    in_flight_ = false;
+    wait_ = nullptr;
     source_ = {};
   }
 
@@ -66,8 +61,7 @@ template <place P> class copy_in_flight {
  private:
   memory_block source_;
   event<P> done_;
-  void (*wait_)(const event<P>&);
-  bool in_flight_ = false;
+  void (*wait_)(const event<P>&) = nullptr;  // null unless the copy is in flight
 };
 
 /// The value of a pending copy into an existing tensor, which returns no new tensor.
