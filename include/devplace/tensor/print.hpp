@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <devplace/base/joined.hpp>
@@ -31,11 +30,8 @@ inline constexpr std::size_t print_line = 75;
 
 class array_layout {
  public:
-  explicit array_layout(std::vector<std::size_t> extents) : extents_(std::move(extents)), summarised_(false) {
-    std::size_t size = 1;
-    for (const std::size_t extent : extents_) size *= extent;
-    summarised_ = size > print_threshold;
-  }
+  array_layout(std::span<const std::size_t> extents, std::size_t size)
+      : extents_(extents), summarised_(size > print_threshold) {}
 
   /// Offsets of the printed elements, in order.
   std::vector<std::size_t> shown() const {
@@ -107,7 +103,7 @@ class array_layout {
     return joined({"[", text.substr(indent.size()), "]"});
   }
 
-  std::vector<std::size_t> extents_;
+  std::span<const std::size_t> extents_;
   bool summarised_;
 };
 
@@ -127,7 +123,7 @@ template <class View> auto elements_of(const View& x) {
 template <class T> std::string printed(const std::vector<T>& elements, std::span<const std::size_t> extents) {
   if (extents.empty()) return format_number(elements[0]);
   if (elements.empty()) return "[]";
-  const array_layout layout({extents.begin(), extents.end()});
+  const array_layout layout(extents, elements.size());
   std::vector<T> shown;
   for (const std::size_t offset : layout.shown()) shown.push_back(elements[offset]);
   return layout.text(format_numbers(shown));
