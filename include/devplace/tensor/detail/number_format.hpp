@@ -50,18 +50,11 @@ inline std::string rounded_text(double x, std::chars_format format, std::size_t 
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, x, format, static_cast<int>(precision)).ptr};
 }
 
-/// A finite number with exactly `precision` digits after the point.
-inline printed_number rounded(double x, bool scientific, std::size_t precision) {
-  return split(rounded_text(x, scientific ? std::chars_format::scientific : std::chars_format::fixed, precision));
-}
-
-/// Shortest digits of a finite number, rounded to at most `precision` after the point.
-template <class T> printed_number shortest(T x, bool scientific, std::size_t precision) {
+/// Shortest digits of a finite number, rounded to at most print_precision after the point.
+template <class T> printed_number shortest(T x, std::chars_format format) {
   char buffer[512];
-  const auto format = scientific ? std::chars_format::scientific : std::chars_format::fixed;
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, x, format).ptr;
-  const printed_number result = split({buffer, end});
-  return result.fraction.size() > precision ? rounded(x, scientific, precision) : result;
+  const printed_number result = split({buffer, std::to_chars(buffer, std::end(buffer), x, format).ptr});
+  return result.fraction.size() > print_precision ? split(rounded_text(x, format, print_precision)) : result;
 }
 
 inline std::string padded_left(std::string text, std::size_t width) {
@@ -97,9 +90,10 @@ template <class T> std::vector<std::string> format_numbers(const std::vector<T>&
     std::vector<T> finite;
     std::copy_if(numbers.begin(), numbers.end(), std::back_inserter(finite), [](T x) { return is_finite(x); });
     const bool scientific = needs_exponents(finite);
+    const auto format = scientific ? std::chars_format::scientific : std::chars_format::fixed;
     std::size_t whole = 0, fraction = 0, exponent = 0;
     for (const T x : finite) {
-      const printed_number printed = shortest(x, scientific, print_precision);
+      const printed_number printed = shortest(x, format);
       whole = std::max(whole, printed.whole.size());
       fraction = std::max(fraction, printed.fraction.size());
       exponent = std::max(exponent, printed.exponent.size());
@@ -110,7 +104,7 @@ template <class T> std::vector<std::string> format_numbers(const std::vector<T>&
         continue;
       }
       // As numpy does, pads fractions to a common width: with further digits before exponents, otherwise with blanks.
-      const printed_number printed = scientific ? rounded(x, true, fraction) : shortest(x, false, print_precision);
+      const printed_number printed = scientific ? split(rounded_text(x, format, fraction)) : shortest(x, format);
       std::string text = joined({padded_left(printed.whole, whole), ".", printed.fraction});
       text.append(fraction - printed.fraction.size(), scientific ? '0' : ' ');
       if (!printed.exponent.empty())
