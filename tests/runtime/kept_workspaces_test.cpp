@@ -18,7 +18,7 @@ using lease = dp::runtime::kept_workspaces::lease<dp::backend::cpu>;
 
 TEST_CASE("a returned workspace is reused unless it is too small", "[runtime]") {
   dp::runtime::kept_workspaces kept;
-  kept.prepare<dp::backend::cpu>(0, 1024);
+  lease(kept, 0).at_least(1024);
   const auto allocations = [] { return dp::memory_statistics<dp::cpu>().allocations; };
   const auto before = allocations();
   const void* const first = lease(kept, 0).at_least(1024);

@@ -54,12 +54,6 @@ class kept_workspaces {
     std::list<workspace> held_;  // one element; a list, so that its return does not allocate
   };
 
-  /// Allocates a workspace of at least `bytes` for the current stream of a device, so that sequential calls there do
-  /// not allocate.
-  template <class Backend> void prepare(int ordinal, std::size_t bytes) {
-    lease<Backend>(*this, ordinal).at_least(bytes);
-  }
-
  private:
   std::list<workspace> take(int ordinal, void* stream) {
     const std::lock_guard lock(mutex_);

@@ -93,11 +93,10 @@ void prepare_predictions(const typename engine<Net, P, Backend>::replica_type& r
                          std::size_t tile) {
   prepare_products<Backend>();
   const std::size_t packed = packed_tile_bytes<Net, P>(tile);
-  memory.prepare<Backend>(r.ordinal, tile_bytes<Net, P>(tile) + packed);
+  kept_workspaces::lease<Backend> lease(memory, r.ordinal);
+  [[maybe_unused]] auto* const workspace = static_cast<std::byte*>(lease.at_least(tile_bytes<Net, P>(tile) + packed));
   if constexpr (devplace::detail::makes_plans<Backend>()) {
     using run = engine<Net, P, Backend>;
-    kept_workspaces::lease<Backend> lease(memory, r.ordinal);
-    std::byte* const workspace = static_cast<std::byte*>(lease.at_least(tile_bytes<Net, P>(tile) + packed));
     const devplace::detail::planning_scope<Backend> plans_only;
     auto p = run::make_pass(r, workspace + packed, tile, mode::predict, {});
     p.planning = true;
