@@ -17,6 +17,12 @@ DEVPLACE_HD constexpr std::size_t quotient(std::size_t a, std::size_t b) {
   return ((a | b) >> 32) == 0 ? static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b) : a / b;
 }
 
+/// Returns the begin of part `part` of `count` elements, divided into `parts` parts whose sizes differ by at most one.
+constexpr std::size_t part_begin(std::size_t count, std::size_t parts, std::size_t part) noexcept {
+  const std::size_t rest = count % parts;
+  return part * (count / parts) + (part < rest ? part : rest);
+}
+
 /// Returns `a` rounded up to a multiple of `unit`.
 DEVPLACE_HD constexpr std::size_t padded_to(std::size_t a, std::size_t unit) { return divided_up(a, unit) * unit; }
 

@@ -42,12 +42,6 @@ inline void prepare_threads(const void* tag, function_view<int> function) {
   errors.rethrow();
 }
 
-/// Returns the begin of part `part` of `count` elements, divided into `parts` parts whose sizes differ by at most one.
-constexpr std::size_t part_begin(std::size_t count, std::size_t parts, std::size_t part) noexcept {
-  const std::size_t rest = count % parts;
-  return part * (count / parts) + (part < rest ? part : rest);
-}
-
 DEVPLACE_COMPILABLE([[gnu::noinline]])
 void run_ranges(std::size_t n, std::size_t grain, function_view<std::size_t, std::size_t> function) {
   if (n == 0) return;

@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/base/error.hpp>
 #include <devplace/place/placement.hpp>
 
@@ -61,9 +62,8 @@ template <std::size_t Places> using part_begins = std::array<std::size_t, Places
 
 /// First index of part `part` if `size` indices are divided among `parts`; `size` for `part` == `parts`.
 constexpr std::size_t split_begin(split::rule rule, std::size_t size, std::size_t parts, std::size_t part) {
-  const std::size_t each = size / parts, rest = size % parts;
-  if (rule == split::rule::even) return part * each + (part < rest ? part : rest);
-  const std::size_t chunk = each + (rest != 0 ? 1 : 0);
+  if (rule == split::rule::even) return part_begin(size, parts, part);
+  const std::size_t chunk = divided_up(size, parts);
   return chunk == 0 || part > size / chunk ? size : part * chunk;
 }
 
