@@ -5,25 +5,20 @@
 #include <atomic>
 #include <cstddef>
 
-#include <devplace/config.hpp>
+#include <devplace/base/thread_team.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/ops/for_each.hpp>
 
-namespace devplace::runtime::inline DEVPLACE_CONFIGURATION {
+namespace devplace::runtime {
 
-/// Reads elements that other processes or threads may change concurrently, each by a relaxed atomic load: elements are
+/// Copies elements that other processes or threads may change concurrently, each by a relaxed atomic load: elements are
 /// not torn, but may come from different updates.
-template <class T> struct relaxed_load_functor {
-  T* to;
-  T* from;
-  void operator()(std::size_t i) const { to[i] = std::atomic_ref<T>(from[i]).load(std::memory_order_relaxed); }
-};
-
 template <class T>
 void relaxed_copy(const devplace::detail::memory_block& to, const devplace::detail::memory_block& from) {
-  devplace::detail::for_each_index<backend::cpu>(
-      0, from.bytes() / sizeof(T), 4096,
-      relaxed_load_functor<T>{static_cast<T*>(to.data()), static_cast<T*>(from.data())});
+  T* const target = static_cast<T*>(to.data());
+  T* const source = static_cast<T*>(from.data());
+  devplace::detail::parallel_indices(from.bytes() / sizeof(T), 4096, [=](std::size_t i) {
+    target[i] = std::atomic_ref<T>(source[i]).load(std::memory_order_relaxed);
+  });
 }
 
-}  // namespace devplace::runtime::inline DEVPLACE_CONFIGURATION
+}  // namespace devplace::runtime
