@@ -22,14 +22,6 @@ struct device_failure {
   explicit operator bool() const { return what != nullptr; }
 };
 
-/// Adds the replica to a message. Removes devplace's prefix, which the exception's constructor adds again.
-inline std::string message_of_replica(std::string_view message, std::size_t index, std::size_t count,
-                                      std::string_view place_name) {
-  constexpr std::string_view prefix = "devplace: ";
-  if (message.substr(0, prefix.size()) == prefix) message.remove_prefix(prefix.size());
-  return joined({"replica ", index, " of ", count, " (", place_name, "): ", message});
-}
-
 /// Throws an exception with the text `message`. The type of the exception is the first type of `Error...` that matches
 /// `e`, otherwise `error`.
 template <class... Error>
@@ -44,7 +36,11 @@ template <class... Error>
 DEVPLACE_COMPILABLE([[noreturn]])
 void rethrow_for_replica(const std::exception_ptr& failed, std::size_t index, std::size_t count,
                          std::string_view place_name) {
-  const auto text = [&](const char* message) { return message_of_replica(message, index, count, place_name); };
+  const auto text = [&](std::string_view message) {
+    constexpr std::string_view prefix = "devplace: ";  // the exception's constructor adds it again
+    if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
+    return joined({"replica ", index, " of ", count, " (", place_name, "): ", message});
+  };
   try {
     std::rethrow_exception(failed);
   } catch (const error& e) {
