@@ -36,11 +36,7 @@ class bf16 {
   /// The bits in memory.
   ///@{
   DEVPLACE_HD constexpr std::uint16_t bits() const { return bits_; }
-  DEVPLACE_HD static constexpr bf16 from_bits(std::uint16_t bits) {
-    bf16 result{0.0f};
-    result.bits_ = bits;
-    return result;
-  }
+  DEVPLACE_HD static constexpr bf16 from_bits(std::uint16_t bits) { return __builtin_bit_cast(bf16, bits); }
   ///@}
 
  private:

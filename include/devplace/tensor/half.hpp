@@ -87,11 +87,7 @@ class half {
   /// The bits in memory.
   ///@{
   DEVPLACE_HD constexpr std::uint16_t bits() const { return bits_; }
-  DEVPLACE_HD static constexpr half from_bits(std::uint16_t bits) {
-    half result{0.0f};
-    result.bits_ = bits;
-    return result;
-  }
+  DEVPLACE_HD static constexpr half from_bits(std::uint16_t bits) { return __builtin_bit_cast(half, bits); }
   ///@}
 
  private:
