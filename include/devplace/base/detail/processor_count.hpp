@@ -40,12 +40,6 @@ inline constexpr int largest_thread_count = 4096;
 /// ("4,2"); devplace does not nest and uses the first. Spaces around numbers are allowed, as in OpenMP. Anything else
 /// is an error, because ignoring a limit would oversubscribe a shared node.
 DEVPLACE_COMPILABLE() int parse_thread_count(std::string_view text) {
-  const auto fail = [text]() -> int {
-    throw argument_error({"the environment variable OMP_NUM_THREADS is \"", text,
-                          "\", which is not a positive whole number (at most ", largest_thread_count,
-                          ") or a list of such numbers. Set it to the number of threads, for example "
-                          "OMP_NUM_THREADS=4, or unset it to use every processor that this process may use."});
-  };
   int first = 0;
   for (std::string_view rest = text;;) {
     const std::size_t comma = rest.find(',');
@@ -53,7 +47,11 @@ DEVPLACE_COMPILABLE() int parse_thread_count(std::string_view text) {
     while (!item.empty() && (item.front() == ' ' || item.front() == '\t')) item.remove_prefix(1);
     while (!item.empty() && (item.back() == ' ' || item.back() == '\t')) item.remove_suffix(1);
     const int value = whole_number(item);
-    if (value < 1 || value > largest_thread_count) fail();
+    if (value < 1 || value > largest_thread_count)
+      throw argument_error({"the environment variable OMP_NUM_THREADS is \"", text,
+                            "\", which is not a positive whole number (at most ", largest_thread_count,
+                            ") or a list of such numbers. Set it to the number of threads, for example "
+                            "OMP_NUM_THREADS=4, or unset it to use every processor that this process may use."});
     if (first == 0) first = value;
     if (comma == std::string_view::npos) return first;
     rest.remove_prefix(comma + 1);
