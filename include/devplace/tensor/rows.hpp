@@ -46,9 +46,6 @@ template <class View> class row_range {
   View x_;
 };
 
-/// Views, and tensors on one place.
-template <class X> inline constexpr bool has_rows = is_view<X> || single_place<typename X::placement_type>;
-
 }  // namespace detail
 
 inline namespace DEVPLACE_CONFIGURATION {
@@ -58,7 +55,8 @@ inline namespace DEVPLACE_CONFIGURATION {
 template <tensor_like X>
   requires(std::remove_cvref_t<X>::rank > 0)
 constexpr auto rows(X&& x) {
-  constexpr bool on_one_place = detail::has_rows<std::remove_cvref_t<X>>,
+  using plain = std::remove_cvref_t<X>;
+  constexpr bool on_one_place = detail::is_view<plain> || single_place<typename plain::placement_type>,
                  kept = !detail::is_tensor<std::remove_const_t<X>>;
   static_assert(on_one_place,
                 "devplace: a tensor over several places has no rows to loop over; loop over rows(x.local(k)) or over "

@@ -16,7 +16,6 @@ namespace devplace::detail {
 struct distributed_access {
   template <class Tensor> static auto extents(const Tensor& x, std::size_t k) { return x.part_extents(k); }
   template <class View> static const View& elements(const summand_view<View>& x) { return x.elements_; }
-  template <class T, class Extents, class Where> static auto& blocks(tensor<T, Extents, Where>& x) { return x.blocks_; }
   /// Moves the blocks into a tensor of another placement on the same places; each place holds the whole extents.
   template <class To, class T, class Extents, class Where>
   static tensor<T, Extents, To> as(tensor<T, Extents, Where>&& x) {
