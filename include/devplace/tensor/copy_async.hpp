@@ -16,14 +16,13 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
+template <class P>
+concept device_place = place<P> && std::is_same_v<backend_of_t<P>, backend::device>;
+
 /// The device that copies between two placements asynchronously; void if no device can.
 template <class To, class From> struct copier : std::type_identity<void> {};
-template <place P>
-  requires std::is_same_v<backend_of_t<P>, backend::device>
-struct copier<on<P>, on<pinned>> : std::type_identity<P> {};
-template <place P>
-  requires std::is_same_v<backend_of_t<P>, backend::device>
-struct copier<on<pinned>, on<P>> : copier<on<P>, on<pinned>> {};
+template <device_place P> struct copier<P, pinned> : std::type_identity<P> {};
+template <device_place P> struct copier<pinned, P> : std::type_identity<P> {};
 template <class To, class From> using copier_t = typename copier<To, From>::type;
 
 template <class X> using placement_of_t = typename std::remove_cvref_t<X>::placement_type;
