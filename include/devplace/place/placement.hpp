@@ -184,9 +184,11 @@ template <class X> using kind_in_process = typename kind_lookup_in_process<X>::t
 template <class Kind> struct batch_kind : std::type_identity<split_along<0>> {};
 template <class Where> using batch_kind_t = typename batch_kind<typename placement_traits<Where>::kind>::type;
 
-template <class P, class... Places> constexpr bool is_among(devices<Places...>) {
-  return (std::same_as<P, Places> || ...);
-}
+/// Position of `P` in a mesh; the mesh's size if the mesh does not contain `P`.
+template <class P, class Mesh> inline constexpr std::size_t position_in = 0;
+template <class P, class First, class... Rest>
+inline constexpr std::size_t position_in<P, devices<First, Rest...>> =
+    std::is_same_v<P, First> ? 0 : 1 + position_in<P, devices<Rest...>>;
 
 template <class... P> std::string mesh_name(devices<P...>) {
   std::string names;
@@ -251,7 +253,8 @@ template <placement Where> using placement_backend_t = typename detail::mesh_of<
 /// `is_on<decltype(model), cuda<0>>`. An `X` on several places is on each of these places.
 template <class X, place P>
 inline constexpr bool is_on =
-    detail::is_among<P>(typename detail::mesh_of<typename std::remove_cvref_t<X>::placement_type>::local{});
+    detail::position_in<P, typename detail::mesh_of<typename std::remove_cvref_t<X>::placement_type>::local> <
+    local_place_count<typename std::remove_cvref_t<X>::placement_type>;
 
 /// Whether the host can access elements: true for one place whose memory the host can access.
 ///@{

@@ -14,12 +14,6 @@
 // The division of a tensor over several places (tensor/distributed.hpp), and its memory.
 namespace devplace::detail {
 
-/// Position of `P` in a mesh; the mesh's size if the mesh does not contain `P`.
-template <class P, class Mesh> inline constexpr std::size_t position_in = 0;
-template <class P, class First, class... Rest>
-inline constexpr std::size_t position_in<P, devices<First, Rest...>> =
-    std::is_same_v<P, First> ? 0 : 1 + position_in<P, devices<Rest...>>;
-
 /// The current division of a tensor's axis among its places, and the rule that divides later extents.
 template <std::size_t Places> struct division {
   part_begins<Places> begins{};
