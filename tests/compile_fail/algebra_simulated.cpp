@@ -225,7 +225,7 @@ void operations(matrix<dp::on<dp::cuda<0>>>& single, matrix<whole>& replica, mat
   dp::sum(x, dp::axis<2>{});
 #endif
 #if defined(SOFTMAX_OF_PARTIAL)  // expect: devplace: an operand is partial, and this operation on its summands
-  dp::softmax(p);
+  const auto probabilities = dp::softmax(p);
 #endif
 #if defined(SOFTMAX_OF_SPLIT_ROW)  // expect: devplace: softmax and log_softmax work along the last axis
   dp::log_softmax(split_vector);

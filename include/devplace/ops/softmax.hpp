@@ -181,6 +181,8 @@ template <template <class> class Row, class Operand> auto with_rows_of(const cha
         auto y = make_like<typename X::value_type, typename X::placement_type>(x.extents(), x);
         for (std::size_t k = 0; k != x.places; ++k) for_rows_of<Row>(operation, y.only_on(k), x.local(k));
         return y;
+      } else {
+        return refusal{};
       }
     } else {
       result_like_t<X> y(x.extents());
