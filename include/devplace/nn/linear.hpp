@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/detail/fit.hpp>

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <devplace/config.hpp>
 #include <devplace/tensor/dtype.hpp>
