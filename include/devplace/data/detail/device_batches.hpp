@@ -201,11 +201,7 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
   template <class Part, class Whole>
   DEVPLACE_CONFIGURED static void copy_rows(const Part& part, const Whole& whole, std::size_t first) {
     const void* const from = whole.data() + first * whole.extents().stride(0);
-    const std::size_t bytes = part.size() * sizeof(typename Whole::value_type);
-    if constexpr (std::is_same_v<backend_type, backend::cpu>)
-      copy_in<backend_type>(part.ordinal(), part.data(), from, bytes);
-    else
-      copy_in_async<backend_type>(part.ordinal(), part.data(), from, bytes);
+    copy_in_async<backend_type>(part.ordinal(), part.data(), from, part.size() * sizeof(typename Whole::value_type));
   }
 
   /// Enqueues the copy of a part's rows, and moves the pixels if devices do.
