@@ -114,8 +114,7 @@ template <class State, class Connection, class T, std::size_t Places, place P, b
   std::optional<optim::clip_norm> clip_;
   bool measures_ = false;
   std::shared_ptr<norms_on_place<P>> measured_;  ///< norms on this process's first place, if it updates
-  factors_type (gradient_norm::*compute_)(const State&, const memory_type&, Connection&, reduction,
-                                          const loss_scaler<Scales>&) const = nullptr;
+  decltype(&gradient_norm::compute) compute_ = nullptr;
 };
 
 }  // namespace devplace::train::detail
