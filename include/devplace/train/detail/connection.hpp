@@ -98,12 +98,10 @@ template <class Net, class Where, class P, class Policy> class connection {
         const parallel::bucket part = bucket_shares::part(i, all.count, all.first + k);
         return optim::share{part.first, part.count, part.first};
       });
-    else if constexpr (one_place_updates)
-      return Optimizer(m, rule, [own = updating_places()](std::size_t, std::size_t) {
-        return optim::share{0, own * runtime::network_plan<Net>::parameter_elements, 0};
-      });
     else
-      return Optimizer(m, rule);
+      return Optimizer(m, rule, [updates = updating_places() != 0](std::size_t, std::size_t) {
+        return optim::share{0, updates ? runtime::network_plan<Net>::parameter_elements : 0, 0};
+      });
   }
 
   static constexpr bool host_waits() {
