@@ -28,13 +28,9 @@ struct image_set {
 
   /// Makes an empty set.
   DEVPLACE_CONFIGURED image_set() = default;
-  /// Moves both tensors, or another set.
-  ///@{
+  /// Moves both tensors.
   image_set(decltype(images)&& given_images, decltype(labels)&& given_labels)
       : images(std::move(given_images)), labels(std::move(given_labels)) {}
-  image_set(image_set&&) noexcept = default;
-  image_set& operator=(image_set&&) noexcept = default;
-  ///@}
 
   /// Number of images.
   std::size_t size() const { return labels.size(); }
