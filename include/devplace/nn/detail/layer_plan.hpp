@@ -149,8 +149,8 @@ template <class Layer, class In> struct layer_plan {
   template <class Backend, class X, class P, bool Rows = false>
   static auto forward(const pass<P>& p, const void* x, void* y) {
     if (skipped(p)) return;
-    const pass<P>& own_p = own<P>(p);
-    const forward_call<Layer, In, P, Backend, X> call(own_p, x, y);
+    const pass<P>& own_pass = own<P>(p);
+    const forward_call<Layer, In, P, Backend, X> call(own_pass, x, y);
     if constexpr (Rows)
       Layer::forward_rows(call);
     else
@@ -173,8 +173,8 @@ template <class Layer, class In> struct layer_plan {
       if (a.dx == nullptr) return;
     }
     if (skipped(p)) return;
-    const pass<P>& own_p = own<P>(p);
-    const backward_call<Layer, In, P, Backend, X> call(own_p, own<P>(p, a));
+    const pass<P>& own_pass = own<P>(p);
+    const backward_call<Layer, In, P, Backend, X> call(own_pass, own<P>(p, a));
     if constexpr (Rows)
       Layer::backward_rows(call);
     else
@@ -185,8 +185,8 @@ template <class Layer, class In> struct layer_plan {
   template <class Next, class Backend, class X, class P>
   static void backward_absorbing(const pass<P>& p, const backward_arguments<P>& a) {
     if (skipped(p)) return;
-    const pass<P>& own_p = own<P>(p);
-    const backward_call<Layer, In, P, Backend, X> call(own_p, own<P>(p, a));
+    const pass<P>& own_pass = own<P>(p);
+    const backward_call<Layer, In, P, Backend, X> call(own_pass, own<P>(p, a));
     Layer::template backward_absorbing<Next>(call, call.output_like(a.y), call.output_like(a.between));
   }
 
