@@ -100,7 +100,7 @@ TEST_CASE("errors of a simulated device are thrown by its next synchronising cal
   fail();
   CHECK_THROWS_AS(dp::detail::copy_out<dp::backend::cuda>(0, &value, block.data(), 8), dp::shape_error);
   fail();
-  CHECK_THROWS_AS(dp::detail::copy_bytes<dp::backend::cuda, dp::backend::cuda>(1, other.data(), 0, block.data(), 8),
+  CHECK_THROWS_AS((dp::detail::copy_bytes<dp::backend::cuda, dp::backend::cuda>(1, other.data(), 0, block.data(), 8)),
                   dp::shape_error);
   fail();
   CHECK_NOTHROW(dp::synchronize<dp::cuda<1>>());
