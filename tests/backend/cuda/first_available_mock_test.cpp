@@ -25,7 +25,7 @@ using host = dp::on<dp::cpu>;
 /// Calls the function behind first_available, which does not compile in C++ files such as this one.
 template <class... Where> std::string chosen() {
   const auto name = [](auto where) { return dp::placement_name<decltype(where)>(); };
-  return dp::detail::attempt_candidates<std::string, Where...>(name, {});
+  return dp::detail::attempt_candidates<std::string>(dp::detail::candidate_list<Where...>{}, name, {});
 }
 
 /// Checks that all cuda placements are unavailable for the given reason and that the CPU is available.
