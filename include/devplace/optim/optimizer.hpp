@@ -44,7 +44,9 @@ struct on_every_place {
   static constexpr std::size_t parts = 1;  ///< number of parts of a replica that a place updates
 };
 /// The first place, which alone holds the state.
-struct on_first_place : on_every_place {};
+struct on_first_place {
+  static constexpr std::size_t parts = 1;  ///< number of parts of a replica that a place updates
+};
 /// Each place, for its share of the parameters, in `Parts` parts.
 template <std::size_t Parts> struct on_shares {
   static constexpr std::size_t parts = Parts;  ///< number of parts of a replica that a place updates
@@ -94,14 +96,14 @@ template <class Rule, class Net, class Where, class P, class Who> class optimize
   using mesh = detail::mesh_of<Where>;
   static constexpr std::size_t elements = runtime::network_plan<Net>::parameter_elements;
   static constexpr std::size_t places = local_place_count<Where>;
-  static constexpr bool has_shares = !std::is_base_of_v<optim::on_every_place, Who>;
+  static constexpr bool on_first_place = std::is_same_v<Who, optim::on_first_place>;
+  static constexpr bool has_shares = !on_first_place && !std::is_same_v<Who, optim::on_every_place>;
   static constexpr bool fits_placement = has_shares || !stores_shares<Where>;
   static_assert(
       fits_placement,
       "devplace: optimizer: a model in shares is trained by a trainer, which makes its optimizer; for steps by "
       "hand copy the model, to<on<cpu>>(model).");
   static constexpr std::size_t parts = Who::parts;
-  static constexpr bool on_first_place = std::is_same_v<Who, optim::on_first_place>;
   static constexpr bool on_host = optim::updates_on_host<Rule, backend_type>;
   using state_backend = std::conditional_t<on_host, backend::pinned, backend_type>;
   using host_update = optim::detail::host_update<T, options::count>;

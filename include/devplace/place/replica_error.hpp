@@ -57,10 +57,10 @@ DEVPLACE_COMPILED(void rethrow_for_replica(const std::exception_ptr&, std::size_
 /// names the replica's place.
 inline void run_for_replica(std::size_t index, std::size_t count, std::string (*name)(int), int ordinal,
                             function_view<> f) {
+  if (count == 1) return f();  // outside try, so that a debugger finds where an exception was thrown
   try {
     f();
   } catch (...) {
-    if (count == 1) throw;
     rethrow_for_replica(std::current_exception(), index, count, name(ordinal));
   }
 }
