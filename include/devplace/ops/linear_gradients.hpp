@@ -39,34 +39,14 @@ template <class P, class Backend> struct linear_products {
   std::size_t stride = outputs;
 
   /// y = epilogue(x weight^T + bias); `bias` may be null.
-  [[gnu::noinline]] void forward(T* y, const T* x, const T* weight, const T* bias, detail::epilogue last) const {
-    auto g = product<T>(rows, outputs, inputs, x, inputs, weight, inputs, y);
-    g.transpose_b = true;
-    g.ldc = stride;
-    g.bias = bias;
-    g.epilogue = last;
-    dispatch<op::matmul, Backend>(ordinal, g);
-  }
+  void forward(T* y, const T* x, const T* weight, const T* bias, detail::epilogue last) const;
   /// weight_gradient = dy^T x + beta weight_gradient; bias_gradient = column sums of dy + beta bias_gradient, unless
   /// null; for a contiguous y.
-  [[gnu::noinline]] void parameter_gradients(gradient* weight_gradient, gradient* bias_gradient, const T* dy,
-                                             const T* x, gradient beta) const {
-    auto g = product<gradient>(outputs, inputs, rows, dy, stride, x, inputs, weight_gradient);
-    g.transpose_a = true;
-    g.beta = beta;
-    if (bias_gradient != nullptr)
-      dispatch<op::linear_gradients, Backend>(ordinal, g, bias_gradient);
-    else
-      dispatch<op::matmul, Backend>(ordinal, g);
-  }
+  void parameter_gradients(gradient* weight_gradient, gradient* bias_gradient, const T* dy, const T* x,
+                           gradient beta) const;
   /// dx = dy weight + beta dx, unless dx is null.
   template <class Result>
-  [[gnu::noinline]] void input_gradient(Result* dx, const T* dy, const T* weight, gradient beta = gradient{0}) const {
-    if (dx == nullptr) return;
-    auto g = product<Result>(rows, inputs, outputs, dy, stride, weight, inputs, dx);
-    g.beta = beta;
-    dispatch<op::matmul, Backend>(ordinal, g);
-  }
+  void input_gradient(Result* dx, const T* dy, const T* weight, gradient beta = gradient{0}) const;
 
  private:
   template <class Result>
@@ -80,6 +60,38 @@ template <class P, class Backend> struct linear_products {
     return g;
   }
 };
+
+template <class P, class Backend>
+[[gnu::noinline]] void linear_products<P, Backend>::forward(T* y, const T* x, const T* weight, const T* bias,
+                                                            detail::epilogue last) const {
+  auto g = product<T>(rows, outputs, inputs, x, inputs, weight, inputs, y);
+  g.transpose_b = true;
+  g.ldc = stride;
+  g.bias = bias;
+  g.epilogue = last;
+  dispatch<op::matmul, Backend>(ordinal, g);
+}
+template <class P, class Backend>
+[[gnu::noinline]] void linear_products<P, Backend>::parameter_gradients(gradient* weight_gradient,
+                                                                        gradient* bias_gradient, const T* dy,
+                                                                        const T* x, gradient beta) const {
+  auto g = product<gradient>(outputs, inputs, rows, dy, stride, x, inputs, weight_gradient);
+  g.transpose_a = true;
+  g.beta = beta;
+  if (bias_gradient != nullptr)
+    dispatch<op::linear_gradients, Backend>(ordinal, g, bias_gradient);
+  else
+    dispatch<op::matmul, Backend>(ordinal, g);
+}
+template <class P, class Backend>
+template <class Result>
+[[gnu::noinline]] void linear_products<P, Backend>::input_gradient(Result* dx, const T* dy, const T* weight,
+                                                                   gradient beta) const {
+  if (dx == nullptr) return;
+  auto g = product<Result>(rows, inputs, outputs, dy, stride, weight, inputs, dx);
+  g.beta = beta;
+  dispatch<op::matmul, Backend>(ordinal, g);
+}
 
 /// to = 0 where y <= 0, else dy, and sums = column sums of `to` + beta sums. Shapes: sums [n], the others [m, n]; `to`
 /// may be `dy`. The sums are float for bf16 and half. See relu_gradient_arguments about `weight` and `outputs`.
