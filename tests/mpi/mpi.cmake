@@ -161,8 +161,9 @@ foreach(mpi IN ITEMS openmpi mpich)
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS late EXPECT ") waits 2 s in all_gather #6 (1 x 4 bytes). Missing: rank 1 ")
   if(mpi STREQUAL "openmpi")
     add_test(NAME "mpi: openmpi, runs at the same time have separate folders"
-             COMMAND sh -c "cd \$(mktemp -d) && touch ompi.\$(hostname -s).\$(id -u) && TMPDIR=\$PWD sh \"\$0\" \"\$@\"; status=\$?
-                            rm -r \"\$PWD\"; exit \$status"
+             COMMAND sh -c "folder=\$(mktemp -d) && touch \"\$folder/ompi.\$(hostname -s).\$(id -u)\" || exit 1
+                            TMPDIR=\$folder sh \"\$0\" \"\$@\"; status=\$?
+                            rm -r \"\$folder\"; exit \$status"
                      ${CMAKE_CURRENT_SOURCE_DIR}/mpi/run.sh ${DEVPLACE_MPIRUN_${mpi}} 1 true)
     set_tests_properties("mpi: openmpi, runs at the same time have separate folders" PROPERTIES LABELS mpi)
   endif()

@@ -81,9 +81,12 @@ template <class Where, class Net, class Policy = collective::all_reduce<>> void 
 
 /// On four places two have neighbours on both sides. Layers do not depend on the policy.
 template <class Net> void check_bits_on_four() { check_bits<in_rows<2, 0, 1, 3>, Net, collective::scatter_gather>(); }
-template <class Net> void check_bits_on_meshes() {
+template <class Net> void check_bits_on_two_and_four() {
   check_bits_on_four<Net>();
   check_bits<in_rows<0, 1>, Net>();
+}
+template <class Net> void check_bits_on_meshes() {
+  check_bits_on_two_and_four<Net>();
   check_bits<dp::in_parts_on<dp::axis<2>, dp::cuda<1>, dp::cuda<0>>, Net, collective::sharded_all_reduce<>>();
 }
 
@@ -95,7 +98,7 @@ TEST_CASE("convolutions of split rows train with the bits of one place", "[train
 }
 
 TEST_CASE("strides, dilation, groups and wide windows of split rows have the bits of one place", "[train]") {
-  check_bits_on_four<
+  check_bits_on_two_and_four<
       nn::sequential<nn::input<2, 16, 8>, nn::conv2d<2, 4, nn::kernel<5, 3>, nn::padding<2, 1>, nn::no_bias>, nn::relu,
                      nn::conv2d<4, 4, nn::kernel<3>, nn::padding<2>, nn::dilation<2>, nn::groups<2>>, nn::relu,
                      nn::conv2d<4, 2, nn::kernel<4>, nn::stride<2>, nn::padding<1>>>>();
@@ -117,9 +120,10 @@ TEST_CASE("poolings, upsample and branches of split rows have the bits of one pl
 }
 
 TEST_CASE("dropout of split rows drops the elements that it drops on one place", "[train]") {
-  check_bits_on_four<nn::sequential<nn::input<2, 16, 8>, nn::dropout<>, nn::conv2d<2, 4, nn::kernel<3>, nn::padding<1>>,
-                                    nn::dropout<>, nn::relu, nn::conv_transpose2d<4, 2, nn::kernel<2>, nn::stride<2>>,
-                                    nn::recomputed<nn::dropout<>, nn::conv2d<2, 2, nn::kernel<1>>>>>();
+  check_bits_on_two_and_four<
+      nn::sequential<nn::input<2, 16, 8>, nn::dropout<>, nn::conv2d<2, 4, nn::kernel<3>, nn::padding<1>>, nn::dropout<>,
+                     nn::relu, nn::conv_transpose2d<4, 2, nn::kernel<2>, nn::stride<2>>,
+                     nn::recomputed<nn::dropout<>, nn::conv2d<2, 2, nn::kernel<1>>>>>();
   check_bits_on_four<nn::sequential<nn::input<2, 4, 8>, nn::dropout<>, nn::conv2d<2, 2, nn::kernel<1>>>>();
   // The windows reach no neighbour, so that passes do not stop, and buckets are reduced during backward.
   check_bits<
@@ -307,6 +311,7 @@ template <class Norm, class... Layers> void check_bits_of_norm() {
     return numbers;
   };
   const auto one = step_of(dp::cpu{});
+  CHECK(step_of(in_rows<0, 1>{}) == one);
   CHECK(step_of(in_rows<3, 1, 0, 2>{}) == one);
 }
 
