@@ -52,8 +52,9 @@ concept reduction_call = (reducible<X> && ((axis_argument<Axes> || accepted_argu
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// What the algebra of placements says of a reduction: `why` it is rejected, or the `type` of the result's placement.
-/// Nothing for operands on one place and axes given as numbers.
+/// `type` is the placement of a reduction's result, or `why` is the reason why the algebra of placements rejects the
+/// reduction. `type` is void for operands on one place and for axes given as numbers, which no rule of the algebra
+/// treats.
 template <class Operation, class X, class... Axes> struct reduced_placement : placed_on<void> {};
 template <class Operation, distributed_operand X, std::size_t... N>
 struct reduced_placement<Operation, X, axis<N>...> : reduction_result<Operation::kind, placement_type_of<X>, N...> {};
