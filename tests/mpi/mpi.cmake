@@ -166,8 +166,7 @@ foreach(mpi IN ITEMS openmpi mpich)
                             rm -r \"\$folder\"; exit \$status"
                      ${CMAKE_CURRENT_SOURCE_DIR}/mpi/run.sh ${DEVPLACE_MPIRUN_${mpi}} 1 true)
     set_tests_properties("mpi: openmpi, runs at the same time have separate folders" PROPERTIES LABELS mpi)
-  endif()
-  if(mpi STREQUAL "openmpi") # MPICH's mpirun also ends the others, but often exits with success
+    # MPICH's mpirun also ends the others, but often exits with success.
     devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exit EXPECT "exit") # a message of mpirun or of a process
     devplace_add_mpi_test(${mpi} life 2 ARGUMENTS abandoned) # MPICH cancels the receive, so the sender waits forever
   endif()
