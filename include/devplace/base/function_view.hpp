@@ -15,7 +15,7 @@ template <class... Arguments> class function_view {
 
   template <class Function>
     requires(!std::is_base_of_v<function_view, std::remove_cvref_t<Function>>)
-  explicit function_view(Function& function) noexcept
+  [[gnu::always_inline]] explicit function_view(Function& function) noexcept
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(function)))), call_(&call<Function>) {}
 
   void operator()(Arguments... arguments) const { call_(object_, arguments...); }

@@ -108,7 +108,8 @@ void for_each_replica(std::span<const int> ordinals, std::size_t count,
   for (std::size_t k = 0; k < count; ++k)
     devplace::detail::on_behalf_of_replica<Backend>(k, ordinals.size(), ordinals[k], [&] { f(k); });
 }
-template <class Backend, class S> void for_each_replica(const model_state<S>& state, std::size_t count, auto&& f) {
+template <class Backend, class S>
+[[gnu::always_inline]] inline void for_each_replica(const model_state<S>& state, std::size_t count, auto&& f) {
   for_each_replica<Backend>(state.ordinals, count, devplace::detail::function_view<std::size_t>(f));
 }
 

@@ -49,7 +49,7 @@ class DEVPLACE_NODISCARD view
 
   /// From memory that the view does not own (see wrap()); `device` is for `here<Backend>` only.
   ///@{
-  constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {})
+  [[gnu::always_inline]] constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {})
     requires(!is_strided)
       : data_(data), extents_(extents), device_(device) {}
   constexpr view(T* data, const Extents& extents, const std::array<std::ptrdiff_t, rank>& strides,
@@ -101,10 +101,13 @@ class DEVPLACE_NODISCARD view
 
   /// The placement.
   static constexpr Where placement() { return {}; }
+  // These are inlined in debug builds too, where a function costs the compiler more than its body.
   /// Address of the first element: a `T*`, or a device_pointer<T> in memory that the host cannot reach.
-  constexpr detail::data_pointer<T, Where> data() const { return detail::data_pointer<T, Where>(data_); }
+  [[gnu::always_inline]] constexpr detail::data_pointer<T, Where> data() const {
+    return detail::data_pointer<T, Where>(data_);
+  }
   /// The sizes of all axes.
-  constexpr const Extents& extents() const { return extents_; }
+  [[gnu::always_inline]] constexpr const Extents& extents() const { return extents_; }
   /// The size of one axis; checked as element access is.
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, std::integral Axis>
   constexpr std::size_t extent(Axis axis) const
@@ -114,7 +117,7 @@ class DEVPLACE_NODISCARD view
     return extents_.extent(static_cast<std::size_t>(axis));
   }
   /// Number of elements.
-  constexpr std::size_t size() const { return extents_.size(); }
+  [[gnu::always_inline]] constexpr std::size_t size() const { return extents_.size(); }
   /// Number of elements between consecutive indices of an axis; negative along an axis of reversed() elements.
   constexpr std::ptrdiff_t stride(std::size_t axis) const {
     if constexpr (is_strided)
@@ -133,9 +136,9 @@ class DEVPLACE_NODISCARD view
   /// Whether the elements are contiguous in row-major order; true for some strided views too.
   constexpr bool is_contiguous() const { return detail::is_contiguous(detail::sizes_of(extents_), strides()); }
   /// The device, for constructing other views of this memory.
-  constexpr detail::device_of<Where> device() const { return device_; }
+  [[gnu::always_inline]] constexpr detail::device_of<Where> device() const { return device_; }
   /// The device's ordinal within its backend.
-  constexpr int ordinal() const { return device_.ordinal(); }
+  [[gnu::always_inline]] constexpr int ordinal() const { return device_.ordinal(); }
 
   /// Erases the ordinal from the view's type; layers and operations work on such views.
   DEVPLACE_CONFIGURED constexpr auto erased() const {

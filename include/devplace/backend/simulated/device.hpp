@@ -32,7 +32,7 @@ struct events;
 namespace devplace::detail {
 
 /// Returns a text that contains the name of the type `Work`, a literal.
-template <class Work> const char* text_of_work() { return __PRETTY_FUNCTION__; }
+template <class Work> consteval const char* text_of_work() { return __PRETTY_FUNCTION__; }
 
 /// Extracts the type from a text of text_of_work().
 inline std::string_view work_in(std::string_view text) {

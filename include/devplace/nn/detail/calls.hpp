@@ -86,7 +86,8 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
 
   nn::mode mode;          ///< training or prediction
   const random_key& key;  ///< the key of random numbers
-  std::size_t batch() const { return pass_.batch; }
+  // Small functions are inlined in debug builds too, since there are some for each layer of each network.
+  [[gnu::always_inline]] std::size_t batch() const { return pass_.batch; }
   /// For layers that compute over the samples of all places: the number of all samples, whether this is the first
   /// place, the layer's phase, and a request to reduce numbers over the places before the next phase.
   ///@{
@@ -97,15 +98,17 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
     if (pass_.reduced != nullptr) *pass_.reduced = {numbers, count, op};
   }
   ///@}
-  int ordinal() const { return pass_.ordinal; }
+  [[gnu::always_inline]] int ordinal() const { return pass_.ordinal; }
   /// The pass as run-time values, for code that layers of all sizes share.
-  const pass<P>& pass_of_layer() const { return pass_; }
+  [[gnu::always_inline]] const pass<P>& pass_of_layer() const { return pass_; }
 
   kept_as<keep::input, samples_of<const X, In>> input;  ///< not_kept in backward unless the layer keeps the input
   kept_as<keep::output, samples_of<Y, out>> output;     ///< not_kept in backward unless the layer keeps the output
 
   /// Parameter number `Index` of the layer.
-  template <std::size_t Index> auto parameter() const { return entry_in<Index, false>(pass_.parameters); }
+  template <std::size_t Index> [[gnu::always_inline]] auto parameter() const {
+    return entry_in<Index, false>(pass_.parameters);
+  }
 
   /// Parameter number `Index` in the optimizer's type: float in mixed precision.
   template <std::size_t Index> auto master_parameter() const {
@@ -168,7 +171,7 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
 
  protected:
   /// The view of a parameter or buffer in the layer's part of an arena.
-  template <std::size_t Index, bool Buffer, class Element> auto entry_in(Element* arena) const {
+  template <std::size_t Index, bool Buffer, class Element> [[gnu::always_inline]] auto entry_in(Element* arena) const {
     using entry = table_entry<Layer, Index, Buffer>;
     static_assert(entry::exists, "devplace: the layer has no parameter (or buffer) with this index.");
     return devplace::detail::view_at<Backend>(ordinal(), arena + entry::offset, typename entry::extents{});
@@ -206,7 +209,7 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
   bool accumulate;  ///< whether to add to the parameter gradients of an earlier pass
 
   /// The gradient of parameter number `Index`, which backward overwrites, or adds to if `accumulate` is true.
-  template <std::size_t Index> auto parameter_gradient() const {
+  template <std::size_t Index> [[gnu::always_inline]] auto parameter_gradient() const {
     return base::template entry_in<Index, false>(gradients_);
   }
 

@@ -193,7 +193,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
   template <std::size_t Index> static constexpr bool has_rows() {
     return plan<Index>::links != 1 || (plan<Index>::sliced_rows.count != 0 && !absorbs_next<Index>());
   }
-  template <std::size_t Index, class Backend, class X, class P, bool Rows = false> static constexpr auto forward_of() {
+  template <std::size_t Index, class Backend, class X, class P, bool Rows = false> static consteval auto forward_of() {
     using element = input_element_at<Index, X, P>;
     if constexpr (Rows ? !has_rows<Index>() : absorbed<Index>())
       return nullptr;
@@ -204,7 +204,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     else
       return &plan<Index>::template forward<Backend, element, P>;
   }
-  template <std::size_t Index, class Backend, class X, class P, bool Rows = false> static constexpr auto backward_of() {
+  template <std::size_t Index, class Backend, class X, class P, bool Rows = false> static consteval auto backward_of() {
     using element = input_element_at<Index, X, P>;
     if constexpr (Rows ? !has_rows<Index>() : absorbed<Index>())
       return nullptr;

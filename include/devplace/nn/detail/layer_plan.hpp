@@ -243,13 +243,13 @@ template <class Layer, class In> struct layer_plan {
   }
 
   /// Whether the pass only makes plans and the layer does not declare plans_ahead.
-  template <class P> static bool skipped(const pass<P>& p) {
+  template <class P> [[gnu::always_inline]] static bool skipped(const pass<P>& p) {
     return p.planning && !requires { requires Layer::plans_ahead; };
   }
   /// Return the pass with the addresses of the layer's parameters, and the arguments with their gradients' addresses.
   ///@{
   template <class P> using own_pass = std::conditional_t<frozen, pass<P>, const pass<P>&>;
-  template <class P> static own_pass<P> own(own_pass<P> p) {
+  template <class P> [[gnu::always_inline]] static own_pass<P> own(own_pass<P> p) {
     if constexpr (frozen) {
       p.parameters += p.frozen;
       p.master_parameters += p.frozen;
@@ -258,7 +258,7 @@ template <class Layer, class In> struct layer_plan {
   }
   template <class P>
   using own_arguments = std::conditional_t<frozen, backward_arguments<P>, const backward_arguments<P>&>;
-  template <class P> static own_arguments<P> own(const pass<P>& p, own_arguments<P> a) {
+  template <class P> [[gnu::always_inline]] static own_arguments<P> own(const pass<P>& p, own_arguments<P> a) {
     static_assert(sizeof(gradient_of<P>) <= sizeof(accumulator_of<P>));
     if constexpr (frozen) {
       constexpr element_sizes e{0, sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};

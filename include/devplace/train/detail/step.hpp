@@ -158,17 +158,16 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
   using layout = step_layout<Net, P>;
   using roles = precision_traits<P>;
   using accumulator = typename roles::accumulator;
-  const auto view_of = [&](auto* data, const auto& e) {
-    return devplace::detail::view_at<Backend>(r.ordinal, data, e);
-  };
+  using devplace::detail::view_at;
   const std::size_t rows = p.batch;
   const std::size_t behind_gradient = layout::behind_gradient(rows);
   auto* const output_gradient = output_gradient_of<Net, P>(memory, rows);
   auto* const row_losses = memory.template in_workspace<accumulator>(behind_gradient + layout::output_copy(rows));
   const auto outputs = runtime::batch_extents<typename run::output_extents>(rows);
   const std::size_t output_size = rows * runtime::sample_size<typename run::output_extents>;
-  const auto sums = view_of(r.loss_sums(), extents<2>{});
-  const auto losses = view_of(row_losses, extents<dyn>{nn::losses_of<PlacedLoss>(rows, rows * layout::rows_of_output)});
+  const auto sums = view_at<Backend>(r.ordinal, r.loss_sums(), extents<2>{});
+  const auto losses = view_at<Backend>(r.ordinal, row_losses,
+                                       extents<dyn>{nn::losses_of<PlacedLoss>(rows, rows * layout::rows_of_output)});
   constexpr bool separate = layout::separate_gradient(1) != 0 && !nn::overwrites_output<PlacedLoss>;
   const accumulator* output;
   accumulator* gradient_of_loss;
@@ -180,8 +179,8 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
     gradient_of_loss = output_gradient;
     if constexpr (separate) gradient_of_loss = memory.template in_workspace<accumulator>(layout::workspace(rows));
   }
-  const auto gradient = view_of(gradient_of_loss, outputs);
-  const auto result = view_of(output, outputs);
+  const auto gradient = view_at<Backend>(r.ordinal, gradient_of_loss, outputs);
+  const auto result = view_at<Backend>(r.ordinal, output, outputs);
   const loss_functor<typename roles::gradient, accumulator> store{run::tail(r, r.loss_sums(), add),
                                                                   memory.mark,
                                                                   memory.totals(),
