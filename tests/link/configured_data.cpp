@@ -44,6 +44,7 @@ template <class Where> void use_loaders(const dp::image_set& images, features_ty
   const dp::transforms changed{dp::extents<1, 28, 28>{}, dp::seed{1}, dp::horizontal_flip{}, dp::cutout{}};
   std::vector<float> sample(28 * 28);
   changed(std::span<float>(sample), 0, 0);
+  static_cast<void>(dp::wrap(sample, dp::extents<1, 28, 28>{}).size());
   dp::loader<Where> of_changed{images, {.batch = 4}, changed};
   for (const auto& [x, y] : of_changed.epoch(0)) static_cast<void>(x.extent(0) + y.extent(0));
   auto of_variables = dp::make_loader<Where>(features, labels, {.batch = 4});

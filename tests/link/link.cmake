@@ -133,19 +133,23 @@ function(devplace_add_symbol_count_test name source)
   endif()
 endfunction()
 
-# devplace_add_configuration_test(<name> <source>[=<component>]): every devplace function that depends on the
-# translation unit's configuration has the configuration in its mangled name.
-function(devplace_add_configuration_test name source)
+# devplace_add_configuration_test(<name> <component> <source>...): every devplace function that depends on the
+# translation unit's configuration has the configuration in its mangled name. The sources use devplace's functions; with
+# DEVPLACE_TEST_UNITY they are compiled as one.
+function(devplace_add_configuration_test name component)
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     return() # the code does not differ
   endif()
-  devplace_link_label(${name} ${source})
-  devplace_object_libraries(library ${name} ${source})
-  target_compile_options(${library} PRIVATE -O0)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/link/ OUTPUT_VARIABLE sources)
+  devplace_unite_sources(sources ${name} ${sources})
+  add_library(${name} OBJECT ${sources})
+  target_link_libraries(${name} PRIVATE devplace_test_settings devplace::${component})
+  target_compile_options(${name} PRIVATE -O0)
+  add_dependencies(devplace_link_tests ${name})
   add_test(NAME "symbols: ${name}"
-           COMMAND ${CMAKE_COMMAND} -DOBJDUMP=${CMAKE_OBJDUMP} -DOBJECT=$<TARGET_OBJECTS:${library}> -P
+           COMMAND ${CMAKE_COMMAND} -DOBJDUMP=${CMAKE_OBJDUMP} "-DOBJECTS=$<TARGET_OBJECTS:${name}>" -P
                    ${CMAKE_CURRENT_SOURCE_DIR}/link/configured_symbols.cmake)
-  set_tests_properties("symbols: ${name}" PROPERTIES LABELS ${label})
+  set_tests_properties("symbols: ${name}" PROPERTIES LABELS link)
 endfunction()
 
 # The programs, one test per line.

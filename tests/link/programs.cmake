@@ -16,11 +16,8 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   # code compiled without inlining.
   devplace_add_link_test(configurations configurations_main.cpp=simulated_cuda configurations_checked.cpp=simulated_cuda
                          configurations_unchecked.cpp=simulated_cuda)
-  devplace_add_configuration_test(configured_training training_program.cpp=simulated_cuda)
-  devplace_add_configuration_test(configured_operations configured_operations.cpp=simulated_cuda)
-  devplace_add_configuration_test(configured_models configured_models.cpp=simulated_cuda)
-  devplace_add_configuration_test(configured_data configured_data.cpp=simulated_cuda)
-  devplace_add_configuration_test(configured_fields configured_fields.cpp=simulated_cuda)
+  devplace_add_configuration_test(configured_functions simulated_cuda configured_data.cpp configured_fields.cpp
+                                  configured_models.cpp configured_operations.cpp)
 
   # One source on simulated devices here, and with nvcc below if there is a device.
   devplace_add_link_test(training_simulated training_program.cpp=simulated_cuda)
