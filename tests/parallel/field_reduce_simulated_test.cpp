@@ -172,25 +172,31 @@ void check_joined_lines(Where, const std::array<std::size_t, 3>& size) {
 }  // namespace
 
 TEST_CASE("lines that follow each other in memory are reduced as one", "[field]") {
-  on_places([](auto where) {
-    for (const std::array<std::size_t, 3>& size :
-         {std::array<std::size_t, 3>{6, 4, 3}, {67, 4, 8}, {7, 5, 1}, {6, 30, 1200}}) {
-      check_joined_lines<double, dp::halo<1>, dp::halo<>>(where, size);
+  constexpr std::array<std::array<std::size_t, 3>, 4> sizes{{{6, 4, 3}, {67, 4, 8}, {7, 5, 1}, {6, 30, 1200}}};
+  on_places([&](auto where) {
+    for (const auto& size : sizes) check_joined_lines<double, dp::halo<1>, dp::halo<>>(where, size);
+  });
+  // The widths of the halos decide which lines are joined; a placement only changes the sizes of parts.
+  const auto with_other_halos = [&](auto where) {
+    for (const auto& size : sizes) {
       check_joined_lines<std::int64_t, dp::halo<1>, dp::halo<1>>(where, size);
       check_joined_lines<double, dp::halo<2, 1>, dp::halo<>>(where, size);
       check_joined_lines<double, dp::halo<1>, dp::halo<0, 0, 1>>(where, size);
       check_joined_lines<std::int64_t, dp::halo<1>, dp::halo<0, 1>>(where, size);
     }
-  });
+  };
+  with_other_halos(dp::on<dp::cpu>{});
+  with_other_halos(dp::sharded<dp::grid<2, 2>, 0, 1, 2, 3>{});
 }
 
 TEST_CASE("reductions of whole numbers are exact on any places", "[field]") {
   on_places([](auto where) {
     check_whole_numbers<double>(where, 5, 7);
-    check_whole_numbers<float>(where, 9, 40);
     check_whole_numbers<std::int64_t>(where, 30, 61);
-    check_whole_numbers<std::int32_t>(where, 4, 4);
   });
+  // What a type is accumulated in does not depend on the placement.
+  check_whole_numbers<float>(dp::sharded<axis<0>, 2, 0, 1>{}, 9, 40);
+  check_whole_numbers<std::int32_t>(dp::on<dp::cuda<0>>{}, 4, 4);
 }
 
 TEST_CASE("exact sums have the same bits on any places", "[field]") {
