@@ -232,15 +232,23 @@ template <class T> void check_every_word(float low, float high) {
   CHECK(static_cast<float>(body.element(&least)) == first);
   CHECK(static_cast<float>(body.element(&greatest)) == last);
   std::size_t outside = 0, decreasing = 0, not_nearest = 0;
+  const auto check_nearest = [&](float x, std::uint32_t k) {
+    const auto exact = static_cast<float>(double{first} + k * 0x1p-24 * double{high - first});
+    not_nearest += x != last && x != static_cast<float>(T{exact});
+  };
   float before = first;
   constexpr std::uint32_t step = support::sanitized ? 50 : 1;  // a word takes ten times as long with sanitizers
   for (std::uint32_t k = 0; k < 0x100'0000; k += step) {
     const std::uint32_t word = word_of(k);
     const float x = body.element(&word);
-    const auto exact = static_cast<float>(double{first} + k * 0x1p-24 * double{high - first});
     outside += !(x >= low && x < high);
     decreasing += x < before;
-    not_nearest += x != last && x != static_cast<float>(T{exact});
+    // Exact numbers and what is nearest to them ascend: if a number is nearest for the first and the last of the words
+    // that make it, it is for all of them.
+    if (x != before) {
+      check_nearest(before, k - step);
+      check_nearest(x, k);
+    }
     before = x;
   }
   CHECK(outside == 0);

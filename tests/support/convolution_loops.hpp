@@ -15,24 +15,28 @@ namespace devplace::test {
 
 /// Calls f(y, x, weight) with the indices of each product of a convolution.
 template <class F> void for_each_product(const detail::convolution_shape& s, const F& f) {
+  const std::size_t pixels = s.pixels(), plane = s.plane(), depth = s.depth();
+  const auto inside = [](std::size_t at, const detail::window_axis& axis) {
+    return at >= axis.padding && at - axis.padding < axis.in;
+  };
   for (std::size_t n = 0; n < s.samples; ++n)
     for (std::size_t g = 0; g < s.groups; ++g)
       for (std::size_t o = 0; o < s.outputs; ++o)
-        for (std::size_t p = 0; p < s.pixels(); ++p)
-          for (std::size_t k = 0; k < s.depth(); ++k) {
-            const std::size_t c = k / s.taps(), i = k % s.taps() / s.columns.size, j = k % s.columns.size;
-            const auto row = static_cast<long>(p / s.columns.out * s.rows.stride + i * s.rows.dilation) -
-                             static_cast<long>(s.rows.padding);
-            const auto column = static_cast<long>(p % s.columns.out * s.columns.stride + j * s.columns.dilation) -
-                                static_cast<long>(s.columns.padding);
-            if (row < 0 || column < 0 || row >= static_cast<long>(s.rows.in) ||
-                column >= static_cast<long>(s.columns.in))
-              continue;
-            f(((n * s.groups + g) * s.outputs + o) * s.pixels() + p,
-              ((n * s.groups + g) * s.channels + c) * s.plane() + static_cast<std::size_t>(row) * s.columns.in +
-                  static_cast<std::size_t>(column),
-              (g * s.outputs + o) * s.depth() + k);
-          }
+        for (std::size_t p = 0; p < pixels; ++p) {
+          const std::size_t y = ((n * s.groups + g) * s.outputs + o) * pixels + p;
+          std::size_t weight = (g * s.outputs + o) * depth;
+          for (std::size_t c = 0; c < s.channels; ++c)
+            for (std::size_t i = 0; i < s.rows.size; ++i, weight += s.columns.size) {
+              const std::size_t row = p / s.columns.out * s.rows.stride + i * s.rows.dilation;
+              if (!inside(row, s.rows)) continue;
+              const std::size_t line =
+                  ((n * s.groups + g) * s.channels + c) * plane + (row - s.rows.padding) * s.columns.in;
+              for (std::size_t j = 0; j < s.columns.size; ++j) {
+                const std::size_t column = p % s.columns.out * s.columns.stride + j * s.columns.dilation;
+                if (inside(column, s.columns)) f(y, line + column - s.columns.padding, weight + j);
+              }
+            }
+        }
 }
 
 /// Returns an axis of `in` elements with as many windows as fit.
