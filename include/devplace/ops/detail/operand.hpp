@@ -166,7 +166,7 @@ concept accepted_argument = operand_or_number<X> || is_foreign_array<std::remove
 
 /// Arguments of a binary function: at least one operand. detail::binary checks the rest.
 template <class A, class B>
-concept pair_with_operand = (operand_type<A> && accepted_argument<B>) || (accepted_argument<A> && operand_type<B>);
+concept pair_with_operand = (operand_type<A> && accepted_argument<B>) || (operand_type<B> && accepted_argument<A>);
 
 /// The element type of an operation on two operands.
 template <class A, class B> struct pair_value : std::type_identity<value_type_of<A>> {};
