@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -28,11 +26,10 @@ class text_part {
   text_part(char) = delete;  // would be written as a number
 
   void append_to(std::string& text) const {
-    char digits[std::numeric_limits<unsigned long long>::digits10 + 2];
     if (text_ == nullptr)
-      text.append(digits, std::to_chars(digits, std::end(digits), value_).ptr);
+      text += std::to_string(value_);
     else if (text_ == signed_number)
-      text.append(digits, std::to_chars(digits, std::end(digits), static_cast<long long>(value_)).ptr);
+      text += std::to_string(static_cast<long long>(value_));
     else
       text.append(text_, value_ == unknown_size ? std::char_traits<char>::length(text_) : value_);
   }

@@ -142,10 +142,8 @@ class device_map {
 
   static std::string text_of(const std::vector<device_map_entry>& entries) {
     std::string text;
-    for (const device_map_entry& entry : entries) {
-      if (!text.empty()) text += ',';
-      text += joined({entry.logical, ":", entry.visible});
-    }
+    for (const device_map_entry& entry : entries)
+      text = joined({text, text.empty() ? "" : ",", entry.logical, ":", entry.visible});
     return text;
   }
 

@@ -65,11 +65,11 @@ Result attempt_candidates(candidate_list<Where, Rest...>, auto& f, std::string r
   if constexpr (!skipped<Where>) {
     if (reason.empty()) return f(Where{});
   }
-  reasons.append(" ").append(devplace::placement_name<Where>()).append(": ").append(reason).append(".");
+  reasons = joined({reasons, " ", devplace::placement_name<Where>(), ": ", reason, "."});
   if constexpr (sizeof...(Rest) > 0)
     return attempt_candidates<Result>(candidate_list<Rest...>{}, f, std::move(reasons));
   else
-    throw placement_unavailable("first_available: none of the placements can be used on this machine." + reasons);
+    throw placement_unavailable({"first_available: none of the placements can be used on this machine.", reasons});
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

@@ -29,10 +29,7 @@ template <> struct dynamic_extents<0> {};
 /// Sizes of axes as `1797x8x8` (`scalar` for no axes), for messages and printing.
 template <class Size> [[DEVPLACE_FOR_SIZE]] std::string sizes_text(std::span<const Size> sizes) {
   std::string text;
-  for (const Size size : sizes) {
-    if (!text.empty()) text += 'x';  // not "x" + to_string(size): g++ 12 gives a false -Wrestrict warning
-    text += std::to_string(size);
-  }
+  for (const Size size : sizes) text = joined({text, text.empty() ? "" : "x", size});
   return text.empty() ? "scalar" : text;
 }
 DEVPLACE_COMPILED(std::string sizes_text<std::size_t>(std::span<const std::size_t>))

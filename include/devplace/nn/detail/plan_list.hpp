@@ -44,7 +44,7 @@ constexpr bool is_called(const char* own_name, std::size_t position, std::string
   std::size_t first = sizeof digits;
   do digits[--first] = static_cast<char>('0' + position % 10);
   while ((position /= 10) != 0);
-  return name == std::string_view(digits + first, sizeof digits - first);
+  return name.compare(0, name.npos, digits + first, sizeof digits - first) == 0;
 }
 /// Whether all layers have different names; empty names may repeat.
 template <std::size_t N> constexpr bool all_differ(const std::array<const char*, N>& names) {

@@ -101,8 +101,8 @@ template <class Extents, class Axis> constexpr bool no_axis([[maybe_unused]] Axi
     return static_cast<std::size_t>(axis) >= Extents::rank;
 }
 
-/// Formats a number that may have been negative before its conversion to std::size_t.
-inline std::string as_written(std::size_t number) { return std::to_string(static_cast<std::ptrdiff_t>(number)); }
+/// The text of a number that may have been negative before its conversion to std::size_t.
+inline text_part as_written(std::size_t number) { return static_cast<std::ptrdiff_t>(number); }
 
 DEVPLACE_COMPILABLE([[noreturn]]) void throw_past_end(std::size_t index, std::size_t axis, std::size_t extent) {
   if (index > PTRDIFF_MAX)
@@ -133,7 +133,7 @@ void throw_reshape(std::span<const std::size_t> from, std::span<const std::size_
   const auto count = [](std::span<const std::size_t> sizes) {
     std::size_t product = 1;
     for (const std::size_t size : sizes) product *= size;
-    return std::to_string(product);
+    return product;
   };
   throw shape_error({"reshape from ", sizes_text(from), " to ", sizes_text(to),
                      " would change the number of elements from ", count(from), " to ", count(to), "."});
