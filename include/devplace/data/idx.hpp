@@ -70,7 +70,7 @@ DEVPLACE_COMPILABLE() stored_array parse_idx_header(std::span<const unsigned cha
   std::vector<std::size_t> extents(rank);
   for (std::size_t axis = 0; axis < rank; ++axis)
     for (std::size_t i = 0; i < 4; ++i) extents[axis] = extents[axis] << 8 | bytes[4 + 4 * axis + i];
-  const auto data_bytes = stored_bytes(extents, type->bytes);
+  const auto data_bytes = stored_bytes({extents.data(), rank}, type->bytes);
   if (!data_bytes)
     fail_idx(name,
              {"announces an array larger than any memory; its header is damaged. Copy or download the file again."});

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <span>
 #include <string>
 #include <type_traits>
 
@@ -97,19 +96,19 @@ labelled_images split_images(const image_set& all, std::size_t held_out, shuffle
     throw argument_error({"hold_out: ", static_cast<std::ptrdiff_t>(held_out), " images were to be held out of ", count,
                           "; hold out none, all of them or a number between."});
   sampler order(count, shuffle);
-  const auto copies_of = [&](std::span<const std::int64_t> chosen) {
+  const auto copies_of = [&](const std::int64_t* chosen, std::size_t size) {
     image_set result{decltype(image_set::images)(
-                         extents<dyn, dyn, dyn>(chosen.size(), images.extents().extent(1), images.extents().extent(2))),
-                     decltype(image_set::labels)(extents<dyn>(chosen.size()))};
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
+                         extents<dyn, dyn, dyn>(size, images.extents().extent(1), images.extents().extent(2))),
+                     decltype(image_set::labels)(extents<dyn>(size))};
+    for (std::size_t i = 0; i < size; ++i) {
       const auto index = static_cast<std::size_t>(chosen[i]);
       std::copy_n(images.data() + index * pixels, pixels, result.images.data() + i * pixels);
       result.labels.data()[i] = labels.data()[index];
     }
     return result;
   };
-  const std::span<const std::int64_t> indices = order.order(0);
-  return {copies_of(indices.first(count - held_out)), copies_of(indices.last(held_out))};
+  const std::int64_t* const indices = order.order(0).data();
+  return {copies_of(indices, count - held_out), copies_of(indices + count - held_out, held_out)};
 } catch (const std::bad_alloc&) {
   fail_without_memory("the sets of hold_out");
 }

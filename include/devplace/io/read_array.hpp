@@ -64,7 +64,7 @@ inline namespace DEVPLACE_CONFIGURATION {
 template <element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_array(byte_source& source, const stored_array& array, const file_origin& from) {
   check_elements(array, source.remaining(), from);
-  tensor<T, Extents, on<cpu>> result(checked_extents<Extents>(array.extents, from));
+  tensor<T, Extents, on<cpu>> result(checked_extents<Extents>({array.extents.data(), array.extents.size()}, from));
   read_elements(source, array, result.data(), from);
   return result;
 }

@@ -149,7 +149,7 @@ template <class Backend, summation Order> class across_processes : public detail
   }
   void distribute(std::byte* whole, std::size_t own_begin) {
     work_.host.wait();
-    work_.group_transport->distribute(whole + own_begin, std::span(&whole, 1), work_.parts.begins());
+    work_.group_transport->distribute(whole + own_begin, {&whole, 1}, work_.parts.begins());
   }
 
   work work_;

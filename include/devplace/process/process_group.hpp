@@ -157,7 +157,7 @@ class process_group {
     for (std::size_t left = values.size_bytes(); left != 0;) {
       const std::size_t now = left < valid_transport().portion() ? left : valid_transport().portion();
       for (std::size_t r = 0; r != begins.size(); ++r) begins[r] = r > static_cast<std::size_t>(root) ? now : 0;
-      valid_transport().distribute(bytes, std::span(&bytes, 1), begins);
+      valid_transport().distribute(bytes, {&bytes, 1}, {begins.data(), begins.size()});
       bytes += now;
       left -= now;
     }

@@ -350,7 +350,8 @@ class shared_memory_transport final : public transport {
     std::vector<std::size_t> begins(processes() + 1);
     for (std::size_t r = 0; r != begins.size(); ++r) begins[r] = r * bytes;
     std::byte* const to = static_cast<std::byte*>(all);
-    publish_distribute(detail::shared_call::split, static_cast<const std::byte*>(own), std::span(&to, 1), begins);
+    publish_distribute(detail::shared_call::split, static_cast<const std::byte*>(own), {&to, 1},
+                       {begins.data(), begins.size()});
     wait();
   }
 

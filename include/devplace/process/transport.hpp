@@ -99,7 +99,7 @@ class transport {
     std::vector<std::size_t> begins(static_cast<std::size_t>(size()) + 1);
     for (std::size_t r = 0; r != begins.size(); ++r) begins[r] = r * bytes;
     std::byte* const to = static_cast<std::byte*>(all);
-    distribute(static_cast<const std::byte*>(own), std::span(&to, 1), begins);
+    distribute(static_cast<const std::byte*>(own), {&to, 1}, {begins.data(), begins.size()});
   }
   /// A message between two processes.
   struct message {

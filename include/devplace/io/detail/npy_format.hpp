@@ -235,7 +235,7 @@ inline stored_array read_npy_header(byte_source& source, const file_origin& from
   if (got < 8 + length_bytes + length) fail_inside(got);
 
   stored_array result = npy_header_parser(text, from).parse();
-  const auto bytes = stored_bytes(result.extents, result.type->bytes);
+  const auto bytes = stored_bytes({result.extents.data(), result.extents.size()}, result.type->bytes);
   if (!bytes) fail({"announces an array larger than any memory; its header is damaged."});
   result.bytes = *bytes;
   return result;

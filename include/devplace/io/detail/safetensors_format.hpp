@@ -156,7 +156,7 @@ class safetensors_parser {
   }
 
   void set_range(safetensors_entry& entry, const safetensors_type& type, const std::vector<std::uint64_t>& offsets) {
-    const auto bytes = stored_bytes(entry.extents, type.bytes);
+    const auto bytes = stored_bytes({entry.extents.data(), entry.extents.size()}, type.bytes);
     if (!bytes) fail_tensor(entry, {"is larger than any memory. The header is damaged; copy the file again."});
     if (*bytes % type.elements != 0)
       fail_tensor(entry, {"has elements that do not fill its last byte. Write the file again."});

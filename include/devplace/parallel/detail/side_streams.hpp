@@ -144,7 +144,7 @@ template <class Backend> class host_buffers {
       return reinterpret_cast<std::byte*>(buffers[k] + first);
   }
   /// The host memory of each buffer in the last start_fetch().
-  std::span<std::byte* const> windows() const { return windows_; }
+  std::span<std::byte* const> windows() const { return {windows_.data(), windows_.size()}; }
 
   template <class T> void start_fetch(std::span<T* const> buffers, std::size_t first, std::size_t last) {
     for (std::size_t k = 0; k != windows_.size(); ++k) {

@@ -47,7 +47,7 @@ class process_parts : public participants {
   }
 
   // The division of a window among the processes, in bytes.
-  std::span<const std::size_t> begins() const { return begins_; }
+  std::span<const std::size_t> begins() const { return {begins_.data(), begins_.size()}; }
   std::size_t own_begin() const { return begins_[index(process())]; }
   std::size_t own_end() const { return begins_[index(process()) + 1]; }
   void split_evenly(std::size_t count, std::size_t element_bytes) {
@@ -71,7 +71,7 @@ class process_parts : public participants {
   }
 
   // The division of all elements into chunks, one for each participant.
-  std::span<const std::size_t> chunks() const { return chunks_; }
+  std::span<const std::size_t> chunks() const { return {chunks_.data(), chunks_.size()}; }
   void order_chunks(std::size_t count) {
     for (std::size_t c = 0; c != chunks_.size(); ++c) chunks_[c] = share_begin(count, chunks_.size() - 1, c);
   }
