@@ -43,11 +43,10 @@ struct sharded_arenas : runtime::model_state<typename precision_traits<P>::stora
       : communicator_(std::make_shared<communicator_type>(axes::connect_shares(collective::all_reduce<>{}, "model"))),
         first_rank_(static_cast<std::size_t>(communicator().first_rank())),
         shares(static_cast<std::size_t>(communicator().size())) {
-    std::array<runtime::arena_sizes, places> sizes{};
-    for (std::size_t k = 0; k != places; ++k)
-      sizes[k] = {shares.trained(rank_of(k)), runtime::network_plan<Net>::buffer_elements, shares.frozen(rank_of(k))};
-    runtime::allocate_replicas<backend_type>(*this, devplace::detail::mesh_of<Where>::ordinals,
-                                             std::span<const runtime::arena_sizes>(sizes));
+    runtime::allocate_replicas<backend_type>(
+        *this, devplace::detail::mesh_of<Where>::ordinals, [this](std::size_t k) -> runtime::arena_sizes {
+          return {shares.trained(rank_of(k)), runtime::network_plan<Net>::buffer_elements, shares.frozen(rank_of(k))};
+        });
   }
 
   /// The ordinal of place k of this process.

@@ -71,7 +71,7 @@ class monitor_of_part : public group_monitor {
 }  // namespace detail
 
 inline std::shared_ptr<group_monitor> group_monitor::part(std::span<const int>) {
-  return std::make_shared<detail::monitor_of_part>(shared_from_this());
+  return std::shared_ptr<group_monitor>(new detail::monitor_of_part(shared_from_this()));
 }
 
 }  // namespace devplace::parallel

@@ -23,28 +23,28 @@ struct arena_sizes {
   std::size_t frozen = 0;
 };
 
-/// Allocates a state's replicas of zeros on these devices, each with its sizes; throws earlier failures of the devices.
-/// The caller fills the replicas and then calls wait_for_model().
+/// Allocates a state's replicas of zeros on these devices, replica k with `sizes(k)`; throws earlier failures of the
+/// devices. The caller fills the replicas and then calls wait_for_model(). The state refers to `ordinals`.
 template <class Backend, class S>
-void allocate_replicas(model_state<S>& state, std::span<const int> ordinals, std::span<const arena_sizes> sizes) {
+void allocate_replicas(model_state<S>& state, std::span<const int> ordinals, const auto& sizes) {
   using roles = precision_traits<S>;
   using parameter = typename roles::parameter;
   using accumulator = typename roles::accumulator;
   state.failures = failures_of<Backend>(ordinals);
   devplace::detail::wait_for_replicas<Backend>(ordinals);  // throws earlier failures
   state.replicas = std::vector<replica<S>>(ordinals.size());
-  state.ordinals.assign(ordinals.begin(), ordinals.end());
+  state.ordinals = ordinals;
   for (std::size_t k = 0; k < ordinals.size(); ++k) {
-    const int ordinal = ordinals[k];
-    const std::size_t parameters = sizes[k].parameters + sizes[k].frozen;
+    const arena_sizes own = sizes(k);
+    const std::size_t parameters = own.parameters + own.frozen;
     replica<S>& r = state.replicas[k];
-    r.ordinal = ordinal;
-    r.trained = sizes[k].parameters;
-    assign_zeros<parameter, Backend>(r.parameters, ordinal, parameters, memory_purpose::parameters);
+    r.ordinal = ordinals[k];
+    r.trained = own.parameters;
+    assign_zeros<parameter, Backend>(r.parameters, r.ordinal, parameters, memory_purpose::parameters);
     if constexpr (replica<S>::has_working_copy)
-      assign_zeros<typename roles::working, Backend>(r.working_copy, ordinal, parameters, memory_purpose::parameters);
-    assign_zeros<parameter, Backend>(r.buffers, ordinal, sizes[k].buffers, memory_purpose::parameters);
-    assign_zeros<accumulator, Backend>(r.sums, ordinal, loss_sums_bytes / sizeof(accumulator),
+      assign_zeros<typename roles::working, Backend>(r.working_copy, r.ordinal, parameters, memory_purpose::parameters);
+    assign_zeros<parameter, Backend>(r.buffers, r.ordinal, own.buffers, memory_purpose::parameters);
+    assign_zeros<accumulator, Backend>(r.sums, r.ordinal, loss_sums_bytes / sizeof(accumulator),
                                        memory_purpose::workspace);
   }
   state.check_failures = &check_failures<Backend, S>;
@@ -53,8 +53,8 @@ void allocate_replicas(model_state<S>& state, std::span<const int> ordinals, std
 /// Returns the state of a model with equal replicas of zeros; see allocate_replicas().
 template <class S, class Backend>
 std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const arena_sizes& sizes) {
-  auto state = std::make_shared<model_state<S>>();
-  allocate_replicas<Backend>(*state, ordinals, std::vector<arena_sizes>(ordinals.size(), sizes));
+  std::shared_ptr<model_state<S>> state(new model_state<S>);  // make_shared would compile to more code
+  allocate_replicas<Backend>(*state, ordinals, [&](std::size_t) { return sizes; });
   return state;
 }
 

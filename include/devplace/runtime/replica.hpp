@@ -56,7 +56,7 @@ template <class S> struct replica {
 /// The state of a model. Leases and saved activations share it, so that they detect misuse.
 template <class S> struct model_state {
   std::vector<replica<S>> replicas;
-  std::vector<int> ordinals;  ///< ordinals of the replicas' devices
+  std::span<const int> ordinals;  ///< ordinals of the replicas' devices
   std::uint64_t seed = 0;
   std::uint64_t step = 0;             ///< number of training passes so far; part of random layers' keys
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients
