@@ -69,7 +69,10 @@ class file_descriptor {
     std::unique_lock<std::mutex> lock;
     if (forks_ != 0) {  // the lock prevents a fork() between erase and close
       lock = std::unique_lock(descriptors_of_parent::all().mutex);
-      std::erase(descriptors_of_parent::all().open, fd_);
+      std::vector<int>& open = descriptors_of_parent::all().open;
+      for (int& fd : open)
+        if (fd == fd_) fd = open.back();
+      open.pop_back();
     }
     ::close(fd_);
     errno = reason;

@@ -156,18 +156,19 @@ class builtin_thread_team {
     stopping_ = false;
     move_interval_ = 0;
     prepared_.store(nullptr, std::memory_order_relaxed);
+    int member = 1;
     try {
-      workers_.reserve(static_cast<std::size_t>(size - 1));
+      std::vector<std::thread>(static_cast<std::size_t>(size - 1)).swap(workers_);
       const unsigned seen = generation_.load(std::memory_order_relaxed);
       begun_ = std::make_unique<last_begun[]>(static_cast<std::size_t>(size));
-      for (int member = 1; member < size; ++member) begun(member).store(seen, std::memory_order_relaxed);
-      for (int member = 1; member < size; ++member) {
-        workers_.emplace_back([this, member, seen] { work(member, seen); });
+      for (std::thread& worker : workers_) {
+        begun(member).store(seen, std::memory_order_relaxed);
+        worker = std::thread([this, member, seen] { work(member, seen); });
+        ++member;
       }
     } catch (const std::system_error& refusal) {  // leaves a team of one thread, not an incomplete team
-      const std::size_t started = workers_.size() + 1;
       stop();
-      throw error({"the operating system refused to start thread ", started + 1, " of ", size, " (", refusal.what(),
+      throw error({"the operating system refused to start thread ", member + 1, " of ", size, " (", refusal.what(),
                    "). Ask for fewer threads (OMP_NUM_THREADS or set_thread_count) or raise the limit (ulimit -u)."});
     } catch (const std::bad_alloc&) {
       stop();
@@ -182,7 +183,8 @@ class builtin_thread_team {
     size_.store(1, std::memory_order_relaxed);
     stopping_ = true;
     announce();
-    for (std::thread& worker : workers_) worker.join();
+    for (std::thread& worker : workers_)
+      if (worker.joinable()) worker.join();
     workers_.clear();
   }
 
