@@ -30,10 +30,11 @@ template <class F, std::size_t Columns = dyn> struct row_functor {
   void range(std::size_t begin, std::size_t end) const
     requires(computes_much)
   {
-    if constexpr (requires { f.range(begin, end); })
-      f.range(begin, end);
-    else
-      for (std::size_t row = begin; row != end; ++row) f(row);
+    if constexpr (requires { f.range(begin, end); }) return f.range(begin, end);
+    one_by_one(begin, end);
+  }
+  void one_by_one(std::size_t begin, std::size_t end) const {
+    for (std::size_t row = begin; row != end; ++row) f(row);
   }
 };
 

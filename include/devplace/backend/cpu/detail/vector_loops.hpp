@@ -11,9 +11,9 @@
 // it and F does not declare that it computes_little, and, by g++, for AVX-512 if F::computes_much justifies the compile
 // time. The AVX2 and AVX-512 versions have no fused multiply-adds, so a program gives the same bits on every processor
 // unless its own flags allow fusing. The last elements, which fill no vector, are rounded like those in vectors.
-// g++ compiles the version for processors without AVX2, which few machines have, for size: four versions would
-// otherwise make most of the code of a small program. F::allows_fma states that F has no product and sum that a
-// compiler could fuse. The AVX2 version then includes FMA, because std::fma is a slow function without it.
+// The version for processors without AVX2, which few machines have, takes rows one_by_one(), and g++ compiles it for
+// size: four versions would otherwise make most of the code of a small program. F::allows_fma states that F has no
+// product and sum that a compiler could fuse. The AVX2 version then has FMA, because std::fma is slow without it.
 namespace devplace::detail {
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
@@ -31,7 +31,10 @@ DEVPLACE_ANY_LOOP_BODY_BEGIN
 }
 [[gnu::noinline, gnu::flatten, DEVPLACE_FOR_SIZE]] void range_for_old_processors(const auto& f, std::size_t begin,
                                                                                  std::size_t end) {
-  f.range(begin, end);
+  if constexpr (requires { f.one_by_one(begin, end); })
+    f.one_by_one(begin, end);
+  else
+    f.range(begin, end);
 }
 #endif
 #if defined(DEVPLACE_AVX512_WITHOUT_FMA)
