@@ -13,8 +13,10 @@
 
 namespace devplace::detail {
 
-/// The functions of a reduction that depend on its source and reducer; `plan` is a reduction_plan.
+/// The functions of a reduction that depend on its source and reducer; `plan` is a reduction_plan. If `adds_floats`,
+/// reduce() takes adjacent blocks of one sum like groups of a block's length.
 template <class Accumulator> struct reduction_functions {
+  bool adds_floats;
   void (*reduce)(const void* plan, const reduced_groups& groups, std::size_t begin, std::size_t end,
                  Accumulator* results, std::size_t first, std::size_t last);
   void (*merge)(Accumulator* to, const Accumulator* from, std::size_t count);
@@ -23,6 +25,7 @@ template <class Accumulator> struct reduction_functions {
 
 template <class Source, class Reducer>
 inline constexpr reduction_functions<typename Reducer::accumulator> reduction_functions_of{
+    reduces_floats<Source, Reducer> && requires { Reducer::adds_values; },
     [](const void* plan, const reduced_groups& groups, std::size_t begin, std::size_t end,
        typename Reducer::accumulator* results, std::size_t first, std::size_t last) {
       const auto& of = *static_cast<const reduction_plan<Source, Reducer>*>(plan);
@@ -97,15 +100,29 @@ template <class Accumulator> class blocked_reduction {
     functions_.store(plan_, groups_, results, group);
   }
 
-  /// Reduces positions [begin, end) of each group, halving the range recursively down to blocks.
+  /// Reduces positions [begin, end) of each group, halving the range recursively down to blocks. One call adds whole
+  /// blocks of floats: processors read less ahead across the instructions of a call for each, up to a fifth slower.
   [[gnu::noinline]] void reduce(Accumulator* results, std::size_t group, std::size_t begin, std::size_t end) const {
-    const std::size_t unit = groups_.block();
-    if (end - begin <= unit) return functions_.reduce(plan_, groups_, begin, end, results, group, group + 1);
-    const std::size_t middle = begin + divided_up(end - begin, unit) / 2 * unit;
+    const std::size_t unit = groups_.block(), units = divided_up(end - begin, unit);
+    if (units <= 1) return functions_.reduce(plan_, groups_, begin, end, results, group, group + 1);
     Accumulator right[reduced_groups::tile];
+    if (functions_.adds_floats && groups_.inner == 1 && units <= groups_.tile && end - begin == units * unit) {
+      functions_.reduce(plan_, groups_, begin, begin + unit, right, group, group + units);
+      merge_halves(right, units);
+      *results = *right;
+      return;
+    }
+    const std::size_t middle = begin + units / 2 * unit;
     reduce(results, group, begin, middle);
     reduce(right, group, middle, end);
     functions_.merge(results, right, groups_.columns(group));
+  }
+
+  void merge_halves(Accumulator* blocks, std::size_t count) const {
+    if (count == 1) return;
+    merge_halves(blocks, count / 2);
+    merge_halves(blocks + count / 2, count - count / 2);
+    functions_.merge(blocks, blocks + count / 2, 1);
   }
 
   const reduction_functions<Accumulator>& functions_;

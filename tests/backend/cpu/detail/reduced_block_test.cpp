@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <devplace/backend/cpu/detail/reduced_block.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -66,7 +67,34 @@ double sum_by_lanes(const std::vector<float>& x) {
   return lanes[0];
 }
 
+constexpr std::size_t unit = 4096, chunk = 4 * unit;
+
+/// Returns the sum of elements [begin, end) as documented for the CPU: of blocks, combined by halves.
+double sum_by_halves(const std::vector<float>& x, std::size_t begin, std::size_t end) {
+  const auto at = [&](std::size_t i) { return x.begin() + static_cast<std::ptrdiff_t>(i); };
+  const std::size_t blocks = (end - begin + unit - 1) / unit;
+  if (blocks == 1) return sum_by_lanes({at(begin), at(end)});
+  const std::size_t middle = begin + blocks / 2 * unit;
+  return sum_by_halves(x, begin, middle) + sum_by_halves(x, middle, end);
+}
+
 }  // namespace
+
+TEST_CASE("sums of several blocks have the bits of the blocks' sums, combined by halves", "[backend]") {
+  for (const std::size_t count : {unit, 2 * unit, 3 * unit, 5 * unit, 5 * unit + 100, 8 * chunk + 3 * unit}) {
+    std::vector<float> x = numbers(count);
+    for (std::size_t i = 0; i != count; ++i) x[i] = std::ldexp(x[i], static_cast<int>(i * 37 % 61));
+    double sum = 0;
+    detail::reduce<devplace::backend::cpu>(
+        0, detail::reduction_plan{1, count, 1, floats{x.data()}, detail::sum_reducer<float, double>{&sum, 0}});
+    std::vector<double> expected;  // threads sum chunks of a long array, which are then combined pairwise
+    for (std::size_t begin = 0, step = count < 4 * chunk ? count : chunk; begin < count; begin += step)
+      expected.push_back(sum_by_halves(x, begin, std::min(begin + step, count)));
+    for (std::size_t step = 1; step < expected.size(); step *= 2)
+      for (std::size_t i = 0; i + step < expected.size(); i += 2 * step) expected[i] += expected[i + step];
+    CHECK(sum == expected[0]);
+  }
+}
 
 TEST_CASE("sums of a block have the same bits by every instruction set, for every length", "[backend]") {
   for (std::size_t count = 0; count <= most; ++count) {
