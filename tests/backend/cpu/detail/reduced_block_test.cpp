@@ -7,7 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include <devplace/backend/cpu/detail/float_reductions.hpp>
@@ -110,6 +113,16 @@ TEST_CASE("sums of a block have the same bits by every instruction set, for ever
     reduced<float>(x, [](float* to) { return detail::norm_reducer<float, 2>{to}; });
   }
 }
+
+#if defined(__x86_64__) && defined(__linux__)
+TEST_CASE("reductions of floats prefetch, but not on AMD's family 25", "[backend]") {
+  std::ifstream file("/proc/cpuinfo");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const bool family =
+      text.find("AuthenticAMD") != std::string::npos && text.find("cpu family\t: 25\n") != std::string::npos;
+  CHECK(detail::prefetched_ahead() == (family ? 0U : 4096U));
+}
+#endif
 
 TEST_CASE("sums of rows and of columns of floats have the same bits by every instruction set", "[backend]") {
   std::vector<float> x = numbers(3 * most);

@@ -50,9 +50,15 @@ template <std::size_t Bytes, std::size_t Count, std::size_t... I>
   }
 }
 
-constexpr std::size_t prefetched_ahead = 4096;  // floats; farther than processors, gains a third for arrays in memory
+/// Returns how many floats ahead loops prefetch: farther than processors do, which gains a third for arrays in memory.
+/// On AMD's family 25 (Zen 3 and 4) nothing: there sums took 3 to 10 % longer, and extrema 5 to 40 %.
+[[gnu::noinline]] inline std::size_t prefetched_ahead() {
+  static const std::size_t floats = __builtin_cpu_is("amdfam19h") != 0 ? 0 : 4096;
+  return floats;
+}
 
-template <std::size_t Bytes> [[gnu::always_inline]] inline double sum_in_lanes(const float* x, std::size_t n) {
+template <std::size_t Bytes>
+[[gnu::always_inline]] inline double sum_in_lanes(const float* x, std::size_t n, std::size_t ahead) {
   using four = vector_of<double, 32>::type;
   constexpr std::size_t lanes = 32, vectors = lanes * sizeof(double) / Bytes;
   typename vector_of<double, Bytes>::type sums[vectors] = {};
@@ -66,8 +72,8 @@ template <std::size_t Bytes> [[gnu::always_inline]] inline double sum_in_lanes(c
       x = rest;
       taken = n;
     }
-    __builtin_prefetch(x + prefetched_ahead);
-    __builtin_prefetch(x + prefetched_ahead + lanes / 2);
+    __builtin_prefetch(x + ahead);
+    __builtin_prefetch(x + ahead + lanes / 2);
     add_floats<Bytes>(sums, x, one, std::make_index_sequence<vectors>());
   }
   four last;
@@ -82,10 +88,12 @@ template <std::size_t Bytes> [[gnu::always_inline]] inline double sum_in_lanes(c
 }
 
 [[gnu::target("avx2,fma")]] inline void sums_for_avx2(double* to, const float* x, std::size_t n, std::size_t rows) {
-  for (std::size_t row = 0; row != rows; ++row) to[row] = sum_in_lanes<32>(x + row * n, n);
+  const std::size_t ahead = prefetched_ahead();
+  for (std::size_t row = 0; row != rows; ++row) to[row] = sum_in_lanes<32>(x + row * n, n, ahead);
 }
 [[gnu::target("avx512f")]] inline void sums_for_avx512(double* to, const float* x, std::size_t n, std::size_t rows) {
-  for (std::size_t row = 0; row != rows; ++row) to[row] = sum_in_lanes<64>(x + row * n, n);
+  const std::size_t ahead = prefetched_ahead();
+  for (std::size_t row = 0; row != rows; ++row) to[row] = sum_in_lanes<64>(x + row * n, n, ahead);
 }
 [[gnu::target("avx512f")]] inline void columns_for_avx512(double* to, const float* x, std::size_t stride,
                                                           std::size_t rows) {
@@ -120,6 +128,7 @@ template <bool Largest, std::size_t... I>
   using floats = vector_of<float, 32>;
   using four = vector_of<float, 16>::type;
   constexpr std::size_t lanes = 32;
+  const std::size_t ahead = prefetched_ahead();
   constexpr float none = Largest ? -__builtin_inff() : __builtin_inff();
   const floats::type no_numbers = floats::type{} + none;
   auto nans = no_numbers != no_numbers;
@@ -132,8 +141,8 @@ template <bool Largest, std::size_t... I>
     floats::type extrema[] = {((void)I, no_numbers)...};
     std::size_t rest = n;
     for (; rest >= lanes; rest -= lanes, x += lanes) {
-      __builtin_prefetch(x + prefetched_ahead);
-      __builtin_prefetch(x + prefetched_ahead + lanes / 2);
+      __builtin_prefetch(x + ahead);
+      __builtin_prefetch(x + ahead + lanes / 2);
       (take(extrema[I], reinterpret_cast<const floats::unaligned*>(x)[I]), ...);
     }
     if (rest != 0) {
