@@ -27,6 +27,7 @@ TEST_CASE("attention in blocks agrees with whole matrices of probabilities", "[o
   for (const std::size_t length : {1u, 5u, 64u, 65u, 130u})
     for (const bool causal : {false, true})
       for (const double probability : {0.0, 0.25}) {
+        if (support::sanitized && causal == (probability != 0)) continue;  // each of both options, alone
         INFO("length " << length << ", causal " << causal << ", dropout " << probability);
         const attention_loops loops({2, length, 3, 5 + length % 3 * 8, causal}, probability);
         attend_on_cpu<float>(loops).require_agreement(loops, 1e-5);

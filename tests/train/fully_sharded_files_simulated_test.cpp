@@ -30,6 +30,7 @@
 #include "parallel/nine_devices.hpp"
 #include "support/catch.hpp"
 #include "support/replicas.hpp"
+#include "support/sanitizers.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/thread_processes.hpp"
 #include "support/training_data.hpp"
@@ -160,6 +161,8 @@ template <class P> void check_all_placements() {
     const std::string path = folder.file("checkpoint");
     const states before = from.save(path);
     CHECK(before.at != before.end);
+    // The threads that resume a training are the same, whoever has saved it.
+    if (support::sanitized && (&from - all) % 4 != 2) continue;
     std::vector<states> expected;
     for (const placement_case& to : all) {
       INFO("from " << from.name << " to " << to.name);

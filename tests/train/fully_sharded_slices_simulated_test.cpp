@@ -39,6 +39,7 @@
 #include "parallel/recording_communicator.hpp"
 #include "support/catch.hpp"
 #include "support/replicas.hpp"
+#include "support/sanitizers.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/thread_processes.hpp"
 #include "support/training_data.hpp"
@@ -82,7 +83,8 @@ void check_equal(std::size_t slices, const Rule& rule = adam) {
   for (std::size_t u = 0; u != plan::size; ++u) found += plan::at(u).is_slice() ? 1u : 0u;
   CHECK(found == slices);
   const auto shares = dp::test::train_in_steps<Net, Shares, P, Engine, 1, Columns, Indices>(rule);
-  CHECK((shares == dp::test::train_in_steps<Net, three, P, Engine, 1, Columns, Indices>(adam)));
+  if constexpr (!support::sanitized)  // others test replicas
+    CHECK((shares == dp::test::train_in_steps<Net, three, P, Engine, 1, Columns, Indices>(adam)));
   CHECK(shares.end != shares.start);
   CHECK(shares.losses[0] != shares.losses[1]);
 }
