@@ -7,7 +7,6 @@
 
 #include "support/catch.hpp"
 #include "support/image_training.hpp"
-#include "support/sanitizers.hpp"
 
 namespace dp = devplace;
 
@@ -34,5 +33,5 @@ TEST_CASE("replicas follow one device on images of ten classes", "[train]") {
 TEST_CASE("replicas follow one device over 200 steps on MNIST", "[train]") {
   const auto images = dp::test::mnist_training_set();
   if (!images) DEVPLACE_SKIP("set DEVPLACE_TEST_MNIST to a folder with the four MNIST files");
-  check_that_replicas_follow_one_device(*images, support::sanitized ? 40 : 200, 64);
+  check_that_replicas_follow_one_device(*images, 200, 64);
 }
