@@ -118,7 +118,8 @@ template <class Accumulator> class blocked_reduction {
     functions_.merge(results, right, groups_.columns(group));
   }
 
-  void merge_halves(Accumulator* blocks, std::size_t count) const {
+  // Not inlined: g++ would inline the recursion to 2 KB for each accumulator.
+  [[gnu::noinline]] void merge_halves(Accumulator* blocks, std::size_t count) const {
     if (count == 1) return;
     merge_halves(blocks, count / 2);
     merge_halves(blocks + count / 2, count - count / 2);
