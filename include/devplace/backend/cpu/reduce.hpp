@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/backend/cpu/detail/reduced_block.hpp>
 #include <devplace/backend/cpu/detail/vector_loops.hpp>
@@ -106,11 +107,13 @@ template <class Accumulator> class blocked_reduction {
     const std::size_t unit = groups_.block(), units = divided_up(end - begin, unit);
     if (units <= 1) return functions_.reduce(plan_, groups_, begin, end, results, group, group + 1);
     Accumulator right[reduced_groups::tile];
-    if (functions_.adds_floats && groups_.inner == 1 && units <= groups_.tile && end - begin == units * unit) {
-      functions_.reduce(plan_, groups_, begin, begin + unit, right, group, group + units);
-      merge_halves(right, units);
-      *results = *right;
-      return;
+    if constexpr (std::is_same_v<Accumulator, double>) {
+      if (functions_.adds_floats && groups_.inner == 1 && units <= groups_.tile && end - begin == units * unit) {
+        functions_.reduce(plan_, groups_, begin, begin + unit, right, group, group + units);
+        merge_halves(right, units);
+        *results = *right;
+        return;
+      }
     }
     const std::size_t middle = begin + units / 2 * unit;
     reduce(results, group, begin, middle);
@@ -118,7 +121,7 @@ template <class Accumulator> class blocked_reduction {
     functions_.merge(results, right, groups_.columns(group));
   }
 
-  // Not inlined: g++ would inline the recursion to 2 KB for each accumulator.
+  // Not inlined: g++ would inline the recursion to 2 KB.
   [[gnu::noinline]] void merge_halves(Accumulator* blocks, std::size_t count) const {
     if (count == 1) return;
     merge_halves(blocks, count / 2);

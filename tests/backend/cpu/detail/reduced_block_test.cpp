@@ -97,6 +97,18 @@ TEST_CASE("sums of several blocks have the bits of the blocks' sums, combined by
       for (std::size_t i = 0; i + step < expected.size(); i += 2 * step) expected[i] += expected[i + step];
     CHECK(sum == expected[0]);
   }
+  // 16 groups are not divided into chunks; 64 blocks are summed by one call, more by several.
+  for (const std::size_t blocks : {std::size_t{64}, std::size_t{65}, std::size_t{130}}) {
+    const std::size_t groups = 16, count = blocks * unit;
+    std::vector<float> x = numbers(groups * count);
+    for (std::size_t i = 0; i != x.size(); ++i) x[i] = std::ldexp(x[i], static_cast<int>(i * 37 % 61));
+    std::vector<double> sums(groups), expected(groups);
+    detail::reduce<devplace::backend::cpu>(
+        0,
+        detail::reduction_plan{groups, count, 1, floats{x.data()}, detail::sum_reducer<float, double>{sums.data(), 0}});
+    for (std::size_t row = 0; row != groups; ++row) expected[row] = sum_by_halves(x, row * count, (row + 1) * count);
+    CHECK(sums == expected);
+  }
 }
 
 TEST_CASE("sums of a block have the same bits by every instruction set, for every length", "[backend]") {
