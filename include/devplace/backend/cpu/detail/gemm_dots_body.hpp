@@ -83,15 +83,10 @@ template <class T> DEVPLACE_TARGET void dot_range(const gemm_arguments<T>& g, co
     const std::size_t left = range.row_end - row;
     rows = left > 2 ? smaller(4, left) : 1;
     const T *a[4], *b[4];
-    // One by one: g++ would store them as a vector, and processors take long to read parts of a vector just stored.
-    const auto set = [](const T*& to, const T* from) {
-      to = from;
-      __asm__("" : "+r"(to));
-    };
-    for (std::size_t i = 0; i < 4; ++i) set(a[i], g.a + smaller(row + i, range.row_end - 1) * g.lda);
+    for (std::size_t i = 0; i < 4; ++i) keep_in_register(a[i] = g.a + smaller(row + i, range.row_end - 1) * g.lda);
     for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += 4) {
       const std::size_t columns = smaller(4, range.column_end - j0);
-      for (std::size_t j = 0; j < 4; ++j) set(b[j], g.b + smaller(j0 + j, range.column_end - 1) * g.ldb);
+      for (std::size_t j = 0; j < 4; ++j) keep_in_register(b[j] = g.b + smaller(j0 + j, range.column_end - 1) * g.ldb);
       T sum[4][4];
       if (rows == 1) {
         dot_tile<T, 1, 4>(g.k, a, b, sum);

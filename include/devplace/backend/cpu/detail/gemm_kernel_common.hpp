@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 namespace devplace::detail {
 
@@ -15,11 +16,15 @@ template <class T, std::size_t Bytes> struct vector_of {
   typedef T unaligned __attribute__((vector_size(Bytes), aligned(alignof(T)), may_alias));
 };
 
-/// Keeps a vector in a register. g++ would make it a memory operand of each of its few uses, and loads would take
-/// longer than multiply-adds.
-template <class Vector> [[gnu::always_inline]] inline void keep_in_register([[maybe_unused]] Vector& x) {
+/// Keeps a vector or a pointer in a register. g++ would make the vector a memory operand of each of its few uses, and
+/// loads would take longer than multiply-adds; g++ would store adjacent pointers as a vector, and processors take long
+/// to read parts of a vector just stored.
+template <class T> [[gnu::always_inline]] inline void keep_in_register([[maybe_unused]] T& x) {
 #if defined(__x86_64__) && !defined(__clang__)
-  __asm__("" : "+v"(x));
+  if constexpr (std::is_pointer_v<T>)
+    __asm__("" : "+r"(x));
+  else
+    __asm__("" : "+v"(x));
 #endif
 }
 
