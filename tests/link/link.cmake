@@ -103,8 +103,8 @@ endfunction()
 
 # devplace_add_symbol_count_test(<name> <source>[=<component>] [DIFFERENT kernels|large]): the source, compiled with
 # and without SEVERAL_ORDINALS, has the same number of kernels and of large functions (1600 bytes or more; compiled
-# without optimisation, so that nothing is inlined and a size is the function's own). With DIFFERENT the given number must
-# differ. Of a .cu source, only the kernels are counted, in the code of nvcc's pass for devices.
+# without optimisation, so that only always_inline functions are inlined and a size is the function's own). With DIFFERENT
+# the given number must differ. Of a .cu source, only the kernels are counted, in the code of nvcc's pass for devices.
 function(devplace_add_symbol_count_test name source)
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     return() # instrumentation dominates the size of functions

@@ -101,7 +101,6 @@ class DEVPLACE_NODISCARD view
 
   /// The placement.
   static constexpr Where placement() { return {}; }
-  // These are inlined in debug builds too, where a function costs the compiler more than its body.
   /// Address of the first element: a `T*`, or a device_pointer<T> in memory that the host cannot reach.
   [[gnu::always_inline]] constexpr detail::data_pointer<T, Where> data() const {
     return detail::data_pointer<T, Where>(data_);

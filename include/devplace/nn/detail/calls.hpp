@@ -86,7 +86,6 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
 
   nn::mode mode;          ///< training or prediction
   const random_key& key;  ///< the key of random numbers
-  // Small functions are inlined in debug builds too, since there are some for each layer of each network.
   [[gnu::always_inline]] std::size_t batch() const { return pass_.batch; }
   /// For layers that compute over the samples of all places: the number of all samples, whether this is the first
   /// place, the layer's phase, and a request to reduce numbers over the places before the next phase.
