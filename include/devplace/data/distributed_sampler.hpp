@@ -56,7 +56,7 @@ class distributed_sampler {
     if (epoch < 0) throw argument_error({"epoch ", epoch, " was asked for; epochs count from 0."});
     if (options_.shuffle) permute(options_.shuffle->value + static_cast<std::uint64_t>(epoch));
     for (std::size_t i = 0; i != own_.size(); ++i) own_[i] = order_[(first_ + i * stride_) % order_.size()];
-    return own_;
+    return {own_.data(), own_.size()};
   }
 
  private:

@@ -75,7 +75,7 @@ template <class Text = std::string> class basic_fingerprint {
   Text text_of(const process_group& processes, int rank) const {
     Text text(processes.broadcast(text_.size(), rank), ' ');
     if (processes.rank() == rank) text = text_;
-    processes.broadcast(std::span(text), rank);
+    processes.broadcast(std::span(text.data(), text.size()), rank);
     return text;
   }
 

@@ -62,25 +62,26 @@ template <class Backend> class hierarchical : public detail::participants {
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
-    divide(begins);
+    const std::span<const std::size_t> process_begins = divided(begins);
     local_.reduce(buffers, begins.back(), op, 0);
-    between_.reduce_scatter(buffers.first(1), std::span<const std::size_t>(process_begins_), op);
+    between_.reduce_scatter(buffers.first(1), process_begins, op);
     const auto own = begins.subspan(index(first_rank()), buffers.size() + 1);
     local_.broadcast(buffers, detail::element_range{own.front(), own.back()}, 0);
   }
   template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
-    divide(begins);
+    const std::span<const std::size_t> process_begins = divided(begins);
     local_.all_gather(buffers, begins.subspan(index(first_rank()), index(local_count()) + 1));
-    between_.all_gather(buffers.first(1), std::span<const std::size_t>(process_begins_));
+    between_.all_gather(buffers.first(1), process_begins);
     local_.broadcast(buffers, begins.back(), 0);
   }
   ///@}
 
  private:
-  /// Checks the boundaries of the participants' parts and computes those of the processes' parts.
-  void divide(std::span<const std::size_t> begins) {
+  /// Checks the boundaries of the participants' parts and returns those of the processes' parts.
+  std::span<const std::size_t> divided(std::span<const std::size_t> begins) {
     check(begins);
     for (std::size_t p = 0; p != process_begins_.size(); ++p) process_begins_[p] = begins[p * index(local_count())];
+    return {process_begins_.data(), process_begins_.size()};
   }
 
   direct<Backend> local_;

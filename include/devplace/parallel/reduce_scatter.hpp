@@ -53,7 +53,7 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
       }
     }
   }
-  direct<Backend>(ordinals).reduce_scatter(std::span<T* const>(buffers), std::span<const std::size_t>(first), op);
+  direct<Backend>(ordinals).template reduce_scatter<T>({buffers.data(), places}, {first.data(), first.size()}, op);
   for (std::size_t k = 0; k < places; ++k)
     d::copy_within<Backend>(ordinals[k], parts[k], buffers[k] + first[k], (first[k + 1] - first[k]) * sizeof(T));
 }

@@ -25,7 +25,7 @@ template <class Backend> class row_halos {
   }
   /// The parts of all places in the next exchange, if the layers requested one.
   std::span<const runtime::row_exchange> requested() const {
-    return std::span(rows_).first(rows_[0].to_next == nullptr ? 0 : rows_.size());
+    return {rows_.data(), rows_[0].to_next == nullptr ? 0 : rows_.size()};
   }
 
   /// Makes an exchange. On devices the host does not wait.

@@ -236,7 +236,7 @@ template <class Net, stores_shares Where, class P> struct sharded_state : sharde
             this->replicas[k].parameter_data() + share.at + (first_of_layer + begin - begins_of_unit[rank]),
             count * sizeof(parameter));
     }
-    f(std::span<parameter* const>(buffers), std::span<const std::size_t>(part.begins));
+    f(std::span<parameter* const>(buffers), std::span<const std::size_t>(part.begins.data(), part.begins.size()));
   }
 
   blocks gathered_;   ///< parameters of the units in slots, and those behind the rows of a layer in slices

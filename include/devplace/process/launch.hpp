@@ -62,13 +62,14 @@ class control_transport final : public transport {
                         std::span<const std::size_t> begins) override {
     if (begins.back() == 0) return;
     const auto own = static_cast<std::size_t>(ranks().rank);
-    plane_->all_gather(members_, part, begins[own + 1] - begins[own], buffers[0], begins.back());
+    plane_->all_gather({members_.data(), members_.size()}, part, begins[own + 1] - begins[own], buffers[0],
+                       begins.back());
     for (std::byte* const buffer : buffers.subspan(1)) std::memcpy(buffer, buffers[0], begins.back());
   }
   void barrier() override {
     const char here = 0;
     std::vector<char> all(static_cast<std::size_t>(size()));
-    plane_->all_gather(members_, &here, 1, all.data(), all.size());
+    plane_->all_gather({members_.data(), members_.size()}, &here, 1, all.data(), all.size());
   }
 
   std::shared_ptr<transport> split(int color, int key) override {
@@ -88,7 +89,8 @@ class control_transport final : public transport {
       if (hosts[r] == host_) ++now.local_size;
       members.push_back(members_.empty() ? rank : members_[r]);
     }
-    return std::make_shared<control_transport>(now, host_, plane_, monitor_->part(part), std::move(members));
+    return std::make_shared<control_transport>(now, host_, plane_, monitor_->part({part.data(), part.size()}),
+                                               std::move(members));
   }
 
   group_monitor* monitor() noexcept override { return monitor_.get(); }

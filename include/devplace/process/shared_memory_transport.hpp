@@ -92,7 +92,7 @@ class shared_memory_transport final : public transport {
   void start_collect_everywhere(std::span<std::byte* const> buffers, std::size_t bytes) override {
     whole_window_.assign(processes() + 1, bytes);
     whole_window_[0] = 0;
-    enter(detail::shared_call::everywhere, buffers.size(), whole_window_);
+    enter(detail::shared_call::everywhere, buffers.size(), {whole_window_.data(), whole_window_.size()});
     const std::size_t at = offsets_.take(buffers.size() * bytes);
     for (std::size_t b = 0; b != buffers.size(); ++b)
       writer_.copy(memory_of(rank()) + at + b * bytes, buffers[b], bytes);
@@ -145,7 +145,7 @@ class shared_memory_transport final : public transport {
 
   bool poll() override { return receive(false); }
   void wait() override { receive(true); }
-  collected summands() noexcept override { return {summands_, result_}; }
+  collected summands() noexcept override { return {{summands_.data(), summands_.size()}, result_}; }
   void give_up() noexcept override {
     if (open()) fail();
   }
@@ -169,7 +169,7 @@ class shared_memory_transport final : public transport {
              bytes);
     };
     std::shared_ptr<group_monitor> watch;
-    if (monitor_ != nullptr) watch = monitor_->part(members);
+    if (monitor_ != nullptr) watch = monitor_->part({members.data(), members.size()});
     return connect({new_rank, new_size, new_rank, new_size}, among_members, std::move(watch), portion_);
   }
 

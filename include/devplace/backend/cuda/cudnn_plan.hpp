@@ -88,7 +88,7 @@ struct cudnn_plan {
   const cudnn_descriptor& pack_of(const cudnn_addresses& addresses, std::uint64_t now, const cudnn_caller& caller) {
     kept_pack& kept = find_or_make(packs_, most_packs, addresses, [&] {
       cudnn_descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, caller);
-      pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::span<const std::int64_t>(tensors), caller);
+      pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::span(tensors.data(), tensors.size()), caller);
       pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, std::span(addresses).first(tensors.size()), caller);
       pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, addresses.back(), caller);
       caller.check(cudnnBackendFinalize(pack.get()), "cudnnBackendFinalize");

@@ -130,7 +130,7 @@ template <class Backend> class layer_messages {
     };
     list(sends_, [](const layer& l) { return l.send_key; }, [](const layer& l) { return l.sent(); });
     list(receives_, [](const layer& l) { return l.receive_key; }, [](const layer& l) { return l.received(); });
-    between_->start_messages(sends_, receives_);
+    between_->start_messages({sends_.data(), sends_.size()}, {receives_.data(), receives_.size()});
   }
 
   std::shared_ptr<transport> between_;

@@ -31,8 +31,8 @@ inline element_range part(std::span<const std::size_t> begins, int part) {
 
 /// Replaces the workspace of device k, which no work uses any more, by one of `bytes` bytes.
 template <class Backend>
-void replace_workspace(std::span<devplace::detail::memory_block> blocks, std::span<const int> ordinals, std::size_t k,
-                       std::size_t bytes) {
+void replace_workspace(std::vector<devplace::detail::memory_block>& blocks, const std::vector<int>& ordinals,
+                       std::size_t k, std::size_t bytes) {
   blocks[k] = {};
   devplace::detail::on_behalf_of_replica<Backend>(k, blocks.size(), ordinals[k], [&] {
     blocks[k] = devplace::detail::allocate<Backend>(ordinals[k], bytes, memory_purpose::workspace);
@@ -83,7 +83,7 @@ template <class Backend> class rank_devices {
   std::span<const std::size_t> even_begins(std::size_t count) {
     for (std::size_t rank = 0; rank != begins_.size(); ++rank)
       begins_[rank] = share_begin(count, ordinals_.size(), rank);
-    return begins_;
+    return {begins_.data(), begins_.size()};
   }
 
   void copy(int to, void* target, int from, const void* source, std::size_t bytes) {

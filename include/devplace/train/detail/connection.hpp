@@ -181,7 +181,7 @@ template <class Net, class Where, class P, class Policy> class connection {
   /// Whether layers of the network compute over the samples of all places, so that the places' passes synchronise.
   static constexpr bool joins_passes = communicates && runtime::network_plan<Net>::reductions_per_pass != 0;
   /// Whether a step's graph may contain the reductions between and after joined passes.
-  DEVPLACE_CONFIGURED static consteval bool only_enqueues() {
+  static consteval bool only_enqueues() {
     if constexpr (joins_passes)
       return parallel::only_enqueues<communicator_type<>>;
     else

@@ -48,7 +48,7 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
   using updaters = optim::on_shares<units::size>;
   static constexpr bool updates_shares = true, joins_passes = true;
   /// Whether a step's graph may contain the exchanges between its passes.
-  DEVPLACE_CONFIGURED static consteval bool only_enqueues() {
+  static consteval bool only_enqueues() {
     using replicas_type = typename communicators<>::replicas_type;
     return parallel::only_enqueues<communicator_type<>> &&
            (!axes::has_replicas || parallel::only_enqueues<replicas_type>);
