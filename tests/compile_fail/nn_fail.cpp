@@ -12,6 +12,7 @@
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/elementwise.hpp>
 #include <devplace/nn/elu.hpp>
+#include <devplace/nn/embedding.hpp>
 #include <devplace/nn/frozen.hpp>
 #include <devplace/nn/gradient_check.hpp>
 #include <devplace/nn/identity.hpp>
@@ -555,6 +556,10 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 
 #if defined(GRADIENTS_WITHOUT_BACKWARD)  // expect: devplace: a layer of this network has no backward
   nn::check_gradients<without_backward>(dp::seed{1});
+#endif
+
+#if defined(GRADIENTS_OF_INDICES)  // expect: devplace: check_gradients: the network's first layer
+  nn::check_gradients<nn::sequential<nn::input<3>, nn::embedding<8, 2>>>(dp::seed{1});
 #endif
 
 #if defined(MODEL_WITHOUT_BACKWARD)  // expect: devplace: a layer of this network has no backward

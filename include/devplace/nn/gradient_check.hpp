@@ -72,6 +72,9 @@ template <class Net> gradient_check check_gradients(seed start, std::size_t samp
   static_assert(detail::is_layer<typename plan::wrong_layer>, DEVPLACE_DETAIL_NOT_A_LAYER);
   static_assert(sizeof(detail::check_layers<typename plan::first_misfit>) != 0);
   static_assert(runtime::is_trainable<typename plan::without_backward>, DEVPLACE_DETAIL_NO_BACKWARD);
+  static_assert(!plan::own_input_elements,
+                "devplace: check_gradients: the network's first layer takes elements of its own type (input_element), "
+                "such as indices, which have no differences; check the network of the layers behind it.");
   const std::size_t inputs = samples * detail::sample_size<typename run::input_extents>;
   const std::size_t outputs = samples * detail::sample_size<typename run::output_extents>;
   const auto random = [&](std::size_t n, const char* name) {
