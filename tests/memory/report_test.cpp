@@ -48,7 +48,8 @@ TEST_CASE("usage lists the purposes in use", "[memory]") {
 }
 
 TEST_CASE("the table has aligned columns and leaves out unused ones", "[memory]") {
-  CHECK(dp::detail::memory_table_of({{"cpu", {}}, {"cuda:10", full()}}) ==
+  const dp::memory_usage usages[] = {{}, full()};
+  CHECK(dp::detail::memory_table_of({"cpu", "cuda:10"}, usages) ==
         "place    allocated  reserved     peak  parameters  optimizer state\n"
         "cpu            0 B       0 B      0 B         0 B              0 B\n"
         "cuda:10    3.0 MiB   4.0 MiB  3.5 MiB     1.0 MiB          2.0 MiB\n");

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <new>
 #include <ostream>
@@ -30,21 +29,26 @@ inline std::ostream& operator<<(std::ostream& out, const memory_usage& usage) {
 
 namespace detail {
 
-/// Formats a table with headings; the first column is left-aligned. Omits purposes that no place uses.
-inline std::string memory_table_of(const std::vector<std::pair<std::string, memory_usage>>& places) {
-  std::vector<std::vector<std::string>> rows{{"place", "allocated", "reserved", "peak"}};
-  std::array<bool, memory_purposes> shown{};
+/// Formats a table with headings, a row for each place; the first column is left-aligned. Omits purposes that no place
+/// uses.
+inline std::string memory_table_of(const std::vector<std::string>& places, const memory_usage* usages) {
+  std::vector<std::string> cells{"place", "allocated", "reserved", "peak"};
+  bool shown[memory_purposes] = {};
+  std::size_t columns = cells.size();
   for (std::size_t i = 0; i < memory_purposes; ++i) {
-    for (const auto& [place, usage] : places) shown[i] = shown[i] || usage.by_purpose[i] != 0;
-    if (shown[i]) rows.front().emplace_back(memory_purpose_name(static_cast<memory_purpose>(i)));
+    for (std::size_t row = 0; row < places.size(); ++row) shown[i] = shown[i] || usages[row].by_purpose[i] != 0;
+    if (!shown[i]) continue;
+    cells.push_back(memory_purpose_name(static_cast<memory_purpose>(i)));
+    ++columns;
   }
-  for (const auto& [place, usage] : places) {
-    std::vector<std::string> row{place, byte_text(usage.allocated), byte_text(usage.reserved), byte_text(usage.peak)};
+  for (std::size_t row = 0; row < places.size(); ++row) {
+    cells.push_back(places[row]);
+    for (const std::size_t bytes : {usages[row].allocated, usages[row].reserved, usages[row].peak})
+      cells.push_back(byte_text(bytes));
     for (std::size_t i = 0; i < memory_purposes; ++i)
-      if (shown[i]) row.push_back(byte_text(usage.by_purpose[i]));
-    rows.push_back(std::move(row));
+      if (shown[i]) cells.push_back(byte_text(usages[row].by_purpose[i]));
   }
-  return aligned_rows(rows, 1);
+  return aligned_rows(cells, columns, 1);
 }
 
 }  // namespace detail
@@ -55,17 +59,21 @@ inline namespace DEVPLACE_CONFIGURATION {
 /// an allocation. Columns: allocated, reserved and peak bytes, and each purpose in use. Ends with a newline.
 /// Thread-safe.
 inline std::string memory_table() try {
-  std::vector<std::pair<std::string, memory_usage>> places;
-  places.emplace_back("cpu", detail::usage_of(detail::counters(backend::cpu{}, 0)));
+  std::vector<std::string> places;
+  memory_usage usages[3 + detail::counted_ordinals];
+  const auto add = [&](std::string place, const memory_usage& usage) {
+    usages[places.size()] = usage;
+    places.push_back(std::move(place));
+  };
+  add("cpu", detail::usage_of(detail::counters(backend::cpu{}, 0)));
   if (const memory_usage usage = memory_statistics<shared_memory>(); usage.allocations != 0)
-    places.emplace_back(place_name<shared_memory>(), usage);
-  if (const memory_usage usage = memory_statistics<pinned>(); usage.allocations != 0)
-    places.emplace_back(place_name<pinned>(), usage);
+    add(place_name<shared_memory>(), usage);
+  if (const memory_usage usage = memory_statistics<pinned>(); usage.allocations != 0) add(place_name<pinned>(), usage);
   for (int ordinal = 0; ordinal < detail::counted_ordinals; ++ordinal) {
     const memory_usage usage = detail::usage_of(detail::counters(backend::device{}, ordinal));
-    if (usage.allocations != 0) places.emplace_back(detail::place_name(backend::device{}, ordinal), usage);
+    if (usage.allocations != 0) add(detail::place_name(backend::device{}, ordinal), usage);
   }
-  return detail::memory_table_of(places);
+  return detail::memory_table_of(places, usages);
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the table");
 }

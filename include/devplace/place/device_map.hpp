@@ -6,10 +6,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <devplace/base/error.hpp>
@@ -29,6 +27,43 @@ namespace detail {
 /// Upper bound of the ordinals of cuda places.
 inline constexpr int counted_ordinals = 64;
 
+/// The visible device of each logical ordinal; `origin` in messages says where the map comes from.
+struct device_bindings {
+  device_bindings() {
+    for (int& device : visible) device = -1;
+  }
+  bool operator==(const device_bindings&) const = default;
+
+  void add(const device_map_entry& entry, const std::string& origin) {
+    if (entry.logical < 0 || entry.visible < 0)
+      throw argument_error({origin, ", and ", entry.logical, ":", entry.visible,
+                            " in it has a negative number. Logical ordinals and visible devices count from 0."});
+    if (entry.logical >= counted_ordinals)
+      throw argument_error({origin, ", and ", entry.logical, ":", entry.visible,
+                            " in it is beyond the last logical ordinal, ", counted_ordinals - 1,
+                            ". Use lower ordinals."});
+    if (visible[entry.logical] >= 0)
+      throw argument_error({origin, ", which gives the logical ordinal ", entry.logical,
+                            " twice. Give each logical ordinal one visible device."});
+    visible[entry.logical] = entry.visible;
+    ++count;
+  }
+
+  /// Checks that the logical ordinals are 0 to count - 1.
+  const device_bindings& complete(const std::string& origin) const {
+    if (count == 0)
+      throw argument_error(origin + ", which binds nothing. Bind cuda:0 to one visible device at least, as in 0:0.");
+    for (int logical = 0; logical < count; ++logical)
+      if (visible[logical] < 0)
+        throw argument_error({origin, ", which leaves out the logical ordinal ", logical, " of ", count,
+                              ". Logical ordinals count from 0 without a gap; bind that one too."});
+    return *this;
+  }
+
+  int count = 0;
+  int visible[counted_ordinals];
+};
+
 /// Binds logical ordinals to visible devices, as given by a text such as `0:0,1:0` (the environment) or by set().
 /// Without a given map, binds them to this process's share of the devices: all devices unless share() was called. The
 /// first use() freezes the map. Thread-safe.
@@ -42,7 +77,14 @@ class device_map {
     if (environment == nullptr) return;
     origin_ = joined({"the environment variable DEVPLACE_DEVICE_MAP is \"", environment, "\""});
     from_environment_ = true;
-    bindings_ = in_order(parse(environment, origin_), origin_);
+    device_bindings given;
+    for (std::string_view text = environment;;) {
+      const std::size_t comma = text.find(',');
+      given.add(parse(text.substr(0, comma)), origin_);
+      if (comma == std::string_view::npos) break;
+      text.remove_prefix(comma + 1);
+    }
+    bindings_ = given.complete(origin_);
   }
 
   /// The process's map. Never destroyed, because tensors with static storage duration may use it at exit.
@@ -52,20 +94,25 @@ class device_map {
   }
 
   void set(const std::vector<device_map_entry>& entries) {
-    const std::string origin = joined({"set_device_map was called with \"", text_of(entries), "\""});
-    std::vector<int> bindings = in_order(entries, origin);
+    std::string text;
+    for (const device_map_entry& entry : entries)
+      text = joined({text, text.empty() ? "" : ",", entry.logical, ":", entry.visible});
+    const std::string origin = joined({"set_device_map was called with \"", text, "\""});
+    device_bindings given;
+    for (const device_map_entry& entry : entries) given.add(entry, origin);
+    given.complete(origin);
     const std::lock_guard lock(mutex_);
     if (frozen_.load(std::memory_order_relaxed))
       throw error({origin, " after cuda places had been used, first by ", used_by_, ", with the map: ", describe(),
                    ". The map of places in use cannot change; call set_device_map at the beginning of main."});
     if (from_environment_) {
-      if (bindings != bindings_)
+      if (given != bindings_)
         throw argument_error(
             {origin, ", but ", origin_,
              ", which is another map. Unset the variable, or call set_device_map only if it is not set."});
       return;
     }
-    bindings_ = std::move(bindings);
+    bindings_ = given;
     origin_ = origin;
   }
 
@@ -86,14 +133,14 @@ class device_map {
     const std::lock_guard lock(mutex_);
     if (frozen_.load(std::memory_order_relaxed)) return count_;
     if (seen == devices::of_process) local_size_ = 1;
-    if (bindings_.empty() && local_size_ > 1) bind_share(visible_count);
-    for (std::size_t logical = 0; visible_count > 0 && logical < bindings_.size(); ++logical)
-      if (bindings_[logical] >= visible_count)
-        throw argument_error({origin_, ", which binds ", name(logical), " to visible device ", bindings_[logical],
-                              ", but this process sees ", visible_count,
+    if (!given() && local_size_ > 1) bind_share(visible_count);
+    for (int logical = 0; visible_count > 0 && logical < bindings_.count; ++logical)
+      if (bindings_.visible[logical] >= visible_count)
+        throw argument_error({origin_, ", which binds ", name(logical), " to visible device ",
+                              bindings_.visible[logical], ", but this process sees ", visible_count,
                               " device(s), counted from 0. Bind it to one of 0 to ", visible_count - 1,
                               ", or make more devices visible (CUDA_VISIBLE_DEVICES)."});
-    count_ = visible_count == 0 || bindings_.empty() ? visible_count : static_cast<int>(bindings_.size());
+    count_ = visible_count == 0 || !given() ? visible_count : bindings_.count;
     used_by_ = used_by;
     frozen_.store(true, std::memory_order_release);
     return count_;
@@ -101,17 +148,16 @@ class device_map {
 
   /// The visible device of a logical device; call use() before.
   int visible(int logical) const {
-    const auto at = static_cast<std::size_t>(logical);
-    return at < bindings_.size() ? bindings_[at] : logical;
+    return logical >= 0 && logical < bindings_.count ? bindings_.visible[logical] : logical;
   }
 
   /// Whether the environment or a call has given a map; call use() before.
-  bool given() const { return !bindings_.empty(); }
+  bool given() const { return bindings_.count != 0; }
 
   /// Why a logical ordinal is not in the given map, and the fix.
   std::string why_absent(int logical) const {
-    const std::size_t size = bindings_.size();
-    return joined({name(static_cast<std::size_t>(logical)), " does not exist: ", origin_, ", which binds ",
+    const int size = bindings_.count;
+    return joined({name(logical), " does not exist: ", origin_, ", which binds ",
                    size == 1 ? "cuda:0 alone" : "cuda:0 to " + name(size - 1), "; ",
                    is_share_ ? "start fewer processes, set DEVPLACE_DEVICE_MAP"
                              : joined({"bind ", logical, " too, as in ", logical, ":0"}),
@@ -130,82 +176,41 @@ class device_map {
   void bind_share(int visible_count) {
     if (visible_count == 0) return;
     const int each = visible_count < local_size_ ? 1 : visible_count / local_size_;
-    for (int logical = 0; logical < each; ++logical)
-      bindings_.push_back((local_rank_ * each + logical) % visible_count);
+    for (int logical = 0; logical < each && logical < counted_ordinals; ++logical)
+      bindings_.visible[bindings_.count++] = (local_rank_ * each + logical) % visible_count;
     is_share_ = true;
     origin_ = joined({"the processes of a host share its devices, and this is ", share_text(), " with ", visible_count,
                       " visible device(s)"});
   }
   std::string share_text() const { return joined({"process ", local_rank_, " of ", local_size_, " on its host"}); }
 
-  static std::string name(std::size_t logical) { return joined({"cuda:", logical}); }
+  static std::string name(int logical) { return joined({"cuda:", logical}); }
 
-  static std::string text_of(const std::vector<device_map_entry>& entries) {
-    std::string text;
-    for (const device_map_entry& entry : entries)
-      text = joined({text, text.empty() ? "" : ",", entry.logical, ":", entry.visible});
-    return text;
-  }
-
-  static std::vector<device_map_entry> parse(std::string_view text, const std::string& origin) {
-    std::vector<device_map_entry> entries;
-    for (;;) {
-      const std::size_t comma = text.find(',');
-      const std::string_view item = text.substr(0, comma);
-      const std::size_t colon = item.find(':');
-      device_map_entry entry;
-      if (colon != std::string_view::npos)
-        entry = {detail::whole_number(item.substr(0, colon)), detail::whole_number(item.substr(colon + 1))};
-      if (colon == std::string_view::npos || entry.logical < 0 || entry.visible < 0)
-        throw argument_error({origin, ", and \"", item,
-                              "\" in it is not <logical>:<visible> with two whole numbers from 0. Write the map as "
-                              "0:0,1:0, or unset the variable to use the devices in their own order."});
-      entries.push_back(entry);
-      if (comma == std::string_view::npos) return entries;
-      text.remove_prefix(comma + 1);
-    }
-  }
-
-  /// Checks that the logical ordinals are 0 to n - 1, each once, and returns the visible devices in the order of the
-  /// logical ordinals.
-  static std::vector<int> in_order(const std::vector<device_map_entry>& entries, const std::string& origin) {
-    if (entries.empty())
-      throw argument_error(origin + ", which binds nothing. Bind cuda:0 to one visible device at least, as in 0:0.");
-    std::vector<int> bindings(entries.size(), -1);
-    for (const device_map_entry& entry : entries) {
-      if (entry.logical < 0 || entry.visible < 0)
-        throw argument_error({origin, ", and ", text_of({entry}),
-                              " in it has a negative number. Logical ordinals and visible devices count from 0."});
-      if (entry.logical >= counted_ordinals)
-        throw argument_error({origin, ", and ", text_of({entry}), " in it is beyond the last logical ordinal, ",
-                              counted_ordinals - 1, ". Use lower ordinals."});
-      if (static_cast<std::size_t>(entry.logical) >= entries.size()) continue;  // the loop below finds the gap
-      int& binding = bindings[static_cast<std::size_t>(entry.logical)];
-      if (binding >= 0)
-        throw argument_error({origin, ", which gives the logical ordinal ", entry.logical,
-                              " twice. Give each logical ordinal one visible device."});
-      binding = entry.visible;
-    }
-    for (std::size_t logical = 0; logical < bindings.size(); ++logical)
-      if (bindings[logical] < 0)
-        throw argument_error({origin, ", which leaves out the logical ordinal ", logical, " of ", bindings.size(),
-                              ". Logical ordinals count from 0 without a gap; bind that one too."});
-    return bindings;
+  device_map_entry parse(std::string_view item) const {
+    const std::size_t colon = item.find(':');
+    device_map_entry entry;
+    if (colon != std::string_view::npos)
+      entry = {whole_number(item.substr(0, colon)), whole_number(item.substr(colon + 1))};
+    if (colon == std::string_view::npos || entry.logical < 0 || entry.visible < 0)
+      throw argument_error({origin_, ", and \"", item,
+                            "\" in it is not <logical>:<visible> with two whole numbers from 0. Write the map as "
+                            "0:0,1:0, or unset the variable to use the devices in their own order."});
+    return entry;
   }
 
   std::string describe() const {
-    if (bindings_.empty() && local_size_ > 1 && !frozen_.load(std::memory_order_relaxed))
+    if (!given() && local_size_ > 1 && !frozen_.load(std::memory_order_relaxed))
       return "from the first use of a cuda place on, the share of " + share_text();
-    if (bindings_.empty()) return "cuda:I is visible device I";
+    if (!given()) return "cuda:I is visible device I";
     std::string text;
-    for (std::size_t logical = 0; logical < bindings_.size(); ++logical)
-      text += joined({logical == 0 ? "" : ", ", name(logical), " is visible device ", bindings_[logical]});
+    for (int logical = 0; logical < bindings_.count; ++logical)
+      text += joined({logical == 0 ? "" : ", ", name(logical), " is visible device ", bindings_.visible[logical]});
     if (is_share_) return joined({text, " (the share of ", share_text(), ")"});
     return text + (from_environment_ ? " (from DEVPLACE_DEVICE_MAP)" : " (from set_device_map)");
   }
 
   mutable std::mutex mutex_;
-  std::vector<int> bindings_;  // empty: the identity; constant once frozen
+  device_bindings bindings_;  // none: the identity; constant once frozen
   std::string origin_;
   bool from_environment_ = false;
   int local_rank_ = 0, local_size_ = 1;  // 1: not shared
@@ -234,31 +239,30 @@ namespace devplace::detail {
 /// The environment variables that number GPUs: CUDA_DEVICE_ORDER orders the machine's devices, CUDA_VISIBLE_DEVICES
 /// selects some. CUDA reads both at its first call.
 struct device_numbering {
-  std::optional<std::string> order;   ///< CUDA_DEVICE_ORDER
-  std::optional<std::string> choice;  ///< CUDA_VISIBLE_DEVICES
+  std::string order;   ///< CUDA_DEVICE_ORDER
+  std::string choice;  ///< CUDA_VISIBLE_DEVICES
+  bool has_order = false, has_choice = false;
 
   static device_numbering of_environment() {
-    const auto value = [](const char* name) -> std::optional<std::string> {
-      if (const char* const text = std::getenv(name)) return text;
-      return std::nullopt;
-    };
-    return {value("CUDA_DEVICE_ORDER"), value("CUDA_VISIBLE_DEVICES")};
+    const char* const order = std::getenv("CUDA_DEVICE_ORDER");
+    const char* const choice = std::getenv("CUDA_VISIBLE_DEVICES");
+    return {order == nullptr ? "" : order, choice == nullptr ? "" : choice, order != nullptr, choice != nullptr};
   }
 
   /// Whether either variable is set; numbers may then differ from nvidia-smi's.
-  bool given() const { return order || choice; }
+  bool given() const { return has_order || has_choice; }
 
   /// `devices are numbered by CUDA_DEVICE_ORDER=PCI_BUS_ID among those of CUDA_VISIBLE_DEVICES="2,1"`.
   std::string text() const {
     std::string result = "devices are numbered by CUDA_DEVICE_ORDER=";
-    if (!order)
+    if (!has_order)
       result += "FASTEST_FIRST, CUDA's default,";
     else if (order == "FASTEST_FIRST" || order == "PCI_BUS_ID")
-      result += *order;
+      result += order;
     else
-      result.append("\"").append(*order).append("\", which is neither FASTEST_FIRST nor PCI_BUS_ID,");
-    if (choice)
-      result.append(" among those of CUDA_VISIBLE_DEVICES=\"").append(*choice).append("\"");
+      result.append("\"").append(order).append("\", which is neither FASTEST_FIRST nor PCI_BUS_ID,");
+    if (has_choice)
+      result.append(" among those of CUDA_VISIBLE_DEVICES=\"").append(choice).append("\"");
     else
       result += " among all (CUDA_VISIBLE_DEVICES is not set)";
     return result;

@@ -28,16 +28,17 @@ namespace train::detail {
 
 /// Returns the table of layers, with a last row of sums.
 inline std::string table_of_layers(const std::vector<nn::layer_summary>& layers) {
-  std::vector<std::vector<std::string>> rows{{"layer", "type", "output", "parameters", "FLOPs"}};
+  std::vector<std::string> cells{"layer", "type", "output", "parameters", "FLOPs"};
+  const auto add_row = [&](const std::string(&row)[5]) { cells.insert(cells.end(), row, row + 5); };
   std::size_t parameters = 0, flops = 0, frozen = 0, buffers = 0;
   for (const nn::layer_summary& layer : layers) {
     std::string output;
     for (const std::size_t extent : layer.output) output += (output.empty() ? "" : "x") + std::to_string(extent);
-    rows.push_back({layer.name, layer.type, output, std::to_string(layer.parameters), std::to_string(layer.flops)});
+    add_row({layer.name, layer.type, output, std::to_string(layer.parameters), std::to_string(layer.flops)});
     parameters += layer.parameters, flops += layer.flops, frozen += layer.frozen, buffers += layer.buffers;
   }
-  rows.push_back({"all", "", "", std::to_string(parameters), std::to_string(flops)});
-  std::string text = devplace::detail::aligned_rows(rows, 3);
+  add_row({"all", "", "", std::to_string(parameters), std::to_string(flops)});
+  std::string text = devplace::detail::aligned_rows(cells, 5, 3);
   if (frozen != 0) text += devplace::detail::joined({frozen, " of the parameters are frozen\n"});
   if (buffers != 0) text += devplace::detail::joined({buffers, " elements in buffers, which are not parameters\n"});
   return text;
@@ -52,13 +53,14 @@ template <class Net, class P, class Batch, class Rule> std::vector<std::size_t> 
 }
 
 inline std::string table_of_bytes(std::size_t samples, const std::vector<std::size_t> (&bytes)[3]) {
-  std::vector<std::vector<std::string>> rows{
-      {devplace::detail::joined({"bytes, batches of ", samples}), "float", "double", "mixed<bf16>"}};
+  std::vector<std::string> cells{devplace::detail::joined({"bytes, batches of ", samples}), "float", "double",
+                                 "mixed<bf16>"};
   const char* const names[] = {"parameters and buffers", "their copy in 16 bits", "a predictor", "a training"};
-  for (std::size_t row = 0; row < 4; ++row)
-    rows.push_back(
-        {names[row], std::to_string(bytes[0][row]), std::to_string(bytes[1][row]), std::to_string(bytes[2][row])});
-  return devplace::detail::aligned_rows(rows, 1);
+  for (std::size_t row = 0; row < 4; ++row) {
+    cells.push_back(names[row]);
+    for (const std::vector<std::size_t>& of_precision : bytes) cells.push_back(std::to_string(of_precision[row]));
+  }
+  return devplace::detail::aligned_rows(cells, 4, 1);
 }
 
 template <class X> struct network_of : std::type_identity<X> {};

@@ -57,16 +57,17 @@ inline std::string why_no_cuda_device(int ordinal) {
                    "; GPUs connected by NVSwitch need the service nvidia-fabricmanager, of the driver's version: start "
                    "it and see Fabric in nvidia-smi -q, or run on cpu"});
   if (list.count == 0)
-    return joined({name, " does not exist: CUDA finds no device for this process", answer, "; see nvidia-smi",
-                   list.numbering.choice ? joined({" and the environment variable CUDA_VISIBLE_DEVICES, which is \"",
-                                                   *list.numbering.choice, "\""})
-                                         : " (the environment variable CUDA_VISIBLE_DEVICES is not set)",
-                   ", or run on cpu"});
+    return joined(
+        {name, " does not exist: CUDA finds no device for this process", answer, "; see nvidia-smi",
+         list.numbering.has_choice
+             ? joined({" and the environment variable CUDA_VISIBLE_DEVICES, which is \"", list.numbering.choice, "\""})
+             : " (the environment variable CUDA_VISIBLE_DEVICES is not set)",
+         ", or run on cpu"});
   if (device_map::of_process().given()) return device_map::of_process().why_absent(ordinal);
   const std::string shown =
-      !list.numbering.choice
+      !list.numbering.has_choice
           ? std::string(", all that CUDA finds (CUDA_VISIBLE_DEVICES is not set); ")
-          : joined({", because the environment variable CUDA_VISIBLE_DEVICES is \"", *list.numbering.choice,
+          : joined({", because the environment variable CUDA_VISIBLE_DEVICES is \"", list.numbering.choice,
                     "\"; name more devices of nvidia-smi -L there, or unset it, or "});
   return joined({name, " does not exist: this process sees ", list.count, " CUDA device(s), counted from 0", shown,
                  "let several places share a device by DEVPLACE_DEVICE_MAP, or use a lower ordinal"});

@@ -9,20 +9,18 @@
 
 namespace devplace::detail {
 
-/// Formats rows as lines of text. The first `left` columns are left-aligned, the other columns right-aligned.
-inline std::string aligned_rows(const std::vector<std::vector<std::string>>& rows, std::size_t left) {
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const auto& row : rows)
-    for (std::size_t column = 0; column < row.size(); ++column)
-      widths[column] = std::max(widths[column], row[column].size());
+/// Formats rows of `columns` cells each as lines of text. The first `left` columns are left-aligned, the other columns
+/// right-aligned.
+inline std::string aligned_rows(const std::vector<std::string>& cells, std::size_t columns, std::size_t left) {
+  std::vector<std::size_t> widths(columns);
+  for (std::size_t i = 0; i < cells.size(); ++i) widths[i % columns] = std::max(widths[i % columns], cells[i].size());
   std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      const std::string fill(widths[column] - row[column].size(), ' ');
-      if (column != 0) text += "  ";
-      text += column < left ? row[column] + fill : fill + row[column];
-    }
-    text += '\n';
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::size_t column = i % columns;
+    const std::string fill(widths[column] - cells[i].size(), ' ');
+    if (column != 0) text += "  ";
+    text += column < left ? cells[i] + fill : fill + cells[i];
+    if (column + 1 == columns) text += '\n';
   }
   return text;
 }
