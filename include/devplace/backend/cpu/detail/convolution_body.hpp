@@ -13,6 +13,9 @@
 
 #include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
 
+// Functions that write what vectors of AVX-512 read soon afterwards are not `narrow`: a load of 64 bytes would wait for
+// the stores of its halves.
+
 /// Returns the table of convolution_kernels_of for one instruction set, whose `code` selects the namespace.
 template <class T> constexpr convolution_kernels<T> convolution_kernel_table(code) {
   using sum_type = computed_t<T>;
@@ -23,7 +26,7 @@ template <class T> constexpr convolution_kernels<T> convolution_kernel_table(cod
                                  fill_run<sum_type>,
                                  pack_patches<sum_type, T>,
                                  unfold_row<sum_type, T>,
-                                 fold_row<sum_type>,
+                                 narrow::fold_row<sum_type>,
                                  sum_run<T>,
                                  copy_segment<sum_type, T>,
                                  narrow::store_turned<sum_type>,
@@ -32,7 +35,7 @@ template <class T> constexpr convolution_kernels<T> convolution_kernel_table(cod
                                  direct_widths,
                                  copy_phases<sum_type, T>,
                                  copy_gradient<sum_type, T>,
-                                 join_phases<sum_type>,
+                                 narrow::join_phases<sum_type>,
                                  copy_rows<T, sum_type>,
                                  tap_sums<sum_type>,
                                  tap_products_of<sum_type>};

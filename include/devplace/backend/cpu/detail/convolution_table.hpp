@@ -47,6 +47,40 @@ template <class T> struct weight_sum {
 /// The numbers of taps for which tap_products is compiled.
 inline constexpr unsigned char tap_widths[] = {9, 7, 5, 3, 0};
 
+/// `n` output pixels from number `at` on that read consecutive elements of the image; `from` is the first element.
+struct pixel_run {
+  std::size_t at, from, n;
+};
+
+/// Finds the runs for which tap `tap` reads the image, among `count` pixels from row y and column x on; for other
+/// pixels the tap reads padding. Returns the number of runs, at most `count`, and adds their pixel count to `read`.
+/// Has no vectors, and so serves all instruction sets.
+inline std::size_t find_runs(pixel_run* runs, const convolution_shape& s, std::size_t tap, std::size_t y, std::size_t x,
+                             std::size_t count, std::size_t& read) {
+  const std::size_t row = s.row_of(tap), column = s.column_of(tap);
+  const std::size_t low = s.columns.first_inside(column), high = s.columns.end_inside(column);
+  std::size_t found = 0;
+  for (std::size_t at = 0; at < count; ++y, x = 0) {
+    const std::size_t left = s.columns.out - x, n = left < count - at ? left : count - at;
+    const std::size_t begin = x > low ? x : low, end = x + n < high ? x + n : high;
+    const std::size_t from = s.rows.padded(y, row);
+    if (begin < end && s.rows.inside(from)) {
+      const pixel_run run{at + begin - x,
+                          (from - s.rows.padding) * s.columns.in + s.columns.padded(begin, column) - s.columns.padding,
+                          end - begin};
+      read += run.n;
+      pixel_run* const before = found == 0 ? nullptr : runs + found - 1;
+      if (before != nullptr && before->at + before->n == run.at && before->from + before->n == run.from &&
+          s.columns.stride == 1)
+        before->n += run.n;  // joins whole rows, of which images with short rows have many
+      else
+        runs[found++] = run;
+    }
+    at += n;
+  }
+  return found;
+}
+
 /// The functions of the bodies of convolutions (convolution_*_body.hpp) for one instruction set, and the loops over
 /// blocks of images and panels that call them. The loops are compiled once for all instruction sets.
 template <class T> struct convolution_kernels {
