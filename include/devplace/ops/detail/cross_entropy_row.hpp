@@ -68,8 +68,9 @@ template <class T, class Label> struct cross_entropy_row {
   std::size_t n;
   cross_entropy_options<T> options;
 
+  /// One row of a loop for old processors, where g++ does not vectorise (backend/cpu/detail/vector_loops.hpp).
   DEVPLACE_HD void operator()(std::size_t row) const {
-    if (has_target(row)) with_target(row, static_cast<std::size_t>(labels[row]));
+    if (has_target(row)) with_target<short_row_exponentials<T>>(row, static_cast<std::size_t>(labels[row]));
   }
 
   /// The rows of a CPU loop. Rows with few elements fill vectors only side by side.
@@ -77,7 +78,8 @@ template <class T, class Label> struct cross_entropy_row {
     if (n <= few_classes && options.label_smoothing == 0 && options.class_weights == nullptr) {
       for (; begin + side_by_side <= end; begin += side_by_side) of_few_classes(begin);
     }
-    for (; begin != end; ++begin) (*this)(begin);
+    for (; begin != end; ++begin)
+      if (has_target(begin)) with_target<row_exponentials<T, T>>(begin, static_cast<std::size_t>(labels[begin]));
   }
 
  private:
@@ -149,6 +151,7 @@ template <class T, class Label> struct cross_entropy_row {
     }
   }
 
+  template <double (*Exponentials)(T*, const T*, T, std::size_t)>
   DEVPLACE_HD void with_target(std::size_t row, std::size_t label) const {
     const T* const x = logits + row * n;
     const T* const w = options.class_weights;
@@ -162,7 +165,7 @@ template <class T, class Label> struct cross_entropy_row {
     const smoothing_sums all = smooth == 0 ? smoothing_sums{} : smoothing_sums::of(x, w, max, n);
 
     T* const dx = dlogits == nullptr ? nullptr : dlogits + row * n;
-    const target_terms<T> terms{row_exponentials<T>(dx, x, max, n), exponential_of<T>(target, T{0}), target};
+    const target_terms<T> terms{Exponentials(dx, x, max, n), exponential_of<T>(target, T{0}), target};
     const double sum = terms.sum;
     T loss = sharp * weight * terms.negative_log(log_of_one_plus(terms.limited_ratio()), fast_log(terms.number()));
     if (smooth != 0) {

@@ -176,5 +176,16 @@ template <class T, class From> DEVPLACE_HD double row_exponentials(T* e, const F
   return sum_of_lanes(lanes) + rest;
 }
 
+/// row_exponentials in short code, with the same bits.
+template <class T> DEVPLACE_HD double short_row_exponentials(T* e, const T* x, T max, std::size_t n) {
+  double lanes[row_lanes + 1] = {};  // the last is for elements that fill no lanes
+  for (std::size_t c = 0; c < n; ++c) {
+    const T term = exponential_of<T>(x[c], max);
+    if (e != nullptr) e[c] = term;
+    lanes[c < n / row_lanes * row_lanes ? c % row_lanes : row_lanes] += static_cast<double>(term);
+  }
+  return sum_of_lanes(lanes) + lanes[row_lanes];
+}
+
 }  // namespace devplace::detail
 DEVPLACE_HOST_PRAGMAS_END
