@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -37,10 +38,19 @@ inline std::string kernel_in(std::string_view text) {
   return std::string(text.substr(0, text.rfind(']')));
 }
 
+/// Returns `name` after setting it at the first call to the kernel's type in `text`. The string is never destroyed.
+[[gnu::noinline]] inline const char* name_once(std::atomic<const std::string*>& name, const char* text) {
+  const std::string* known = name.load(std::memory_order_acquire);
+  if (known != nullptr) return known->c_str();
+  auto made = std::make_unique<const std::string>(kernel_in(text));
+  if (name.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) known = made.release();
+  return known->c_str();
+}
+
 /// Returns a kernel's type as the compiler spells it.
 template <class Kernel> const char* kernel_name() {
-  static const std::string& name = *new std::string(kernel_in(__PRETTY_FUNCTION__));  // never destroyed
-  return name.c_str();
+  static std::atomic<const std::string*> name{nullptr};
+  return name_once(name, __PRETTY_FUNCTION__);
 }
 
 /// Returns whether `text`, the value of an environment variable, is 1. `purpose` says what the variable is set for.

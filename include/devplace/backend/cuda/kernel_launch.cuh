@@ -149,17 +149,19 @@ __global__ void __launch_bounds__(Kernel::threads, least_blocks_of<Kernel>()) si
   kernel(thread);
 }
 
-template <class Kernel> struct kernel_call {
+/// How a kernel is launched. Precedes the kernel's arguments in a kernel_call.
+struct launch_of_kernel {
   const void* function;
   unsigned blocks, threads;
+};
+
+template <class Kernel> struct kernel_call {
+  launch_of_kernel launch;
   alignas(16) Kernel kernel;
 };
 
 inline void launch_kernel(const void* arguments, int ordinal, cudaStream_t stream) {
-  struct first_members {
-    const void* function;
-    unsigned blocks, threads;
-  } call;
+  launch_of_kernel call;
   static_assert(sizeof call == 16);
   std::memcpy(&call, arguments, sizeof call);
   void* kernel[] = {const_cast<std::byte*>(static_cast<const std::byte*>(arguments)) + sizeof call};
@@ -170,6 +172,12 @@ inline void launch_kernel(const void* arguments, int ordinal, cudaStream_t strea
   check_cuda(cudaLaunchKernelExC(&configuration, call.function, kernel), "cudaLaunchKernelEx", ordinal);
 }
 
+/// Enqueues a kernel_call of `bytes` bytes, whose first member is `launch`. One function for all kernels.
+[[gnu::noinline]] inline void enqueue_kernel(int ordinal, const char* name, const launch_of_kernel& launch,
+                                             std::size_t bytes) {
+  cuda_scope(ordinal).enqueue(launch_kernel, name, &launch, bytes);
+}
+
 /// Launches kernels on the current stream of the place `ordinal`, with at most 2^20 blocks of Kernel::threads: kernels
 /// loop over their work with the grid size as stride.
 struct kernel_launch {
@@ -178,11 +186,11 @@ struct kernel_launch {
   template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
     if (only_plans()) return;
     constexpr std::size_t most_blocks = std::size_t{1} << 20;
-    kernel_call<Kernel> call{reinterpret_cast<const void*>(&simt_kernel<Kernel>),
-                             static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), Kernel::threads,
+    kernel_call<Kernel> call{{reinterpret_cast<const void*>(&simt_kernel<Kernel>),
+                              static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), Kernel::threads},
                              kernel};
     clear_padding(call);
-    cuda_scope(ordinal).enqueue(launch_kernel, kernel_name<Kernel>(), &call, sizeof call);
+    enqueue_kernel(ordinal, kernel_name<Kernel>(), call.launch, sizeof call);
   }
 };
 
