@@ -92,8 +92,7 @@ class held_device {
   held_device& operator=(const held_device&) = delete;
   ~held_device() {
     release();
-    while (!devplace::detail::events_of<backend::cuda>().ready(held_.get(), held_.get_deleter().ordinal))
-      std::this_thread::yield();
+    while (!devplace::detail::events_of<backend::cuda>().ready(held_.get(), held_.ordinal())) std::this_thread::yield();
   }
   void release() { released_ = true; }
 

@@ -38,9 +38,7 @@ template <class Backend> constexpr auto events_of() {
 template <class Backend> event_handle make_event(int ordinal) { return events_of<Backend>().create(ordinal); }
 
 /// Records the event: it completes when all work enqueued on its device so far is done.
-template <class Backend> void record_event(const event_handle& e) {
-  events_of<Backend>().record(e.get_deleter().ordinal, e.get());
-}
+template <class Backend> void record_event(const event_handle& e) { events_of<Backend>().record(e.ordinal(), e.get()); }
 
 /// Orders future work of device `ordinal` after the last recorded point of the event. If the event's device failed
 /// before that point, device `ordinal` fails too.

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -23,19 +22,37 @@ struct streams {};
 
 namespace detail {
 
-/// The deleter of a device_handle. Stores the release function, as memory_block does, so that the size is the same in
-/// every translation unit.
-template <class Op> struct device_release {
-  int ordinal = 0;
-  void (*function)(void* state, int ordinal) noexcept = nullptr;
+/// Sole owner of an event or stream that a backend created for a device; `Op` distinguishes events from streams. Stores
+/// the release function, as memory_block does, so that the size is the same in every translation unit. A class of its
+/// own, because std::unique_ptr and vectors of it take several times as long to compile.
+template <class Op> class device_handle {
+ public:
+  using release_function = void (*)(void* state, int ordinal) noexcept;
 
-  void operator()(void* state) const {
-    if (function != nullptr) function(state, ordinal);
+  device_handle() = default;
+  /// `release` is null if the state has another owner.
+  device_handle(void* state, int ordinal, release_function release)
+      : state_(state), release_(release), ordinal_(ordinal) {}
+  device_handle(device_handle&& other) noexcept
+      : state_(std::exchange(other.state_, nullptr)), release_(other.release_), ordinal_(other.ordinal_) {}
+  device_handle& operator=(device_handle other) noexcept {
+    std::swap(state_, other.state_);
+    std::swap(release_, other.release_);
+    std::swap(ordinal_, other.ordinal_);
+    return *this;
   }
-};
+  ~device_handle() {
+    if (state_ != nullptr && release_ != nullptr) release_(state_, ordinal_);
+  }
 
-/// Sole owner of an event or stream that a backend created for a device; `Op` distinguishes events from streams.
-template <class Op> using device_handle = std::unique_ptr<void, device_release<Op>>;
+  void* get() const { return state_; }
+  int ordinal() const { return ordinal_; }
+
+ private:
+  void* state_ = nullptr;
+  release_function release_ = nullptr;
+  int ordinal_ = 0;
+};
 
 using stream_handle = device_handle<op::streams>;
 
@@ -104,7 +121,7 @@ template <place P> class stream<P> {
   DEVPLACE_CONFIGURED static stream current() {
     if constexpr (std::is_same_v<backend_of_t<P>, backend::device>)
       if (void* const scoped = detail::current_stream(place_traits<P>::ordinal); scoped != nullptr)
-        return stream(detail::stream_handle(scoped, {place_traits<P>::ordinal, nullptr}));
+        return stream(detail::stream_handle(scoped, place_traits<P>::ordinal, nullptr));
     return own();
   }
 

@@ -18,7 +18,7 @@ template <> struct implementation<backend::cuda, op::events> {
     const detail::cuda_device_guard device(ordinal);
     cudaEvent_t created = nullptr;
     detail::check_cuda(cudaEventCreateWithFlags(&created, cudaEventDisableTiming), "cudaEventCreateWithFlags", ordinal);
-    return {created, {ordinal, &release}};
+    return {created, ordinal, &release};
   }
   static void record(int ordinal, void* state) { detail::cuda_scope(ordinal).record(native_event(state)); }
   static void follow(int ordinal, void* state) { detail::cuda_scope(ordinal).follow(native_event(state)); }

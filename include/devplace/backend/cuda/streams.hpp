@@ -13,12 +13,12 @@ namespace devplace {
 template <> struct implementation<backend::cuda, op::streams> {
   static detail::stream_handle create(int ordinal) {
     const detail::cuda_scope device(ordinal);
-    return {detail::of_place<detail::cuda_stream_pool>(ordinal).take(ordinal), {ordinal, &release}};
+    return {detail::of_place<detail::cuda_stream_pool>(ordinal).take(ordinal), ordinal, &release};
   }
   static detail::stream_handle create_without_memory(int ordinal) { return create(ordinal); }
   static detail::stream_handle own(int ordinal) {
     const detail::cuda_device_guard device(ordinal);
-    return {detail::cuda_queue_of(ordinal, device.visible()).stream, {ordinal, nullptr}};
+    return {detail::cuda_queue_of(ordinal, device.visible()).stream, ordinal, nullptr};
   }
   /// Returns the stream for the program's own work.
   static void* native(void* state) {

@@ -45,7 +45,7 @@ class simulated_event {
 template <> struct implementation<backend::cuda, op::events> {
   static detail::event_handle create(int ordinal) {
     return detail::naming_bad_alloc("an event", [&]() -> detail::event_handle {
-      return {new detail::simulated_event(detail::simulated_devices::at(ordinal)), {ordinal, &release}};
+      return {new detail::simulated_event(detail::simulated_devices::at(ordinal)), ordinal, &release};
     });
   }
   static void record(int ordinal, void* state) { event(state).record(detail::simulated_devices::current(ordinal)); }

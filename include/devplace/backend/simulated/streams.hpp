@@ -12,11 +12,11 @@ namespace devplace {
 template <> struct implementation<backend::cuda, op::streams> {
   static detail::stream_handle create(int ordinal) {
     static_cast<void>(detail::simulated_devices::at(ordinal));
-    return {nullptr, {ordinal, nullptr}};
+    return {nullptr, ordinal, nullptr};
   }
   static detail::stream_handle create_without_memory(int ordinal) {
     return detail::naming_bad_alloc("a stream", [&]() -> detail::stream_handle {
-      return {&detail::simulated_devices::take_worker(ordinal), {ordinal, &release}};
+      return {&detail::simulated_devices::take_worker(ordinal), ordinal, &release};
     });
   }
   static detail::stream_handle own(int ordinal) { return create(ordinal); }

@@ -86,8 +86,8 @@ class copy_lane {
 
   template <class Backend> static void wait(const event_handle& copied) noexcept {
     try {
-      if (!events_of<Backend>().ready(copied.get(), copied.get_deleter().ordinal))
-        events_of<Backend>().wait(copied.get(), copied.get_deleter().ordinal);
+      if (!events_of<Backend>().ready(copied.get(), copied.ordinal()))
+        events_of<Backend>().wait(copied.get(), copied.ordinal());
     } catch (...) {  // reported to callers that wait for the device's results
     }
   }

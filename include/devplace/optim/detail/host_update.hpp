@@ -30,7 +30,7 @@ template <class T, std::size_t Groups> class host_update {
   template <class Backend>
   host_update(here<Backend>, std::span<const int> ordinals, std::size_t first, bool only, const auto& parts)
       : first_(first), sent_(only ? 1 : ordinals.size()), wait_([](const devplace::detail::event_handle& e) {
-          devplace::detail::events_of<Backend>().wait(e.get(), e.get_deleter().ordinal);
+          devplace::detail::events_of<Backend>().wait(e.get(), e.ordinal());
         }) {
     std::size_t elements = 0;
     for (std::size_t i = 0; i != parts.size(); ++i) {

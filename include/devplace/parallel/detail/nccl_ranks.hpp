@@ -167,7 +167,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     cudaStream_t stream = nullptr;
     devplace::detail::check_cuda(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest),
                                  "cudaStreamCreateWithPriority", ordinal);
-    devplace::detail::stream_handle owned(stream, {ordinal, &release_stream});
+    devplace::detail::stream_handle owned(stream, ordinal, &release_stream);
     auto before = devplace::detail::make_event<backend::cuda>(ordinal);
     return {std::move(owned), std::move(before), devplace::detail::make_event<backend::cuda>(ordinal), {}, 0};
   }

@@ -31,7 +31,7 @@ template <class Backend> class side_streams {
     lane& l = lanes_.at(k);
     if (!std::exchange(l.created, true))
       l.stream = devplace::detail::streams_of<Backend>().create_without_memory(l.ordinal);
-    if (l.stream != nullptr) {
+    if (l.stream.get() != nullptr) {
       if (l.marked == l.marks.size()) l.marks.push_back(devplace::detail::make_event<Backend>(l.ordinal));
       devplace::detail::record_event<Backend>(l.marks[l.marked]);
     }
@@ -54,7 +54,7 @@ template <class Backend> class side_streams {
   template <class F> void run(const F& f) {
     const as_current scope(*this);
     for (const lane& l : lanes_)
-      if (l.stream != nullptr) devplace::detail::follow_event<Backend>(l.ordinal, l.marks[used_]);
+      if (l.stream.get() != nullptr) devplace::detail::follow_event<Backend>(l.ordinal, l.marks[used_]);
     ++used_;
     f();
   }
@@ -67,8 +67,8 @@ template <class Backend> class side_streams {
     claimed_ = 0;
     if (std::exchange(used_, 0) == 0) return;
     for (lane& l : lanes_) {
-      if (l.stream == nullptr) continue;
-      if (l.end == nullptr) l.end = devplace::detail::make_event<Backend>(l.ordinal);
+      if (l.stream.get() == nullptr) continue;
+      if (l.end.get() == nullptr) l.end = devplace::detail::make_event<Backend>(l.ordinal);
       {
         const as_current scope(*this);
         devplace::detail::record_event<Backend>(l.end);
@@ -93,14 +93,14 @@ template <class Backend> class side_streams {
     explicit as_current(side_streams& streams) : streams_(streams) {
       streams_.running_ = true;
       for (lane& l : streams_.lanes_)
-        if (l.stream != nullptr)
+        if (l.stream.get() != nullptr)
           l.replaced = std::exchange(devplace::detail::current_stream(l.ordinal), l.stream.get());
     }
     as_current& operator=(as_current&&) = delete;
     ~as_current() {
       streams_.running_ = false;
       for (lane& l : streams_.lanes_)
-        if (l.stream != nullptr) devplace::detail::current_stream(l.ordinal) = l.replaced;
+        if (l.stream.get() != nullptr) devplace::detail::current_stream(l.ordinal) = l.replaced;
     }
 
    private:
