@@ -4,8 +4,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <mutex>
@@ -42,27 +40,35 @@ struct cuda_place_stream {
   friend bool operator==(const cuda_place_stream&, const cuda_place_stream&) = default;
 };
 
-/// Locks the mutexes of the places of some streams, in the order of the places.
-inline auto lock_sequences(const std::vector<cuda_place_stream>& streams) {
-  std::array<std::unique_lock<std::recursive_mutex>, counted_ordinals> locks;
-  for (const auto& [ordinal, stream] : streams)
-    locks[static_cast<std::size_t>(ordinal)] = std::unique_lock(sequence_mutex_of(ordinal), std::defer_lock);
-  for (auto& lock : locks)
-    if (lock.mutex() != nullptr) lock.lock();
-  return locks;
-}
+/// Locks the mutexes of the places of some streams, in the order of the places, while the object lives.
+class sequence_locks {
+ public:
+  explicit sequence_locks(const std::vector<cuda_place_stream>& streams) : sequence_locks() {
+    bool used[counted_ordinals]{};
+    for (const cuda_place_stream& each : streams) used[each.ordinal] = true;
+    for (int ordinal = 0; ordinal != counted_ordinals; ++ordinal) {
+      if (!used[ordinal]) continue;
+      sequence_mutex_of(ordinal).lock();
+      locked_[ordinal] = true;
+    }
+  }
+  sequence_locks& operator=(sequence_locks&&) = delete;
+  ~sequence_locks() {
+    for (int ordinal = 0; ordinal != counted_ordinals; ++ordinal)
+      if (locked_[ordinal]) sequence_mutex_of(ordinal).unlock();
+  }
+
+ private:
+  sequence_locks() = default;  // so that the destructor unlocks after an exception
+
+  bool locked_[counted_ordinals]{};
+};
 
 /// Calls that enqueue work, with copies of their arguments, and events that order the calls of several streams.
 class call_sequence {
  public:
   /// Enqueues work of the place `ordinal` on a stream.
   using function = void (*)(const void* arguments, int ordinal, cudaStream_t stream);
-  /// An event, and the number of the stream that records it last.
-  struct recorded_event {
-    cudaEvent_t event;
-    std::size_t stream;
-    friend bool operator==(const recorded_event&, const recorded_event&) = default;
-  };
 
   /// `arguments` are `bytes` bytes without padding of arbitrary values, because equal calls must have equal bytes.
   void add(const cuda_place_stream& on, function call, const char* name, const void* arguments, std::size_t bytes) {
@@ -71,12 +77,14 @@ class call_sequence {
     ++size_;
   }
   void add_record(const cuda_place_stream& on, cudaEvent_t event) {
-    const std::size_t stream = push(on, &record, nullptr, &event, sizeof event);
-    const auto known = std::ranges::find(events_, event, &recorded_event::event);
-    if (known == events_.end())
-      events_.push_back({event, stream});
-    else
-      known->stream = stream;
+    const std::size_t call = calls_.size();
+    push(on, &record, nullptr, &event, sizeof event);
+    for (std::size_t& known : records_)
+      if (event_of(known) == event) {
+        known = call;
+        return;
+      }
+    records_.push_back(call);
   }
   void add_wait(const cuda_place_stream& on, cudaEvent_t event) { push(on, &wait, nullptr, &event, sizeof event); }
 
@@ -102,20 +110,29 @@ class call_sequence {
   const char* last_name() const { return last_name_; }
   /// The streams of the calls, in the order of the first calls.
   const std::vector<cuda_place_stream>& streams() const { return streams_; }
-  const std::vector<recorded_event>& events() const { return events_; }
   bool records(cudaEvent_t event) const {
-    return std::ranges::find(events_, event, &recorded_event::event) != events_.end();
+    for (const std::size_t call : records_)
+      if (event_of(call) == event) return true;
+    return false;
+  }
+  /// Records the events again whose last record is a call of stream `k`, after the present work of `on`.
+  void record_events(std::size_t k, const cuda_place_stream& on) const {
+    for (const std::size_t call : records_)
+      if (calls_[call].stream == k) record(bytes_.data() + calls_[call].begin, on.ordinal, on.stream);
   }
   void clear() {
     calls_.clear();
     bytes_.clear();
     streams_.clear();
-    events_.clear();
+    records_.clear();
     size_ = 0;
     last_name_ = nullptr;
   }
 
-  friend bool operator==(const call_sequence&, const call_sequence&) = default;
+  /// The other members follow from these.
+  friend bool operator==(const call_sequence& a, const call_sequence& b) {
+    return a.calls_ == b.calls_ && a.bytes_ == b.bytes_ && a.streams_ == b.streams_;
+  }
 
  private:
   static constexpr std::size_t alignment = 16;
@@ -133,22 +150,24 @@ class call_sequence {
     check_cuda(cudaStreamWaitEvent(stream, *static_cast<const cudaEvent_t*>(event), 0), "cudaStreamWaitEvent", ordinal);
   }
 
-  /// Returns the number of the call's stream.
-  std::size_t push(const cuda_place_stream& on, function call, const char* name, const void* arguments,
-                   std::size_t bytes) {
-    const auto stream = static_cast<std::size_t>(std::find(streams_.begin(), streams_.end(), on) - streams_.begin());
+  cudaEvent_t event_of(std::size_t call) const {
+    return *reinterpret_cast<const cudaEvent_t*>(bytes_.data() + calls_[call].begin);
+  }
+
+  void push(const cuda_place_stream& on, function call, const char* name, const void* arguments, std::size_t bytes) {
+    std::size_t stream = 0;
+    while (stream != streams_.size() && streams_[stream] != on) ++stream;
     if (stream == streams_.size()) streams_.push_back(on);
     const std::size_t begin = bytes_.size();
     bytes_.resize(begin + padded_to(bytes, alignment));
     std::memcpy(bytes_.data() + begin, arguments, bytes);
     calls_.push_back({call, name, begin, stream});
-    return stream;
   }
 
   std::vector<entry> calls_;
   std::vector<std::byte> bytes_;
   std::vector<cuda_place_stream> streams_;
-  std::vector<recorded_event> events_;
+  std::vector<std::size_t> records_;  ///< numbers of the last calls that record each event
   std::size_t size_ = 0;
   const char* last_name_ = nullptr;
 };

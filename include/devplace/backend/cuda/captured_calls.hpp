@@ -18,12 +18,18 @@ namespace devplace::detail {
 /// the first stream is the current one.
 class cuda_captured_calls {
  public:
+  cuda_captured_calls() = default;
+  cuda_captured_calls& operator=(cuda_captured_calls&&) = delete;
+  ~cuda_captured_calls() {
+    if (graph_ != nullptr) ignore_cuda(cudaGraphExecDestroy(graph_));
+    for (const cudaEvent_t end : ends_) ignore_cuda(cudaEventDestroy(end));
+  }
+
   /// Captures calls in streams of its own, because other threads may use the places' streams. Returns null if CUDA
   /// cannot capture a call; nothing was enqueued then.
   static std::unique_ptr<cuda_captured_calls> of(const call_sequence& calls) {
     auto made = std::make_unique<cuda_captured_calls>();
     cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
     {
       capturing_streams own;
       cudaError_t code = made->create(calls.streams(), own.all);
@@ -38,13 +44,12 @@ class cuda_captured_calls {
           whole = false;  // the call throws again, or succeeds, when it is enqueued alone
         }
         code = cudaStreamEndCapture(own.all[0].stream, &graph);
-        if (code == cudaSuccess && whole) code = cudaGraphInstantiate(&executable, graph, 0);
+        if (code == cudaSuccess && whole) code = cudaGraphInstantiate(&made->graph_, graph, 0);
       }
       ignore_cuda(code);
       if (graph != nullptr) ignore_cuda(cudaGraphDestroy(graph));
     }
-    made->graph_.reset(executable);
-    return executable == nullptr ? nullptr : std::move(made);
+    return made->graph_ == nullptr ? nullptr : std::move(made);
   }
 
   /// Launches the graph after the streams' present work and before their later work. Also records the events of the
@@ -53,21 +58,14 @@ class cuda_captured_calls {
     const std::vector<cuda_place_stream>& streams = calls.streams();
     const auto [ordinal, stream] = streams[0];
     join(streams);
-    check_cuda(cudaGraphLaunch(graph_.get(), stream), "cudaGraphLaunch", ordinal);
+    check_cuda(cudaGraphLaunch(graph_, stream), "cudaGraphLaunch", ordinal);
     last_launch(ordinal).store(calls.last_name(), std::memory_order_relaxed);
     fork(streams);
     for (std::size_t k = 0; k != streams.size(); ++k)
-      on_device(streams, k, [&] {
-        for (const call_sequence::recorded_event& e : calls.events())
-          if (e.stream == k) record(e.event, streams[k]);
-      });
+      on_device(streams, k, [&] { calls.record_events(k, streams[k]); });
   }
 
  private:
-  struct destroy {
-    void operator()(cudaGraphExec_t graph) const noexcept { ignore_cuda(cudaGraphExecDestroy(graph)); }
-    void operator()(cudaEvent_t event) const noexcept { ignore_cuda(cudaEventDestroy(event)); }
-  };
   struct capturing_streams {
     std::vector<cuda_place_stream> all;
     ~capturing_streams() {
@@ -89,7 +87,7 @@ class cuda_captured_calls {
         if (streams.size() == 1) return;
         cudaEvent_t event = nullptr;
         code = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-        if (code == cudaSuccess) ends_.emplace_back(event);
+        if (code == cudaSuccess) ends_.push_back(event);
       });
     return code;
   }
@@ -97,14 +95,14 @@ class cuda_captured_calls {
   /// Lets all other streams wait for the first one.
   void fork(const std::vector<cuda_place_stream>& streams) const {
     if (streams.size() == 1) return;
-    record(ends_[0].get(), streams[0]);
-    for (std::size_t k = 1; k != streams.size(); ++k) on_device(streams, k, [&] { wait(streams[k], ends_[0].get()); });
+    record(ends_[0], streams[0]);
+    for (std::size_t k = 1; k != streams.size(); ++k) on_device(streams, k, [&] { wait(streams[k], ends_[0]); });
   }
   /// Lets the first stream wait for all other streams.
   void join(const std::vector<cuda_place_stream>& streams) const {
     for (std::size_t k = 1; k != streams.size(); ++k) {
-      on_device(streams, k, [&] { record(ends_[k].get(), streams[k]); });
-      wait(streams[0], ends_[k].get());
+      on_device(streams, k, [&] { record(ends_[k], streams[k]); });
+      wait(streams[0], ends_[k]);
     }
   }
 
@@ -121,8 +119,8 @@ class cuda_captured_calls {
     check_cuda(cudaStreamWaitEvent(on.stream, event, 0), "cudaStreamWaitEvent", on.ordinal);
   }
 
-  std::unique_ptr<CUgraphExec_st, destroy> graph_;
-  std::vector<std::unique_ptr<CUevent_st, destroy>> ends_;  ///< of the streams, if there are several
+  cudaGraphExec_t graph_ = nullptr;
+  std::vector<cudaEvent_t> ends_;  ///< of the streams, if there are several
 };
 
 }  // namespace devplace::detail

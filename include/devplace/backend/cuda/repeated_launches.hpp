@@ -4,12 +4,11 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include <devplace/backend/cuda/call_sequence.hpp>
 #include <devplace/backend/cuda/captured_calls.hpp>
@@ -58,7 +57,7 @@ class cuda_repeated_launches {
     call_sequence calls;
     std::unique_ptr<cuda_captured_calls> graph;
     bool captured = false;       ///< whether a capture was tried
-    std::uint64_t last_use = 0;  ///< number of the last launch
+    std::uint64_t last_use = 0;  ///< number of the last launch; 0 if there are no calls yet
   };
   /// Enough for two buffers of a loader with two sizes of batches each, on several places.
   static constexpr std::size_t capacity = 64;
@@ -66,25 +65,25 @@ class cuda_repeated_launches {
   void launch() {
     std::swap(pending_, calls_);
     pending_.clear();  // before an exception
-    const call_sequence& calls = calls_;
-    const cuda_device_guard device(calls.streams()[0].ordinal);
-    const auto locks = lock_sequences(calls.streams());
-    if (calls.size() > 1) {
-      sequence* const known = find(calls);
+    const call_sequence* calls = &calls_;
+    const cuda_device_guard device(calls->streams()[0].ordinal);
+    const sequence_locks locks(calls->streams());
+    if (calls->size() > 1) {
+      sequence* const known = find(*calls);
       if (known == nullptr) {
-        remember(calls);
+        calls = &remember();
       } else if (!std::exchange(known->captured, true)) {
-        known->graph = cuda_captured_calls::of(calls);
+        known->graph = cuda_captured_calls::of(*calls);
       }
       if (known != nullptr && known->graph != nullptr) {
-        known->graph->launch(calls);
+        known->graph->launch(*calls);
         ++counts_.graphs;
-        counts_.in_graphs += calls.size();
+        counts_.in_graphs += calls->size();
         return;
       }
     }
-    calls.enqueue(calls.streams());
-    counts_.single += calls.size();
+    calls->enqueue(calls->streams());
+    counts_.single += calls->size();
   }
 
   sequence* find(const call_sequence& calls) {
@@ -95,21 +94,24 @@ class cuda_repeated_launches {
       }
     return nullptr;
   }
-  /// Replaces the least recently used sequence if there are too many: sequences that do not repeat leave graphs alone.
-  void remember(const call_sequence& calls) {
-    if (known_.size() < capacity) known_.emplace_back();
-    const auto older = [](const sequence& a, const sequence& b) { return a.last_use < b.last_use; };
-    sequence& s = *std::min_element(known_.begin(), known_.end(), older);
+  /// Moves the calls to a sequence, and returns them. Replaces the least recently used sequence if there are too many:
+  /// sequences that do not repeat leave graphs alone.
+  const call_sequence& remember() {
+    sequence* oldest = &known_[0];
+    for (sequence& each : known_)
+      if (each.last_use < oldest->last_use) oldest = &each;
+    sequence& s = *oldest;
     s.last_use = ++uses_;
-    s.calls = calls;
+    std::swap(s.calls, calls_);
     s.graph.reset();
     s.captured = false;
+    return s.calls;
   }
 
   step_launches counts_;
   bool joins_ = false;             ///< whether a sequence may have calls of several streams, and events
   call_sequence pending_, calls_;  ///< the calls being collected, and being launched
-  std::vector<sequence> known_;
+  std::array<sequence, capacity> known_;
   std::uint64_t uses_ = 0;
 };
 

@@ -5,7 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <map>
+#include <list>
 #include <mutex>
 #include <utility>
 
@@ -29,31 +29,42 @@ struct cuda_reduction_workspace {
   static constexpr std::size_t zeroed = ticket_bytes;
 };
 
+/// The workspaces of one kind of a place.
+class cuda_workspaces {
+ public:
+  void* of_stream(int ordinal, const cuda_scope& scope, std::size_t bytes, std::size_t zeroed) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [stream, block] : blocks_)
+      if (stream == scope.stream_id()) return block.data();
+    memory_block block = implementation<backend::cuda, op::memory>::allocate(ordinal, bytes, memory_purpose::workspace);
+    if (zeroed != 0) check_cuda(cudaMemsetAsync(block.data(), 0, zeroed, scope.stream()), "cudaMemsetAsync", ordinal);
+    return blocks_.emplace_front(scope.stream_id(), std::move(block)).second.data();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::list<std::pair<cudaStream_t, memory_block>> blocks_;
+};
+
 /// Returns the workspace of kind `Use` of the stream of `scope`. It is allocated from the pool of the place `ordinal`
 /// at the stream's first use and aligned to 256 bytes; its first `Use::zeroed` bytes, if any, are zero. Each stream has
 /// its own workspace, because operations on two streams may run concurrently; operations on one stream overwrite the
 /// workspace in turn. An operation of several kernels must keep other threads from enqueueing kernels between them
 /// (sequence_mutex_of). Never freed, because CUDA may shut down before static objects are destroyed.
 template <class Use> void* cuda_workspace(int ordinal, const cuda_scope& scope) {
-  struct place_workspaces {
-    std::mutex mutex;
-    std::map<cudaStream_t, memory_block> blocks;
-  };
-  auto& own = of_place<place_workspaces>(ordinal);
-  const std::lock_guard lock(own.mutex);
-  const auto found = own.blocks.find(scope.stream_id());
-  if (found != own.blocks.end()) return found->second.data();
-  memory_block block =
-      implementation<backend::cuda, op::memory>::allocate(ordinal, Use::bytes, memory_purpose::workspace);
-  if constexpr (requires { Use::zeroed; })
-    check_cuda(cudaMemsetAsync(block.data(), 0, Use::zeroed, scope.stream()), "cudaMemsetAsync", ordinal);
-  return own.blocks.emplace(scope.stream_id(), std::move(block)).first->second.data();
+  struct of_use : cuda_workspaces {};
+  std::size_t zeroed = 0;
+  if constexpr (requires { Use::zeroed; }) zeroed = Use::zeroed;
+  return of_place<of_use>(ordinal).of_stream(ordinal, scope, Use::bytes, zeroed);
+}
+
+inline char* cuda_reduction_memory(int ordinal) {
+  return static_cast<char*>(cuda_workspace<cuda_reduction_workspace>(ordinal, cuda_scope(ordinal)));
 }
 
 template <class T> partial_results<T> cuda_partial_results(int ordinal) {
   static_assert(sizeof(T) <= 16 && alignof(T) <= 16);
-  const cuda_scope device(ordinal);
-  char* const tickets = static_cast<char*>(cuda_workspace<cuda_reduction_workspace>(ordinal, device));
+  char* const tickets = cuda_reduction_memory(ordinal);
   return {reinterpret_cast<T*>(tickets + cuda_reduction_workspace::ticket_bytes), reinterpret_cast<unsigned*>(tickets)};
 }
 
