@@ -254,33 +254,40 @@ TEST_CASE("a team rejects impossible sizes and changes only outside regions", "[
 #if !DEVPLACE_TEST_SANITIZED && defined(__linux__)  // sanitizers end the program when they get no memory
 TEST_CASE("a team whose threads the operating system refuses has one member until it is resized",
           "[base][thread_team]") {
-  CHECK(support::in_child([] {
-          dp::set_thread_count(2);
-          // No memory for stacks but those of ended threads, which the C library keeps.
-          std::size_t pages = 0;
-          std::ifstream("/proc/self/statm") >> pages;
-          rlimit limit{};
-          ::getrlimit(RLIMIT_AS, &limit);
-          const rlim_t before = std::exchange(limit.rlim_cur, (pages + 1024) * 4096);
-          ::setrlimit(RLIMIT_AS, &limit);
+  CHECK(
+      support::in_child([] {
+        dp::set_thread_count(2);
+        {
+          dp::builtin_thread_team ended(4);
+        }
+        // No memory for stacks but those of ended threads, which the C library keeps: some threads start.
+        std::size_t pages = 0;
+        std::ifstream("/proc/self/statm") >> pages;
+        rlimit limit{};
+        ::getrlimit(RLIMIT_AS, &limit);
+        const rlim_t before = std::exchange(limit.rlim_cur, (pages + 1024) * 4096);
+        ::setrlimit(RLIMIT_AS, &limit);
+        const auto names_the_fix = [](const auto& start) {
           std::string text;
           try {
-            dp::set_thread_count(64);
+            start();
           } catch (const dp::error& refusal) {
             text = refusal.what();
           }
           const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
-          const bool named = has("devplace: the operating system refused to start thread ") && has(" of 64 (") &&
-                             has("). Ask for fewer threads (OMP_NUM_THREADS or set_thread_count) or raise the limit "
-                                 "(ulimit -u).");
-          int calls = 0;
-          dp::detail::parallel_members(3, [&](int) { ++calls; });
-          const bool alone = dp::thread_count() == 1 && calls == 3;
-          limit.rlim_cur = before;
-          ::setrlimit(RLIMIT_AS, &limit);
-          dp::set_thread_count(3);
-          return named && alone && dp::thread_count() == 3;
-        }).empty());
+          return has("devplace: the operating system refused to start thread ") && has(" of 64 (") &&
+                 has("). Ask for fewer threads (OMP_NUM_THREADS or set_thread_count) or raise the limit (ulimit -u).");
+        };
+        const bool named =
+            names_the_fix([] { dp::builtin_thread_team team(64); }) && names_the_fix([] { dp::set_thread_count(64); });
+        int calls = 0;
+        dp::detail::parallel_members(3, [&](int) { ++calls; });
+        const bool alone = dp::thread_count() == 1 && calls == 3;
+        limit.rlim_cur = before;
+        ::setrlimit(RLIMIT_AS, &limit);
+        dp::set_thread_count(3);
+        return named && alone && dp::thread_count() == 3;
+      }).empty());
 }
 #endif
 
