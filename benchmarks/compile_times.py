@@ -6,9 +6,13 @@
 
 compile_times.py [<checkout>...]: header-only, with component compiled, and with a precompiled all.hpp, too. Alternates
 between checkouts; a checkout without the component is compiled header-only. Seconds are the least of --runs.
+With --instructions, counts the instructions of g++'s compiler by valgrind instead, header-only and once: the same
+number on a busy machine, but 50 times as slow. --only selects sources by name.
 """
 import argparse
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -59,13 +63,32 @@ def measure_checkout(checkout, compiler, folder):
         yield os.path.basename(source), variant, seconds, memory, int(size.splitlines()[1].split()[0])
 
 
+def print_instructions(checkouts, compiler, only):
+    print(f"{compiler}\n\n| source | checkout | million instructions |\n| --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as folder:
+        for source in (source for source in SOURCES if only in source):
+            for number, checkout in enumerate(os.path.abspath(checkout) for checkout in checkouts):
+                command = [*compiler.split(), "-std=gnu++20", f"-I{checkout}/include", f"-I{checkout}/tests",
+                           '-DDEVPLACE_EXAMPLE_TEXT=""', "-S", f"{checkout}/{source}", "-o", f"{folder}/code.s"]
+                steps = subprocess.run([*command, "-###"], check=True, stderr=subprocess.PIPE, text=True).stderr
+                step = next(shlex.split(line) for line in steps.splitlines() if "/cc1plus" in line)
+                count = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *step],
+                                       check=True, stderr=subprocess.PIPE, text=True).stderr
+                millions = int(re.search(r"Collected : (\d+)", count)[1]) / 1e6
+                print(f"| {os.path.basename(source)} | {number + 1} | {millions:.0f} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("checkouts", nargs="*", default=[HERE])
     parser.add_argument("--compiler", default="g++ -O2", help="the compiler with its options: 'g++ -O0 -g'")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--instructions", action="store_true", help="count the compiler's instructions by valgrind")
+    parser.add_argument("--only", default="", help="with --instructions: the sources whose name contains this")
     arguments = parser.parse_args()
     os.environ["CCACHE_DISABLE"] = "1"
+    if arguments.instructions:
+        return print_instructions(arguments.checkouts, arguments.compiler, arguments.only)
     best = {}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(arguments.runs):
