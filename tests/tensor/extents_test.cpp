@@ -84,4 +84,6 @@ TEST_CASE("extents with more elements than a machine can address are rejected", 
   CHECK_THROWS_AS((extents<dyn, 4>(std::size_t{1} << 62)), dp::shape_error);
   CHECK((extents<dyn, dyn>(half, std::size_t{1} << 27)).size() == std::size_t{1} << 59);
   CHECK((extents<dyn, dyn, dyn>(half, half, 0)).size() == 0);
+  CHECK_THROWS_WITH((extents<dyn, dyn>(0, -1)), Catch::Matchers::ContainsSubstring("look for a negative number"));
+  CHECK_THROWS_AS((extents<dyn, 0>(-1)), dp::shape_error);
 }

@@ -49,14 +49,19 @@ DEVPLACE_COMPILABLE([[noreturn]]) void throw_too_many_elements(std::span<const s
 DEVPLACE_COMPILED(void throw_too_many_elements(std::span<const std::size_t>))
 
 /// Whether an array of these sizes can be addressed, with elements of up to 8 bytes. There are at most 2^b elements,
-/// where b is the sum of the sizes' bit widths, so neither their number nor a size in bytes overflows.
+/// where b is the sum of the sizes' bit widths, so neither their number nor a size in bytes overflows. A negative
+/// number as one size is refused also if another size is 0.
 constexpr bool addressable(std::span<const std::size_t> sizes) {
   int bits = 0;
+  bool empty = false;
   for (const std::size_t size : sizes) {
-    if (size == 0) return true;
-    bits += static_cast<int>(std::bit_width(size - 1));
+    if (size > std::size_t{1} << 59) return false;
+    if (size == 0)
+      empty = true;
+    else
+      bits += static_cast<int>(std::bit_width(size - 1));
   }
-  return bits < 60;
+  return empty || bits < 60;
 }
 template <std::size_t... E>
 inline constexpr bool addressable_if_static =
