@@ -15,8 +15,6 @@
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/npy.hpp>
-#include <devplace/io/read_array.hpp>
-#include <devplace/tensor/tensor.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 

@@ -16,7 +16,6 @@
 #include <devplace/base/host_memory.hpp>
 #include <devplace/base/seed.hpp>
 #include <devplace/config.hpp>
-#include <devplace/io/detail/json_text.hpp>
 #include <devplace/io/detail/safetensors_format.hpp>
 #include <devplace/io/detail/safetensors_layout.hpp>
 #include <devplace/io/file_text.hpp>

@@ -11,12 +11,11 @@
 #include <devplace/base/error.hpp>
 #include <devplace/nn/detail/calls.hpp>
 #include <devplace/nn/detail/fit.hpp>
-#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/detail/number.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/batch_norm.hpp>
 #include <devplace/ops/batch_norm_over_places.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/placement.hpp>
 
 namespace devplace::nn {
 

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/detail/fit.hpp>
-#include <devplace/nn/detail/in_place_layer.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>

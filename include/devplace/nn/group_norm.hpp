@@ -7,7 +7,7 @@
 #include <ratio>
 
 #include <devplace/nn/detail/fit.hpp>
-#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/detail/number.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/group_norm.hpp>
 

@@ -22,7 +22,6 @@
 #include <devplace/runtime/round_elements.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/packed.hpp>
-#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/evaluated.hpp>
 
 namespace devplace::nn {

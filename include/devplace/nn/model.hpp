@@ -21,12 +21,9 @@
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/spread.hpp>
 #include <devplace/runtime/batch.hpp>
-#include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/gradients.hpp>
 #include <devplace/runtime/predict.hpp>
 #include <devplace/runtime/working_copy.hpp>
-#include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/precision.hpp>
 
 namespace devplace {

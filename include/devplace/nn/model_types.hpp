@@ -3,7 +3,6 @@
 #pragma once
 
 #include <devplace/nn/sequential.hpp>
-#include <devplace/place/backend.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/tensor/precision.hpp>

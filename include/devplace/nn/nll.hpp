@@ -10,7 +10,6 @@
 #include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/sum_losses.hpp>
-#include <devplace/ops/detail/operands.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::nn::detail {

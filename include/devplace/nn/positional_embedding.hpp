@@ -10,7 +10,6 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/layer.hpp>
-#include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/copy.hpp>

@@ -7,7 +7,6 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
-#include <devplace/nn/detail/wrapper.hpp>
 #include <devplace/nn/frozen.hpp>
 #include <devplace/nn/identity.hpp>
 #include <devplace/nn/sequential.hpp>

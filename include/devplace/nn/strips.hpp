@@ -15,7 +15,6 @@
 #include <devplace/nn/detail/strip_dropout.hpp>
 #include <devplace/nn/detail/strip_group_norm.hpp>
 #include <devplace/nn/detail/strip_window.hpp>
-#include <devplace/nn/detail/wrapper.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/frozen.hpp>
 #include <devplace/nn/group_norm.hpp>

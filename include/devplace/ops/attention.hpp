@@ -3,8 +3,6 @@
 #pragma once
 
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/attention_arguments.hpp>
-#include <devplace/place/backend.hpp>
 
 // Attention over blocks of keys with a running maximum and sum: no matrix of all queries and keys is stored. The
 // gradient recomputes the probabilities of a block from log_sums (Dao et al., FlashAttention: fast and memory-efficient

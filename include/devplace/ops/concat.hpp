@@ -11,7 +11,6 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/evaluated.hpp>
-#include <devplace/tensor/tensor.hpp>
 
 // Tensors joined along an axis, and views of the two parts of a tensor.
 

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/convolution_arguments.hpp>
 #include <devplace/ops/matmul.hpp>
-#include <devplace/place/backend.hpp>
 
 // Operations of convolutional layers, on contiguous arrays whose extents match by construction.
 

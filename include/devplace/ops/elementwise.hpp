@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <devplace/base/refusal.hpp>
-#include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/elementary.hpp>
 #include <devplace/ops/detail/operations.hpp>
 

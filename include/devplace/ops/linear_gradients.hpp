@@ -3,7 +3,6 @@
 #pragma once
 
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>

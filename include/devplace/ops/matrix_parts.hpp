@@ -18,7 +18,6 @@
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/evaluated.hpp>
-#include <devplace/tensor/tensor.hpp>
 
 // Triangles, diagonals, unit matrices and outer products. Operands are tensors, views or expressions on one place.
 // Results are new tensors on that place, enqueued on the place's current stream.

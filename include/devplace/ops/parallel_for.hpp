@@ -17,7 +17,6 @@
 #include <devplace/place/kind.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/tensor/extents.hpp>
-#include <devplace/tensor/layout.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 // Loops and reductions over indices with a functor of the user's, written once for every place. In layers and losses,

@@ -15,7 +15,6 @@
 #include <devplace/ops/detail/random_body.hpp>
 #include <devplace/ops/detail/random_order.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/backend.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/detail/number_options.hpp>

@@ -10,14 +10,12 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/refusal.hpp>
-#include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/evaluated.hpp>
-#include <devplace/tensor/tensor.hpp>
 
 // Functions that move, repeat or pad the elements along one axis, as NumPy's functions of these names. `x` is a tensor
 // or a view of any layout on one place, or an expression. The result is a new tensor on x's place. Enqueued on the

@@ -9,7 +9,6 @@
 
 #include <devplace/base/refusal.hpp>
 #include <devplace/ops/detail/distributed.hpp>
-#include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/reduce_on_place.hpp>
 #include <devplace/ops/detail/reduced_axes.hpp>

@@ -10,7 +10,6 @@
 #include <devplace/ops/detail/byte_scale.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {

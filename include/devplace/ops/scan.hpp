@@ -14,7 +14,6 @@
 #include <devplace/ops/detail/scan_plan.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/evaluated.hpp>
-#include <devplace/tensor/tensor.hpp>
 
 namespace devplace::detail {
 

@@ -19,7 +19,6 @@
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/sorted_elements.hpp>
 #include <devplace/tensor/evaluated.hpp>
-#include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
 

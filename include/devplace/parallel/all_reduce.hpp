@@ -10,7 +10,6 @@
 #include <devplace/config.hpp>
 #include <devplace/parallel/detail/summands.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {

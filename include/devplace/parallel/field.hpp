@@ -20,7 +20,6 @@
 #include <devplace/place/halo.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/process_group.hpp>
-#include <devplace/tensor/detail/division.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/view.hpp>

@@ -5,7 +5,6 @@
 #include <devplace/base/refusal.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/part_copy.hpp>
-#include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 

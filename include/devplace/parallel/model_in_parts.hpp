@@ -27,7 +27,6 @@
 #include <devplace/runtime/kept_workspaces.hpp>
 #include <devplace/runtime/predict.hpp>
 #include <devplace/runtime/working_copy.hpp>
-#include <devplace/tensor/distributed.hpp>
 
 namespace devplace {
 

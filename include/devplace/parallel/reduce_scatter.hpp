@@ -13,7 +13,6 @@
 #include <devplace/base/refusal.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/parallel/detail/summands.hpp>
 #include <devplace/tensor/copy.hpp>

@@ -29,7 +29,6 @@
 #include <devplace/runtime/predict.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/runtime/working_copy.hpp>
-#include <devplace/tensor/distributed.hpp>
 
 namespace devplace {
 

@@ -18,7 +18,6 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/model_state.hpp>
-#include <devplace/tensor/precision.hpp>
 
 namespace devplace::parallel {
 

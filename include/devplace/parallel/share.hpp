@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include <devplace/base/divided_up.hpp>
-#include <devplace/base/parallel_ranges.hpp>
 
 namespace devplace::parallel {
 

@@ -9,7 +9,6 @@
 #include <devplace/parallel/detail/cell_loop.hpp>
 #include <devplace/parallel/detail/loop_operands.hpp>
 #include <devplace/parallel/exchange.hpp>
-#include <devplace/parallel/field.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 

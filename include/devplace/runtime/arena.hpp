@@ -11,7 +11,6 @@
 #include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/placement.hpp>
 #include <devplace/runtime/pass.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 

@@ -7,8 +7,6 @@
 
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/engine.hpp>
-#include <devplace/tensor/distributed.hpp>
-#include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
 

@@ -10,7 +10,6 @@
 #include <devplace/base/host_memory.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
-#include <devplace/place/backend.hpp>
 
 namespace devplace::runtime {
 

@@ -14,7 +14,6 @@
 #include <devplace/base/error.hpp>
 #include <devplace/base/function_view.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/place/place.hpp>
 #include <devplace/place/replica_error.hpp>
 #include <devplace/runtime/kept_workspaces.hpp>
 #include <devplace/tensor/precision.hpp>

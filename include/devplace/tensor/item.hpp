@@ -9,7 +9,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/evaluated.hpp>
-#include <devplace/tensor/tensor.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 

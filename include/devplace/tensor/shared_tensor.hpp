@@ -13,7 +13,6 @@
 #include <devplace/base/joined.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/detail/named_segment.hpp>
-#include <devplace/place/placement.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/as_view.hpp>
 #include <devplace/tensor/dtype.hpp>

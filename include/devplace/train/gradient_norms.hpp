@@ -13,7 +13,6 @@
 #include <devplace/base/unprintable.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
-#include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/gradient_norm_statistics.hpp>
 

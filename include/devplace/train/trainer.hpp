@@ -15,7 +15,6 @@
 #include <devplace/optim/loss_scaling.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/bucket_reduction.hpp>
-#include <devplace/parallel/policy.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/split.hpp>

@@ -6,7 +6,6 @@
 
 #include <devplace/config.hpp>
 #include <devplace/nn/loss.hpp>
-#include <devplace/nn/to.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/parallel/model_in_parts.hpp>
 #include <devplace/place/in_parts.hpp>

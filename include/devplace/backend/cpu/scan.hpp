@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <devplace/ops/detail/scan_plan.hpp>
+#include <devplace/place/backend.hpp>
 
 namespace devplace {
 

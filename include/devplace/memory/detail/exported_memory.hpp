@@ -6,8 +6,6 @@
 #include <random>
 #include <string>
 
-#include <devplace/memory/block.hpp>
-#include <devplace/memory/detail/named_segment.hpp>
 #include <devplace/place/backend.hpp>
 
 namespace devplace::op {

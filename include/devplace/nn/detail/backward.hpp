@@ -11,7 +11,6 @@
 #include <devplace/nn/loss_result.hpp>
 #include <devplace/nn/saved.hpp>
 #include <devplace/nn/sequential.hpp>
-#include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>

@@ -13,7 +13,6 @@
 #include <devplace/ops/detail/tree.hpp>
 #include <devplace/tensor/detail/as_view.hpp>
 #include <devplace/tensor/extents.hpp>
-#include <devplace/tensor/summand_view.hpp>
 
 namespace devplace {
 

@@ -10,7 +10,6 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/operand.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::detail {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 
-#include <devplace/ops/assign.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 

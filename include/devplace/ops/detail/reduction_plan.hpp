@@ -4,7 +4,6 @@
 
 #include <cstddef>
 
-#include <devplace/ops/detail/reduced_inputs.hpp>
 #include <devplace/place/backend.hpp>
 
 namespace devplace::op {

@@ -9,7 +9,6 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/reducers.hpp>
-#include <devplace/place/backend.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::op {

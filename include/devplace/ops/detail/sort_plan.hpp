@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include <devplace/config.hpp>
-#include <devplace/place/backend.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::op {

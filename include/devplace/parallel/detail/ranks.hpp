@@ -13,7 +13,6 @@
 #include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/side_streams.hpp>
 #include <devplace/parallel/share.hpp>
-#include <devplace/place/placement.hpp>
 #include <devplace/place/replica_error.hpp>
 
 namespace devplace::parallel::detail {

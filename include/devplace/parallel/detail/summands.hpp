@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <devplace/parallel/direct.hpp>
-#include <devplace/tensor/distributed.hpp>
 
 // The common parts of the collectives that combine summands.
 

@@ -4,7 +4,6 @@
 
 #include <type_traits>
 
-#include <devplace/nn/loss.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/place/place.hpp>

@@ -17,7 +17,6 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/equal_replicas.hpp>
 #include <devplace/parallel/fingerprint.hpp>
-#include <devplace/place/backend.hpp>
 #include <devplace/process/process_group.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/wait_for_model.hpp>

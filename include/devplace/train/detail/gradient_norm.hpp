@@ -13,9 +13,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/optim/clip_norm.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
-#include <devplace/place/placement.hpp>
 #include <devplace/runtime/clip_factor.hpp>
-#include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/step_record.hpp>
 #include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/step.hpp>

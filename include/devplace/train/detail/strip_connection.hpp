@@ -12,7 +12,6 @@
 #include <devplace/parallel/row_halos.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/as_view.hpp>
-#include <devplace/tensor/detail/distributed_access.hpp>
 #include <devplace/train/detail/connection.hpp>
 
 namespace devplace {

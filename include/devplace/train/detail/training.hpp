@@ -14,7 +14,6 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/ops/repeated_work.hpp>
 #include <devplace/optim/optimizer.hpp>
-#include <devplace/parallel/bucket_reduction.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/placement.hpp>

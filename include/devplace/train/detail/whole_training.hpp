@@ -13,7 +13,6 @@
 #include <devplace/optim/option_range.hpp>
 #include <devplace/runtime/model_state.hpp>
 #include <devplace/train/detail/loss_scaler.hpp>
-#include <devplace/train/detail/step.hpp>
 #include <devplace/train/training_state.hpp>
 
 namespace devplace::train::detail {

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/process/control/detail/link.hpp>
 #include <devplace/process/control/detail/parts.hpp>
 #include <devplace/process/control/detail/watched_process.hpp>
 #include <devplace/process/control/endpoint.hpp>

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/process/control/detail/link.hpp>
 #include <devplace/process/control/detail/role.hpp>
 
 namespace devplace::parallel::detail {
