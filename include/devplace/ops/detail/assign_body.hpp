@@ -197,6 +197,7 @@ template <class T, std::size_t Rank> struct strided_target {
   std::ptrdiff_t row_stride() const { return strides[Rank - 1]; }
 };
 
+DEVPLACE_ANY_LOOP_BODY_BEGIN
 /// Index functor for a destination or operands with a stride for each axis, which is 0 along broadcast axes.
 template <class Target, class Tree, std::size_t Rank> struct assign_strided {
   static constexpr bool computes_much = detail::computes_much<Tree>;
@@ -265,5 +266,6 @@ template <class Target, class Tree, std::size_t Rank> struct assign_strided {
     if (!contiguous) copy_rows(to, between, stride, block, packed, rows, columns);
   }
 };
+DEVPLACE_ANY_LOOP_BODY_END
 
 }  // namespace devplace::detail
