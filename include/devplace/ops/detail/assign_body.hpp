@@ -29,14 +29,19 @@ struct exponential;
 inline constexpr std::size_t elementwise_grain = 16384;
 
 /// Writes tree elements begin..end-1. Each destination element depends only on operand elements with the same index, so
-/// the destination may be an operand.
-[[gnu::always_inline]] inline void assign_row(auto* destination, const auto& tree, std::size_t begin, std::size_t end) {
+/// the destination may be an operand. `Alternating`: by alternating_loop.
+template <bool Alternating = false, class T, class Tree>
+[[gnu::always_inline]] inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end) {
   // Always inlined: g++ does not vectorise loops with calls, and does not inline long expressions otherwise.
-  independent_loop(begin, end, [&](std::size_t i) __attribute__((always_inline)) { destination[i] = tree.at(i); });
+  const auto assign = [&](std::size_t i) __attribute__((always_inline)) { destination[i] = tree.at(i); };
+  if constexpr (Alternating && computes_much<Tree> && sizeof(T) >= 4)
+    alternating_loop<T>(begin, end, assign);
+  else
+    independent_loop(begin, end, assign);
 }
 
 /// Square roots: evaluates the operand block by block and takes the roots while a block is in the cache.
-template <class T, class Operand>
+template <bool Alternating = false, class T, class Operand>
   requires(std::is_floating_point_v<T> &&
            std::is_same_v<T, std::remove_cvref_t<decltype(std::declval<Operand>().at(std::size_t{}))>>)
 [[gnu::always_inline]] inline void assign_row(
@@ -45,13 +50,13 @@ template <class T, class Operand>
   constexpr std::size_t most = 1024;
   for (std::size_t first = begin; first < end; first += most) {
     const std::size_t last = end - first < most ? end : first + most;
-    assign_row(destination, static_cast<const branch<0, Operand>&>(tree).child, first, last);
+    assign_row<Alternating>(destination, static_cast<const branch<0, Operand>&>(tree).child, first, last);
     take_square_roots(destination + first, last - first);
   }
 }
 
 /// Exponentials, block by block.
-template <class T, class F, class Operand>
+template <bool = false, class T, class F, class Operand>
   requires(std::is_same_v<F, elementary::exponential> ||
            std::is_same_v<F, elementary::in_float<elementary::exponential, bf16>>)
 [[gnu::always_inline]] inline void assign_row(T* destination, const node<F, std::index_sequence<0>, Operand>& tree,
@@ -116,7 +121,7 @@ template <class T, class Tree> struct assign_linear {
 
   /// Computes a large result that is no operand in blocks, which are then stored around the caches. Where an element
   /// takes longer than its transfer (computes_much), or no memory is read, this would gain nothing.
-  void range(std::size_t begin, std::size_t end) const {
+  template <bool Alternating = false> void range(std::size_t begin, std::size_t end) const {
     constexpr std::size_t most = 1024 / sizeof(T);
     alignas(64) T block[most];
     const bool is_streamed = !computes_much && reads_memory<Tree> && (end - begin) * sizeof(T) >= streamed_from &&
@@ -124,7 +129,8 @@ template <class T, class Tree> struct assign_linear {
     const std::size_t step = is_streamed ? most : end - begin;
     for (; begin != end; begin += std::min(step, end - begin)) {
       const std::size_t count = std::min(step, end - begin);
-      assign_row(is_streamed ? block : destination + begin, transformed(leaf_from{{}, begin}, tree), 0, count);
+      assign_row<Alternating>(is_streamed ? block : destination + begin, transformed(leaf_from{{}, begin}, tree), 0,
+                              count);
       if (is_streamed) store_around_caches(destination + begin, block, count * sizeof(T));
     }
     if (is_streamed) finish_stores_around_caches();
@@ -217,7 +223,7 @@ template <class Target, class Tree, std::size_t Rank> struct assign_strided {
     *destination.at(i, p) = tree.at(p);
   }
 
-  void range(std::size_t begin, std::size_t end) const {
+  template <bool Alternating = false> void range(std::size_t begin, std::size_t end) const {
     constexpr std::size_t most = gathered_block::most;
     const std::size_t width = extents[Rank - 1];
     const bool are_short = width <= (linear_rows ? 16 : most / 2);
@@ -236,7 +242,8 @@ template <class Target, class Tree, std::size_t Rank> struct assign_strided {
       const std::size_t stop = begin + rows * of_row;
       while (begin < stop) {
         const std::size_t columns = std::min(longest, stop - begin);
-        assign_block(begin, start, static_cast<std::ptrdiff_t>(rows), static_cast<std::ptrdiff_t>(columns), buffers);
+        assign_block<Alternating>(begin, start, static_cast<std::ptrdiff_t>(rows), static_cast<std::ptrdiff_t>(columns),
+                                  buffers);
         begin += rows * columns;
         start.index[Rank - 1] += columns;
       }
@@ -248,6 +255,7 @@ template <class Target, class Tree, std::size_t Rank> struct assign_strided {
   }
 
  private:
+  template <bool Alternating>
   void assign_block(std::size_t begin, const position<Rank>& start, std::ptrdiff_t rows, std::ptrdiff_t columns,
                     gathered_block* buffers) const {
     auto* const to = destination.at(begin, start);
@@ -260,8 +268,8 @@ template <class Target, class Tree, std::size_t Rank> struct assign_strided {
     }
     const bool contiguous = stride == 1 && (rows == 1 || between == columns);
     auto* const block = contiguous ? to : reinterpret_cast<decltype(to)>(buffers->elements);
-    assign_row(block, transformed(leaf_of_block<Rank>{{}, start, rows, columns, ++buffers}, tree), 0,
-               static_cast<std::size_t>(rows * columns));
+    assign_row<Alternating>(block, transformed(leaf_of_block<Rank>{{}, start, rows, columns, ++buffers}, tree), 0,
+                            static_cast<std::size_t>(rows * columns));
     const std::ptrdiff_t packed[] = {columns, 1};
     if (!contiguous) copy_rows(to, between, stride, block, packed, rows, columns);
   }

@@ -91,7 +91,7 @@ struct block_of_halves : leaf_from {
 };
 
 /// Functions of halves, block by block.
-template <class T, computes_with_halves Tree>
+template <bool Alternating = false, class T, computes_with_halves Tree>
 [[gnu::always_inline]] inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end) {
   constexpr std::size_t most = block_of_halves::most;
   float floats[buffers_of_halves<Tree>][most];
@@ -99,16 +99,16 @@ template <class T, computes_with_halves Tree>
     const std::size_t count = end - first < most ? end - first : most;
     block_of_halves block{{{}, first}, count, floats};
     if constexpr (std::is_same_v<T, half>) {
-      assign_row(*floats, block.with_floats(tree), 0, count);
+      assign_row<Alternating>(*floats, block.with_floats(tree), 0, count);
       convert_elements(destination + first, *floats, count);
     } else {
-      assign_row(destination + first, block.with_floats(tree), 0, count);
+      assign_row<Alternating>(destination + first, block.with_floats(tree), 0, count);
     }
   }
 }
 
 /// Conversions alone.
-template <class T, class From>
+template <bool = false, class T, class From>
   requires((storage_element<T> && std::is_same_v<From, float>) || (storage_element<From> && std::is_same_v<T, float>))
 [[gnu::always_inline]] inline void assign_row(
     T* destination, const node<elementary::convert<T>, std::index_sequence<0>, linear_leaf<From>>& tree,

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 #include <devplace/config.hpp>
 
@@ -21,6 +23,27 @@ DEVPLACE_HD_CALLS_ANY
     DEVPLACE_INDEPENDENT_ITERATIONS_END
   }
   for (; i < end; ++i) f(i);
+}
+
+/// Like independent_loop on the host, for long computations of T with 32 vector registers: g++ computes four vectors
+/// alternately, because a processor does not look ahead as far as the chain of operations for one vector is long. g++
+/// vectorises a loop for as many elements as a vector has of the smallest type: here of `smallest`, whose stores move
+/// out of the loop. Takes 0.75 to 0.9 of the time.
+template <class T>
+[[gnu::always_inline]] inline void alternating_loop(std::size_t begin, std::size_t end, const auto& f) {
+#if !defined(__clang__)
+  constexpr std::size_t tile = 256 / sizeof(T);
+  std::conditional_t<sizeof(T) == 8, std::int16_t, std::int8_t> smallest[tile] = {};
+  for (; begin + tile <= end; begin += tile) {
+    DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
+    for (std::size_t k = 0; k < tile; ++k) {
+      f(begin + k);
+      smallest[k] = static_cast<std::int8_t>(k);
+    }
+  }
+  __asm__ volatile("" : : "m"(smallest));
+#endif
+  independent_loop(begin, end, f);
 }
 
 }  // namespace devplace::detail

@@ -40,7 +40,10 @@ DEVPLACE_ANY_LOOP_BODY_BEGIN
 #if defined(DEVPLACE_AVX512_WITHOUT_FMA)
 [[gnu::noinline, gnu::flatten, DEVPLACE_AVX512_WITHOUT_FMA]] void range_for_avx512(const auto& f, std::size_t begin,
                                                                                    std::size_t end) {
-  f.range(begin, end);
+  if constexpr (requires { f.template range<true>(begin, end); })
+    f.template range<true>(begin, end);  // 32 registers have room for several vectors at once
+  else
+    f.range(begin, end);
 }
 #endif
 DEVPLACE_ANY_LOOP_BODY_END
