@@ -22,10 +22,10 @@ struct streams {};
 
 namespace detail {
 
-/// Sole owner of an event or stream that a backend created for a device; `Op` distinguishes events from streams. Stores
+/// Sole owner of what a backend created for a device, such as an event; `Kind` distinguishes the kinds of them. Stores
 /// the release function, as memory_block does, so that the size is the same in every translation unit. A class of its
 /// own, because std::unique_ptr and vectors of it take several times as long to compile.
-template <class Op> class device_handle {
+template <class Kind> class device_handle {
  public:
   using release_function = void (*)(void* state, int ordinal) noexcept;
 

@@ -70,8 +70,8 @@ struct product_call {
   /// Enqueues the product, which has a plan; the thread holds the mutex.
   cublasStatus_t enqueue(product_cache& cache, product_plan& plan, int ordinal, cudaStream_t stream) const {
     set_product_vector(plan, vector, ordinal, key);
-    return cublasLtMatmul(cache.handle, plan.operation.get(), &alpha, b, plan.first.get(), a, plan.second.get(), &beta,
-                          c, plan.result.get(), c, plan.result.get(), &plan.algorithm, workspace,
+    return cublasLtMatmul(cache.handle, native(plan.operation), &alpha, b, native(plan.first), a, native(plan.second),
+                          &beta, c, native(plan.result), c, native(plan.result), &plan.algorithm, workspace,
                           cuda_product_workspace::bytes, stream);
   }
   /// Enqueues the product, whose plan cuBLASLt has executed before.

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
@@ -18,6 +17,7 @@
 #include <devplace/backend/cuda/product_key.hpp>
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/backend/cuda/workspace.hpp>
+#include <devplace/memory/stream.hpp>
 
 namespace devplace::detail {
 
@@ -48,29 +48,17 @@ inline void check_cublaslt(cublasStatus_t status, const char* call, int ordinal,
     throw_cublaslt_error(status, call, ordinal, to_string(key));
 }
 
-/// Sole owner of a descriptor; compiles faster than std::unique_ptr.
-template <class Handle, cublasStatus_t (*Destroy)(Handle)> class cublaslt_owner {
- public:
-  cublaslt_owner() = default;
-  explicit cublaslt_owner(Handle handle) : handle_(handle) {}
-  cublaslt_owner(cublaslt_owner&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  cublaslt_owner& operator=(cublaslt_owner other) noexcept {
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-  ~cublaslt_owner() {
-    if (handle_ != nullptr) static_cast<void>(Destroy(handle_));
-  }
+using cublaslt_layout = device_handle<cublasLtMatrixLayout_t>;
+using cublaslt_operation = device_handle<cublasLtMatmulDesc_t>;
+using cublaslt_preference = device_handle<cublasLtMatmulPreference_t>;
 
-  Handle get() const { return handle_; }
-
- private:
-  Handle handle_ = nullptr;
-};
-
-using cublaslt_layout = cublaslt_owner<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
-using cublaslt_operation = cublaslt_owner<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
-using cublaslt_preference = cublaslt_owner<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
+/// Makes the owner of a descriptor that `Destroy` destroys.
+template <auto Destroy, class Descriptor> device_handle<Descriptor> owner_of(Descriptor created, int ordinal) {
+  return {created, ordinal, [](void* d, int) noexcept { static_cast<void>(Destroy(static_cast<Descriptor>(d))); }};
+}
+template <class Descriptor> Descriptor native(const device_handle<Descriptor>& d) {
+  return static_cast<Descriptor>(d.get());
+}
 
 /// A cuBLASLt product that is prepared once, with its descriptors and a fixed algorithm, so that repeated calls give
 /// the same bits. A row-major matrix is the transpose of a column-major one, so C = A B is passed as C^T = B^T A^T
@@ -97,7 +85,7 @@ inline cublaslt_layout make_product_layout(const product_key& key, const dtype* 
   check_cublaslt(cublasLtMatrixLayoutCreate(&created, static_cast<cudaDataType_t>(element->cuda), columns, rows,
                                             static_cast<std::int64_t>(ld)),
                  "cublasLtMatrixLayoutCreate", ordinal, key);
-  cublaslt_layout layout(created);
+  cublaslt_layout layout = owner_of<cublasLtMatrixLayoutDestroy>(created, ordinal);
   if (key.batch != 1) {
     const auto set = [&](cublasLtMatrixLayoutAttribute_t attribute, const auto& value) {
       check_cublaslt(cublasLtMatrixLayoutSetAttribute(created, attribute, &value, sizeof value),
@@ -111,7 +99,7 @@ inline cublaslt_layout make_product_layout(const product_key& key, const dtype* 
 
 void set_product_attribute(const product_plan& plan, cublasLtMatmulDescAttributes_t attribute, const auto& value,
                            int ordinal, const product_key& key) {
-  check_cublaslt(cublasLtMatmulDescSetAttribute(plan.operation.get(), attribute, &value, sizeof value),
+  check_cublaslt(cublasLtMatmulDescSetAttribute(native(plan.operation), attribute, &value, sizeof value),
                  "cublasLtMatmulDescSetAttribute", ordinal, key);
 }
 
@@ -139,9 +127,9 @@ inline bool keeps_precision(const cublasLtMatmulAlgo_t& algorithm, const product
 inline cublaslt_preference make_product_preference(const product_key& key, int ordinal) {
   cublasLtMatmulPreference_t created = nullptr;
   check_cublaslt(cublasLtMatmulPreferenceCreate(&created), "cublasLtMatmulPreferenceCreate", ordinal, key);
-  cublaslt_preference preference(created);
+  cublaslt_preference preference = owner_of<cublasLtMatmulPreferenceDestroy>(created, ordinal);
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
-    check_cublaslt(cublasLtMatmulPreferenceSetAttribute(preference.get(), attribute, &value, sizeof value),
+    check_cublaslt(cublasLtMatmulPreferenceSetAttribute(created, attribute, &value, sizeof value),
                    "cublasLtMatmulPreferenceSetAttribute", ordinal, key);
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{cuda_product_workspace::bytes});
@@ -185,8 +173,8 @@ inline void choose_algorithm(cublasLtHandle_t handle, product_plan& plan, const 
   for (const int most : {8, static_cast<int>(results.size())}) {
     int count = 0;
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-        handle, plan.operation.get(), plan.first.get(), plan.second.get(), plan.result.get(), plan.result.get(),
-        preference.get(), most, results.data(), &count);
+        handle, native(plan.operation), native(plan.first), native(plan.second), native(plan.result),
+        native(plan.result), native(preference), most, results.data(), &count);
     if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) {
       plan.status = status;
       return;
@@ -215,7 +203,7 @@ inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key
   check_cublaslt(cublasLtMatmulDescCreate(&operation, in_double ? CUBLAS_COMPUTE_64F : in_float,
                                           in_double ? CUDA_R_64F : CUDA_R_32F),
                  "cublasLtMatmulDescCreate", ordinal, key);
-  plan.operation = cublaslt_operation(operation);
+  plan.operation = owner_of<cublasLtMatmulDescDestroy>(operation, ordinal);
   const auto transposition = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
   set_product_attribute(plan, CUBLASLT_MATMUL_DESC_TRANSA, transposition(key.transpose_b), ordinal, key);
   set_product_attribute(plan, CUBLASLT_MATMUL_DESC_TRANSB, transposition(key.transpose_a), ordinal, key);
