@@ -54,9 +54,8 @@ inline bool device_waits_are_bounded() { return device_timeout() != 0 || device_
 /// Waits for `work`, a stream or an event, with CUDA's blocking function `wait`. With a device_timeout() or
 /// device_watches, polls `query` instead. A device that exceeds the timeout is marked as lost, so that neither this
 /// call nor a later one waits for it forever.
-template <class Work>
-void wait_for_cuda(int ordinal, Work work, cudaError_t (*wait)(Work), const char* wait_call, cudaError_t (*query)(Work),
-                   const char* query_call) {
+inline void wait_for_cuda(int ordinal, void* work, cudaError_t (*wait)(void*), const char* wait_call,
+                          cudaError_t (*query)(void*), const char* query_call) {
   if (!device_waits_are_bounded()) return check_cuda(wait(work), wait_call, ordinal);
   const watched_wait watched(ordinal);
   const std::int64_t end = device_timeout() == 0 ? INT64_MAX : in_seconds(device_timeout());
@@ -69,11 +68,16 @@ void wait_for_cuda(int ordinal, Work work, cudaError_t (*wait)(Work), const char
 }
 
 inline void wait_for_cuda_stream(cudaStream_t stream, int ordinal) {
-  wait_for_cuda(ordinal, stream, cudaStreamSynchronize, "cudaStreamSynchronize", cudaStreamQuery, "cudaStreamQuery");
+  wait_for_cuda(
+      ordinal, stream, [](void* s) { return cudaStreamSynchronize(static_cast<cudaStream_t>(s)); },
+      "cudaStreamSynchronize", [](void* s) { return cudaStreamQuery(static_cast<cudaStream_t>(s)); },
+      "cudaStreamQuery");
 }
 
 inline void wait_for_cuda_event(cudaEvent_t event, int ordinal) {
-  wait_for_cuda(ordinal, event, cudaEventSynchronize, "cudaEventSynchronize", cudaEventQuery, "cudaEventQuery");
+  wait_for_cuda(
+      ordinal, event, [](void* e) { return cudaEventSynchronize(static_cast<cudaEvent_t>(e)); }, "cudaEventSynchronize",
+      [](void* e) { return cudaEventQuery(static_cast<cudaEvent_t>(e)); }, "cudaEventQuery");
 }
 
 }  // namespace devplace::detail
