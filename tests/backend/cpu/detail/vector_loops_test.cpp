@@ -91,6 +91,19 @@ TEST_CASE("an element has the same bits wherever it lies in a vector or after th
   });
 }
 
+TEST_CASE("an element of type double has the same bits in alternating vectors and after the last one", "[backend]") {
+  using doubles = dp::tensor<double, dp::extents<dp::dyn>, on_cpu>;
+  const doubles x = dp::normal<double, on_cpu>(dp::extents<dp::dyn>(most), dp::seed{1});
+  const auto formula = [](const auto& of) { return dp::gelu(of) * dp::tanh(of); };
+  const doubles whole = formula(x);
+  for (const std::size_t count : {5U, 31U, 33U, 60U}) {
+    for (std::size_t first = 0; first != 40; ++first) {
+      const doubles part = formula(x.view().slice(dp::axis<0>{}, first, first + count));
+      REQUIRE(std::memcmp(part.data(), whole.data() + first, count * sizeof(double)) == 0);
+    }
+  }
+}
+
 TEST_CASE("every instruction set gives the same bits", "[backend]") {
   const floats x = numbers(most, 1), rows = dp::normal<float, on_cpu>(dp::extents<dp::dyn>(most), dp::seed{7});
   const auto check = [](std::size_t count, const auto& loop_into) {
