@@ -19,6 +19,7 @@ template <> struct implementation<backend::cpu, op::for_each> {
         if constexpr (detail::range_functor<F>) {
           detail::run_range(f, begin, end);
         } else {
+          static_assert(!requires { requires F::computes_much; }, "a functor that computes much needs range()");
           for (std::size_t i = begin; i != end; ++i) f(i);
         }
       });

@@ -12,6 +12,7 @@
 #include <devplace/ops/activations.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/mse.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/ops/softmax.hpp>
 
@@ -130,4 +131,7 @@ TEST_CASE("every instruction set gives the same bits", "[backend]") {
     using softmax_row = dp::detail::softmax_row<float>;
     return dp::detail::row_functor<softmax_row>{softmax_row{to, rows.data(), most}, most};
   });
+  const floats targets = dp::normal<float, on_cpu>(dp::extents<dp::dyn>(most), dp::seed{8});
+  float losses[4];
+  check(4, [&](float* to) { return dp::detail::mse_row<float>{to, losses, rows.data(), targets.data(), most / 4}; });
 }
