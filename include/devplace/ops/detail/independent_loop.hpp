@@ -25,10 +25,10 @@ DEVPLACE_HD_CALLS_ANY
   for (; i < end; ++i) f(i);
 }
 
-/// Like independent_loop on the host, for long computations of T with 32 vector registers: g++ computes four vectors
-/// alternately, because a processor does not look ahead as far as the chain of operations for one vector is long. g++
-/// vectorises a loop for as many elements as a vector has of the smallest type: here of `smallest`, whose stores move
-/// out of the loop. Takes 0.75 to 0.9 of the time.
+/// Calls f(i) as independent_loop does, for long expressions of type T on hosts with 32 vector registers, in 0.75 to
+/// 0.9 of its time. g++ computes four vectors alternately, because a processor looks ahead less far than the chain of
+/// operations for one vector is long: g++ vectorises a loop for as many elements as a vector holds of the loop's
+/// smallest type, here the type of `smallest`, whose stores g++ moves out of the loop.
 template <class T>
 [[gnu::always_inline]] inline void alternating_loop(std::size_t begin, std::size_t end, const auto& f) {
 #if !defined(__clang__)
