@@ -22,9 +22,10 @@ struct streams {};
 
 namespace detail {
 
-/// Sole owner of what a backend created for a device, such as an event; `Kind` distinguishes the kinds of them. Stores
-/// the release function, as memory_block does, so that the size is the same in every translation unit. A class of its
-/// own, because std::unique_ptr and vectors of it take several times as long to compile.
+/// Sole owner of an event, stream or descriptor that a backend created for a device; `Kind` makes events and streams
+/// different types. Stores the release function, as memory_block does, so that the size is the same in every
+/// translation unit. A class of its own, because std::unique_ptr and vectors of it take several times as long to
+/// compile.
 template <class Kind> class device_handle {
  public:
   using release_function = void (*)(void* state, int ordinal) noexcept;

@@ -121,7 +121,7 @@ template <class Accumulator> class blocked_reduction {
     functions_.merge(results, right, groups_.columns(group));
   }
 
-  // Not inlined: g++ would expand the recursion to 2 KB of code.
+  // Not inlined: g++ would expand the recursive calls into 2 KB of code in each caller.
   [[gnu::noinline]] void merge_halves(Accumulator* blocks, std::size_t count) const {
     if (count == 1) return;
     merge_halves(blocks, count / 2);
