@@ -40,6 +40,7 @@ template <class T>
       f(begin + k);
       smallest[k] = static_cast<std::int8_t>(k);
     }
+    DEVPLACE_INDEPENDENT_ITERATIONS_END
   }
   __asm__ volatile("" : : "m"(smallest));
 #endif
