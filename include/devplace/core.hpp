@@ -64,10 +64,10 @@
 // The loops that most programs use, for component compiled.
 namespace devplace::detail {
 
-DEVPLACE_COMPILED_LOOP(row_functor<cross_entropy_row<float, std::uint8_t>>)
-DEVPLACE_COMPILED_LOOP(row_functor<cross_entropy_row<float, std::int32_t>>)
-DEVPLACE_COMPILED_LOOP(row_functor<cross_entropy_row<float, std::int64_t>>)
-DEVPLACE_COMPILED_LOOP(row_functor<softmax_row<float>>)
+DEVPLACE_COMPILED_LOOP(cross_entropy_row<float, std::uint8_t>)
+DEVPLACE_COMPILED_LOOP(cross_entropy_row<float, std::int32_t>)
+DEVPLACE_COMPILED_LOOP(cross_entropy_row<float, std::int64_t>)
+DEVPLACE_COMPILED_LOOP(softmax_row<float>)
 DEVPLACE_COMPILED_LOOP(reduced_block<element_source<float>, sum_reducer<float, float>>)
 DEVPLACE_COMPILED_LOOP(reduced_block<element_source<float>, mean_reducer<float, float>>)
 

@@ -68,8 +68,8 @@
 namespace devplace::detail {
 
 DEVPLACE_COMPILED_LOOP(nn::detail::initial_values<float>)
-DEVPLACE_COMPILED_LOOP(row_functor<normalize_row<float, true, float>>)
-DEVPLACE_COMPILED_LOOP(row_functor<normalize_backward_row<float, true, float>>)
+DEVPLACE_COMPILED_LOOP(normalize_row<float, true, float>)
+DEVPLACE_COMPILED_LOOP(normalize_backward_row<float, true, float>)
 DEVPLACE_COMPILED_LOOP(
     assign_linear<float, node<elementary::gated<elementary::normal>, std::index_sequence<0>, linear_leaf<float>>>)
 DEVPLACE_COMPILED_LOOP(assign_linear<float, node<elementary::gated_gradient<elementary::normal>,

@@ -16,11 +16,6 @@ template <class T, class Sample> struct loss_of_sample {
   T* losses;
   Sample sample;
   DEVPLACE_HD void operator()(std::size_t i) const { losses[i] = static_cast<T>(sample(i)); }
-  void range(std::size_t begin, std::size_t end) const
-    requires(computes_much)
-  {
-    for (std::size_t i = begin; i != end; ++i) (*this)(i);
-  }
 };
 
 template <class T, class Sample> struct term_of_sample {

@@ -35,9 +35,6 @@ template <class T> struct mse_row {
     T* const gradient = dy + row * n;
     independent_loop(0, n, [=](std::size_t c) { gradient[c] = 2 * (out[c] - wanted[c]); });
   }
-  void range(std::size_t begin, std::size_t end) const {
-    for (std::size_t row = begin; row != end; ++row) (*this)(row);
-  }
 };
 
 /// The loss of a row, and its weight: the number of elements.

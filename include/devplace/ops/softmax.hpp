@@ -47,7 +47,7 @@ template <class T> struct softmax_row {
 };
 
 template <class T> struct log_softmax_row {
-  static constexpr bool computes_much = true;
+  static constexpr bool computes_much = true, range_needs_vectors = true;
 
   T* y;
   const T* x;

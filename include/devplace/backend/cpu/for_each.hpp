@@ -16,10 +16,9 @@ template <> struct implementation<backend::cpu, op::for_each> {
       run(ordinal, n, grain, f.of_any_columns());
     } else {
       detail::parallel_ranges(n, grain, [&f](std::size_t begin, std::size_t end) {
-        if constexpr (detail::range_functor<F>) {
+        if constexpr (detail::range_functor<F> || requires { requires F::computes_much; }) {
           detail::run_range(f, begin, end);
         } else {
-          static_assert(!requires { requires F::computes_much; }, "a functor that computes much needs range()");
           for (std::size_t i = begin; i != end; ++i) f(i);
         }
       });

@@ -59,7 +59,7 @@ template <class T> struct target_terms {
 
 /// Row functor: computes the loss of a row, and its gradient unless `dlogits` is null.
 template <class T, class Label> struct cross_entropy_row {
-  static constexpr bool computes_much = true;
+  static constexpr bool computes_much = true, range_needs_vectors = true;
 
   T* dlogits;  // may be `logits`
   T* losses;

@@ -11,30 +11,36 @@
 // it and F does not declare that it computes_little, and, by g++, for AVX-512 if F::computes_much justifies the compile
 // time. The AVX2 and AVX-512 versions have no fused multiply-adds, so a program gives the same bits on every processor
 // unless its own flags allow fusing. The last elements, which fill no vector, are rounded like those in vectors.
-// The version for processors without AVX2, which few machines have, takes rows one_by_one(), and g++ compiles it for
-// size: four versions would otherwise make most of the code of a small program. F::allows_fma states that F has no
-// product and sum that a compiler could fuse. The AVX2 version then has FMA, because std::fma is slow without it.
+// The version for processors without AVX2, which few machines have, calls F for each index if F::range_needs_vectors,
+// and g++ compiles it for size: four versions would otherwise make most of the code of a small program. F::allows_fma
+// states that F has no product and sum that a compiler could fuse. The AVX2 version then has FMA, because std::fma is
+// slow without it.
 namespace devplace::detail {
+
+// Calls f.range(begin, end), or f for each index without such a member or unless the further condition holds. No
+// function, because clang's `flatten` inlines the calls in a function itself, but not those in a callee.
+#define DEVPLACE_DETAIL_LOOP(...)                              \
+  if constexpr (requires { f.range(begin, end); } __VA_ARGS__) \
+    f.range(begin, end);                                       \
+  else                                                         \
+    for (std::size_t i = begin; i != end; ++i) f(i);
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
 [[gnu::noinline, gnu::flatten]] void range_for_target(const auto& f, std::size_t begin, std::size_t end) {
-  f.range(begin, end);
+  DEVPLACE_DETAIL_LOOP()
 }
 #if defined(__x86_64__) && !defined(__AVX2__)
 [[gnu::noinline, gnu::flatten, gnu::target("avx2")]] void range_for_avx2(const auto& f, std::size_t begin,
                                                                          std::size_t end) {
-  f.range(begin, end);
+  DEVPLACE_DETAIL_LOOP()
 }
 [[gnu::noinline, gnu::flatten, gnu::target("avx2,fma")]] void range_for_avx2_with_fma(const auto& f, std::size_t begin,
                                                                                       std::size_t end) {
-  f.range(begin, end);
+  DEVPLACE_DETAIL_LOOP()
 }
 [[gnu::noinline, gnu::flatten, DEVPLACE_FOR_SIZE]] void range_for_old_processors(const auto& f, std::size_t begin,
                                                                                  std::size_t end) {
-  if constexpr (requires { f.one_by_one(begin, end); })
-    f.one_by_one(begin, end);
-  else
-    f.range(begin, end);
+  DEVPLACE_DETAIL_LOOP(&&!requires { f.range_needs_vectors; })
 }
 #endif
 #if defined(DEVPLACE_AVX512_WITHOUT_FMA)
@@ -43,12 +49,13 @@ DEVPLACE_ANY_LOOP_BODY_BEGIN
   if constexpr (requires { f.template range<true>(begin, end); })
     f.template range<true>(begin, end);  // 32 registers have room for several vectors at once
   else
-    f.range(begin, end);
+    DEVPLACE_DETAIL_LOOP()
 }
 #endif
 DEVPLACE_ANY_LOOP_BODY_END
+#undef DEVPLACE_DETAIL_LOOP
 
-/// Calls f.range(begin, end) and its callees with the best instructions that this process may use.
+/// Calls f.range(begin, end), or f for each index, with the best instructions that this process may use.
 template <class F> void run_range(const F& f, std::size_t begin, std::size_t end) {
 #if defined(DEVPLACE_AVX512_WITHOUT_FMA)
   if constexpr (requires { requires F::computes_much; })
