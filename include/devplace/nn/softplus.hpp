@@ -5,6 +5,7 @@
 #include <ratio>
 
 #include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/detail/number.hpp>
 #include <devplace/ops/activations.hpp>
 
 namespace devplace::nn {

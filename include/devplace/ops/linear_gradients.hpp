@@ -4,8 +4,6 @@
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
-#include <devplace/ops/detail/reducers.hpp>
-#include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/matmul.hpp>
 
 // Operations, except plain products, of the backward pass of a linear layer and of a relu that follows the layer. The

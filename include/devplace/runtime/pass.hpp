@@ -7,7 +7,7 @@
 
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/function_view.hpp>
-#include <devplace/place/placement.hpp>
+#include <devplace/place/kind.hpp>
 #include <devplace/tensor/precision.hpp>
 
 namespace devplace::runtime {

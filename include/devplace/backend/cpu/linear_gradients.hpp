@@ -7,6 +7,9 @@
 #include <devplace/backend/cpu/gemm.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
+#include <devplace/ops/detail/reduced_inputs.hpp>
+#include <devplace/ops/detail/reducers.hpp>
+#include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/ops/linear_gradients.hpp>
 

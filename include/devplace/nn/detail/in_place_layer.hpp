@@ -3,7 +3,6 @@
 #pragma once
 
 #include <devplace/nn/detail/batch_rows.hpp>
-#include <devplace/nn/detail/number.hpp>
 #include <devplace/nn/layer.hpp>
 
 namespace devplace::nn::detail {

@@ -14,6 +14,7 @@
 #include <devplace/optim/detail/replica_update.hpp>
 #include <devplace/optim/on_host.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/place/placement.hpp>
 #include <devplace/place/replica_error.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/step_record.hpp>
