@@ -118,7 +118,7 @@ DEVPLACE_TARGET void mixed_dot_range(const gemm_arguments<T, Result>& g, const g
       for (std::size_t j = 0; j < 4; ++j) b[j] = g.b + smaller(j0 + j, range.column_end - 1) * g.ldb;
       vector sums[4] = {};
       for (std::size_t p = 0; p < whole; p += lanes) {
-        vector from_a, from_b;
+        vector from_a{}, from_b{};  // initialised: g++ -O2 warns otherwise
         convert<lanes>(reinterpret_cast<float*>(&from_a), a + p);
         DEVPLACE_UNROLL
         for (std::size_t j = 0; j < 4; ++j) {
