@@ -70,5 +70,8 @@ DEVPLACE_COMPILED_LOOP(cross_entropy_row<float, std::int64_t>)
 DEVPLACE_COMPILED_LOOP(softmax_row<float>)
 DEVPLACE_COMPILED_LOOP(reduced_block<element_source<float>, sum_reducer<float, float>>)
 DEVPLACE_COMPILED_LOOP(reduced_block<element_source<float>, mean_reducer<float, float>>)
+DEVPLACE_COMPILED(class blocked_reduction<double>)
+DEVPLACE_COMPILED(class blocked_reduction<loss_term>)
+DEVPLACE_COMPILED(class blocked_reduction<std::int64_t>)
 
 }  // namespace devplace::detail

@@ -12,6 +12,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/parse_number.hpp>
+#include <devplace/config.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace {
@@ -74,17 +75,7 @@ class device_map {
 
   /// `environment` is the value of DEVPLACE_DEVICE_MAP, null if unset; throws argument_error if it is invalid.
   explicit device_map(const char* environment) {
-    if (environment == nullptr) return;
-    origin_ = joined({"the environment variable DEVPLACE_DEVICE_MAP is \"", environment, "\""});
-    from_environment_ = true;
-    device_bindings given;
-    for (std::string_view text = environment;;) {
-      const std::size_t comma = text.find(',');
-      given.add(parse(text.substr(0, comma)), origin_);
-      if (comma == std::string_view::npos) break;
-      text.remove_prefix(comma + 1);
-    }
-    bindings_ = given.complete(origin_);
+    if (environment != nullptr) read(environment);
   }
 
   /// The process's map. Never destroyed, because tensors with static storage duration may use it at exit.
@@ -128,6 +119,7 @@ class device_map {
   /// Freezes the map and returns the number of logical devices for `visible_count` visible ones. Later messages name
   /// `used_by` as the first use. Throws argument_error if the map names a visible device that does not exist. Without
   /// visible devices, returns 0 and checks nothing: the same settings then work on a machine without devices.
+  DEVPLACE_COMPILABLE([[gnu::noinline]])
   int use(int visible_count, const char* used_by, devices seen = devices::of_host) {
     if (frozen_.load(std::memory_order_acquire)) return count_;
     const std::lock_guard lock(mutex_);
@@ -155,7 +147,7 @@ class device_map {
   bool given() const { return bindings_.count != 0; }
 
   /// Why a logical ordinal is not in the given map, and the fix.
-  std::string why_absent(int logical) const {
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) std::string why_absent(int logical) const {
     const int size = bindings_.count;
     return joined({name(logical), " does not exist: ", origin_, ", which binds ",
                    size == 1 ? "cuda:0 alone" : "cuda:0 to " + name(size - 1), "; ",
@@ -185,6 +177,19 @@ class device_map {
   std::string share_text() const { return joined({"process ", local_rank_, " of ", local_size_, " on its host"}); }
 
   static std::string name(int logical) { return joined({"cuda:", logical}); }
+
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) void read(const char* environment) {
+    origin_ = joined({"the environment variable DEVPLACE_DEVICE_MAP is \"", environment, "\""});
+    from_environment_ = true;
+    device_bindings given;
+    for (std::string_view text = environment;;) {
+      const std::size_t comma = text.find(',');
+      given.add(parse(text.substr(0, comma)), origin_);
+      if (comma == std::string_view::npos) break;
+      text.remove_prefix(comma + 1);
+    }
+    bindings_ = given.complete(origin_);
+  }
 
   device_map_entry parse(std::string_view item) const {
     const std::size_t colon = item.find(':');
@@ -219,6 +224,9 @@ class device_map {
   int count_ = 0;
   const char* used_by_ = "";
 };
+DEVPLACE_COMPILED(int device_map::use(int, const char*, devices))
+DEVPLACE_COMPILED(std::string device_map::why_absent(int) const)
+DEVPLACE_COMPILED(void device_map::read(const char*))
 
 }  // namespace detail
 

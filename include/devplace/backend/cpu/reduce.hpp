@@ -63,17 +63,7 @@ template <class Accumulator> class blocked_reduction {
     chunks_ = divided_up(count, chunk_);
   }
 
-  void run() const {
-    if (chunks_ == 1) {
-      const std::size_t group_work = count_ * groups_.width() + 1;
-      parallel_ranges(groups_.count(), 1 + parallel_work / group_work,
-                      [&](std::size_t begin, std::size_t end) { whole(begin, end); });
-    } else if (groups_.count() >= 2 * static_cast<std::size_t>(thread_count())) {
-      parallel_indices(groups_.count(), 1, [&](std::size_t group) { in_chunks(group); });  // in_chunks on one thread
-    } else {
-      for (std::size_t group = 0; group < groups_.count(); ++group) in_chunks(group);
-    }
-  }
+  void run() const;
 
  private:
   static constexpr std::size_t partials = 2048;        // accumulators on the stack
@@ -136,6 +126,18 @@ template <class Accumulator> class blocked_reduction {
   std::size_t chunk_;  // elements along the axis that one thread reduces
   std::size_t chunks_ = 1;
 };
+
+template <class Accumulator> void blocked_reduction<Accumulator>::run() const {
+  if (chunks_ == 1) {
+    const std::size_t group_work = count_ * groups_.width() + 1;
+    parallel_ranges(groups_.count(), 1 + parallel_work / group_work,
+                    [&](std::size_t begin, std::size_t end) { whole(begin, end); });
+  } else if (groups_.count() >= 2 * static_cast<std::size_t>(thread_count())) {
+    parallel_indices(groups_.count(), 1, [&](std::size_t group) { in_chunks(group); });  // in_chunks on one thread
+  } else {
+    for (std::size_t group = 0; group < groups_.count(); ++group) in_chunks(group);
+  }
+}
 
 }  // namespace devplace::detail
 

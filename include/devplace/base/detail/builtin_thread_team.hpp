@@ -20,6 +20,7 @@
 #include <devplace/base/error.hpp>
 #include <devplace/base/fork_count.hpp>
 #include <devplace/base/spin_wait.hpp>
+#include <devplace/config.hpp>
 
 namespace devplace {
 
@@ -149,7 +150,7 @@ class builtin_thread_team {
     }
   }
 
-  void start(int size) {
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) void start(int size) {
     check(size);
     started_in_ = detail::fork_count();
     oversubscribed_ = size > detail::usable_processors();
@@ -178,7 +179,7 @@ class builtin_thread_team {
     size_.store(size, std::memory_order_relaxed);
   }
 
-  void stop() noexcept {
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) void stop() noexcept {
     if (started_in_ != detail::fork_count()) forget_workers();
     size_.store(1, std::memory_order_relaxed);
     stopping_ = true;
@@ -215,7 +216,7 @@ class builtin_thread_team {
 
   /// Runs all parts and returns whether this thread had the workers. With `take_over`, the calling thread also runs the
   /// parts of late workers, or all parts if it does not get the workers.
-  bool dispatch(detail::team_task task, int parts, bool take_over = true) {
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) bool dispatch(detail::team_task task, int parts, bool take_over = true) {
     if (parts == 1 || size() == 1 || !occupy()) {
       for (int part = 0; take_over && part < parts; ++part) task(part);
       return false;
@@ -266,7 +267,7 @@ class builtin_thread_team {
     return !first;
   }
 
-  void work(int member, unsigned seen) noexcept {
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) void work(int member, unsigned seen) noexcept {
     running_ = this;
     for (;;) {
       detail::spin_wait wait(oversubscribed_);
@@ -311,5 +312,9 @@ class builtin_thread_team {
   // The innermost team whose function the thread is running.
   static inline constinit thread_local const builtin_thread_team* running_ = nullptr;
 };
+DEVPLACE_COMPILED(void builtin_thread_team::start(int))
+DEVPLACE_COMPILED(void builtin_thread_team::stop() noexcept)
+DEVPLACE_COMPILED(bool builtin_thread_team::dispatch(detail::team_task, int, bool))
+DEVPLACE_COMPILED(void builtin_thread_team::work(int, unsigned) noexcept)
 
 }  // namespace devplace

@@ -28,7 +28,7 @@ class random_order {
   /// Number of 64-bit words of scratch memory that run() needs.
   static constexpr std::size_t workspace(std::size_t n) { return n + buckets(n) + 1; }
 
-  DEVPLACE_COMPILABLE()
+  DEVPLACE_COMPILABLE([[gnu::noinline]])
   static void run(std::int64_t* order, std::size_t n, const random_sequence& random, std::uint64_t* workspace) {
     if (n == 0) return;
     const std::size_t count = buckets(n);

@@ -84,14 +84,16 @@ template <std::size_t Bytes> [[gnu::always_inline]] inline double sum_in_lanes(c
   return (last[0] + last[2]) + (last[1] + last[3]);
 }
 
-[[gnu::target("avx2,fma")]] inline void sums_for_avx2(double* to, const float* x, std::size_t n, std::size_t rows) {
+DEVPLACE_COMPILABLE([[gnu::target("avx2,fma")]])
+void sums_for_avx2(double* to, const float* x, std::size_t n, std::size_t rows) {
   for (std::size_t row = 0; row != rows; ++row) to[row] = sum_in_lanes<32>(x + row * n, n);
 }
-[[gnu::target("avx512f")]] inline void sums_for_avx512(double* to, const float* x, std::size_t n, std::size_t rows) {
+DEVPLACE_COMPILABLE([[gnu::target("avx512f")]])
+void sums_for_avx512(double* to, const float* x, std::size_t n, std::size_t rows) {
   for (std::size_t row = 0; row != rows; ++row) to[row] = sum_in_lanes<64>(x + row * n, n);
 }
-[[gnu::target("avx512f")]] inline void columns_for_avx512(double* to, const float* x, std::size_t stride,
-                                                          std::size_t rows) {
+DEVPLACE_COMPILABLE([[gnu::target("avx512f")]])
+void columns_for_avx512(double* to, const float* x, std::size_t stride, std::size_t rows) {
   using doubles = vector_of<double, 64>;
   constexpr std::size_t vectors = 8, ahead = 12;  // rows
   constexpr std::make_index_sequence<vectors> each;
@@ -111,6 +113,9 @@ template <std::size_t Bytes> [[gnu::always_inline]] inline double sum_in_lanes(c
   };
   store(each);
 }
+DEVPLACE_COMPILED(void sums_for_avx2(double*, const float*, std::size_t, std::size_t))
+DEVPLACE_COMPILED(void sums_for_avx512(double*, const float*, std::size_t, std::size_t))
+DEVPLACE_COMPILED(void columns_for_avx512(double*, const float*, std::size_t, std::size_t))
 
 template <bool Largest, class T> [[gnu::always_inline]] inline void take_extremum(T& to, const T& from) {
   to = (Largest ? from > to : from < to) ? from : to;
