@@ -7,7 +7,8 @@
 compile_times.py [<checkout>...]: header-only, with component compiled, and with a precompiled all.hpp, too. Alternates
 between checkouts; a checkout without the component is compiled header-only. Seconds are the least of --runs.
 With --instructions, counts the instructions of g++'s compiler by valgrind instead, header-only and once: the same
-number on a busy machine, but 50 times as slow. --only selects sources by name.
+number on a busy machine, but 50 times as slow. --only selects sources by name. For CUDA, which precompiles no headers:
+compile_times.py --compiler "nvcc -O2 -arch=sm_90 -x cu -DDEVPLACE_WITH_CUDA=1"
 """
 import argparse
 import os
@@ -41,23 +42,28 @@ def measure(command):
     return [float(number) for number in result.stdout.split()]
 
 
-def measure_checkout(checkout, compiler, folder):
+def measure_checkout(checkout, compiler, only, folder):
     """Yields (source, variant, user seconds, MiB, bytes of code)."""
-    command = [*compiler, "-std=gnu++20", f"-I{checkout}/include", f"-I{checkout}/tests", '-DDEVPLACE_EXAMPLE_TEXT=""']
+    is_nvcc = "nvcc" in compiler[0]
+    command = [*compiler, "-std=c++20" if is_nvcc else "-std=gnu++20", f"-I{checkout}/include", f"-I{checkout}/tests",
+               '-DDEVPLACE_EXAMPLE_TEXT=""']
     variants = {"headers": command}
     if os.path.exists(f"{checkout}/include/devplace/config/compiled.hpp"):
         command = [*command, "-DDEVPLACE_WITH_COMPILED=1"]
-        with open(f"{folder}/all.hpp", "w") as file:
-            file.write(f'#include "{checkout}/include/devplace/all.hpp"\n')
-        subprocess.run([*command, "-x", "c++-header", f"{folder}/all.hpp", "-o", f"{folder}/all.hpp.gch"], check=True)
         variants["compiled"] = command
-        variants["compiled, precompiled header"] = [*command, "-include", f"{folder}/all.hpp"]
+        if not is_nvcc:
+            with open(f"{folder}/all.hpp", "w") as file:
+                file.write(f'#include "{checkout}/include/devplace/all.hpp"\n')
+            header = ["-x", "c++-header", f"{folder}/all.hpp", "-o", f"{folder}/all.hpp.gch"]
+            subprocess.run([*command, *header], check=True)
+            variants["compiled, precompiled header"] = [*command, "-include", f"{folder}/all.hpp"]
     for name, text in WRITTEN.items():
         with open(f"{folder}/{name}", "w") as file:
             file.write(text)
     sources = [*(f"{checkout}/{source}" for source in SOURCES), *(f"{folder}/{name}" for name in WRITTEN)]
     runs = [(source, variant) for source in sources for variant in variants]
-    for source, variant in [*runs, (f"{checkout}/{WITHOUT_DEVPLACE}", "headers")]:
+    runs.append((f"{checkout}/{WITHOUT_DEVPLACE}", "headers"))
+    for source, variant in (run for run in runs if only in run[0]):
         seconds, memory = measure([*variants[variant], "-c", source, "-o", f"{folder}/object"])
         size = subprocess.run(["size", f"{folder}/object"], check=True, stdout=subprocess.PIPE, text=True).stdout
         yield os.path.basename(source), variant, seconds, memory, int(size.splitlines()[1].split()[0])
@@ -84,7 +90,7 @@ def main():
     parser.add_argument("--compiler", default="g++ -O2", help="the compiler with its options: 'g++ -O0 -g'")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--instructions", action="store_true", help="count the compiler's instructions by valgrind")
-    parser.add_argument("--only", default="", help="with --instructions: the sources whose name contains this")
+    parser.add_argument("--only", default="", help="the sources whose path contains this")
     arguments = parser.parse_args()
     os.environ["CCACHE_DISABLE"] = "1"
     if arguments.instructions:
@@ -94,7 +100,7 @@ def main():
         for _ in range(arguments.runs):
             for number, checkout in enumerate(arguments.checkouts):
                 path = os.path.abspath(checkout)
-                for source, variant, *found in measure_checkout(path, arguments.compiler.split(), folder):
+                for source, variant, *found in measure_checkout(path, arguments.compiler.split(), arguments.only, folder):
                     key = (source, number, variant)
                     best[key] = min(best.get(key, found), found)
     print(f"{arguments.compiler}\n\n| source | checkout | with | user s | MiB | code, KB |\n| --- | --- | --- | --- | --- | --- |")
