@@ -14,17 +14,18 @@
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
-/// Converts floats to a vector of doubles. In inline assembly, because g++ would read twice as many floats at a time;
-/// extracting the upper half takes 50% longer. A function, because nvcc drops attributes of lambdas.
+/// Converts floats at any address to a vector of doubles. In inline assembly, because g++ would read twice as many
+/// floats at a time; extracting the upper half takes 50% longer. A function, because nvcc drops attributes of lambdas.
+/// Takes a pointer, because clang assumes that a parameter of the type `const unaligned&` is aligned like a vector.
 template <std::size_t Bytes>
-[[gnu::always_inline]] inline void convert_floats(typename vector_of<double, Bytes>::type& to,
-                                                  const typename vector_of<float, Bytes / 2>::unaligned& from) {
+[[gnu::always_inline]] inline void convert_floats(typename vector_of<double, Bytes>::type& to, const float* from) {
+  const auto* const floats = reinterpret_cast<const typename vector_of<float, Bytes / 2>::unaligned*>(from);
 #if defined(__x86_64__) && !defined(__clang__)
   if constexpr (Bytes != 16)
-    __asm__("vcvtps2pd %1, %0" : "=x"(to) : "m"(from));
+    __asm__("vcvtps2pd %1, %0" : "=x"(to) : "m"(*floats));
   else
 #endif
-    to = __builtin_convertvector(from, typename vector_of<double, Bytes>::type);
+    to = __builtin_convertvector(*floats, typename vector_of<double, Bytes>::type);
 }
 
 #if defined(__x86_64__)
@@ -35,9 +36,9 @@ template <std::size_t Bytes>
 template <std::size_t Bytes, std::size_t Count, std::size_t... I>
 [[gnu::always_inline]] inline void add_floats(typename vector_of<double, Bytes>::type (&sums)[Count], const float* x,
                                               double one, std::index_sequence<I...>) {
-  using floats = vector_of<float, Bytes / 2>::unaligned;
+  constexpr std::size_t lanes = Bytes / sizeof(double);
   typename vector_of<double, Bytes>::type converted;
-  ((convert_floats<Bytes>(converted, reinterpret_cast<const floats*>(x)[I]), sums[I] += converted * one), ...);
+  ((convert_floats<Bytes>(converted, x + I * lanes), sums[I] += converted * one), ...);
 }
 
 /// Copies fewer than 32 floats, most by vectors of 8, which can be read again as such without delay.
@@ -132,8 +133,8 @@ template <bool Largest, std::size_t... I>
   constexpr float none = Largest ? -__builtin_inff() : __builtin_inff();
   const floats::type no_numbers = floats::type{} + none;
   auto nans = no_numbers != no_numbers;
-  const auto take = [&](floats::type& extremum, const floats::unaligned& from) __attribute__((always_inline)) {
-    const floats::type loaded = from;
+  const auto take = [&](floats::type& extremum, const float* from) __attribute__((always_inline)) {
+    const floats::type loaded = *reinterpret_cast<const floats::unaligned*>(from);
     take_extremum<Largest>(extremum, loaded);
     nans |= loaded != loaded;
   };
@@ -143,14 +144,14 @@ template <bool Largest, std::size_t... I>
     for (; rest >= lanes; rest -= lanes, x += lanes) {
       __builtin_prefetch(x + ahead);
       __builtin_prefetch(x + ahead + lanes / 2);
-      (take(extrema[I], reinterpret_cast<const floats::unaligned*>(x)[I]), ...);
+      (take(extrema[I], x + 8 * I), ...);
     }
     if (rest != 0) {
       float copied[lanes];
       for (std::size_t i = 0; i < lanes; i += 8) *reinterpret_cast<floats::unaligned*>(copied + i) = no_numbers;
       copy_rest(copied, x, rest);
       x += rest;
-      (take(extrema[I], reinterpret_cast<const floats::unaligned*>(copied)[I]), ...);
+      (take(extrema[I], copied + 8 * I), ...);
     }
     take_extremum<Largest>(extrema[0], extrema[2]);
     take_extremum<Largest>(extrema[1], extrema[3]);

@@ -101,8 +101,7 @@ struct code {
         const T* const from = values + i + chain * lanes;
         number x;
         if constexpr (Squares::is_float)
-          convert_floats<vector_bytes>(
-              x, *reinterpret_cast<const typename vector_of<float, vector_bytes / 2>::unaligned*>(from));
+          convert_floats<vector_bytes>(x, from);
         else
           x = *from;
         DEVPLACE_IF_HOST(local.add(high[chain], low[chain], x);)  // no vectors in device code
