@@ -19,8 +19,14 @@
   #define DEVPLACE_HOST_PRAGMAS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675")
   #define DEVPLACE_HOST_PRAGMAS_END _Pragma("nv_diagnostic pop")
 #else
-  /// Marks functions that both kernels and the host call.
-  #define DEVPLACE_HD
+  // In loops for an instruction set, clang's `flatten` inlines only the calls in the loop's own function. Functions
+  // called from there must be inlined, too, or they are compiled for the target of the command line.
+  #if defined(__clang__) && defined(__OPTIMIZE__)
+    #define DEVPLACE_HD __attribute__((always_inline))
+  #else
+    /// Marks functions that both kernels and the host call.
+    #define DEVPLACE_HD
+  #endif
   /// Marks the bodies of kernels.
   #define DEVPLACE_DEVICE
   /// Unrolls the next loop of a kernel's body, so that arrays that the loop indexes stay in registers.
