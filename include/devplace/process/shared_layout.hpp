@@ -13,10 +13,10 @@ namespace devplace::parallel {
 namespace detail {
 
 /// Allocates an offset for the data of each call. Each process writes to its own memory. The offset is the same in all
-/// processes, because all compute it from the same sizes. Data of two consecutive calls does not overlap. Offsets
-/// advance through four portions before they start again: writing a line that is still in another processor's
-/// second-level cache costs several times as much as other writes. Small data, whose latency matters, cycles through
-/// a few pages instead.
+/// processes, because all compute it from the same sizes. Data of two consecutive calls does not overlap: no data
+/// crosses the middle of the memory, so that the other half is free for the next call. Offsets advance through four
+/// portions before they start again: writing a line that is still in another processor's second-level cache costs
+/// several times as much as other writes. Small data, whose latency matters, cycles through a few pages instead.
 class shared_offsets {
  public:
   explicit shared_offsets(std::size_t portion) : portion_(portion) {}
@@ -24,12 +24,13 @@ class shared_offsets {
   /// Size of a process's memory.
   static constexpr std::size_t bytes_for(std::size_t portion) { return 4 * (small + aligned(portion)); }
 
-  /// Returns the offset for the data of the next call; `bytes` is at most a portion.
+  /// Returns the offset for the data of the next call; `bytes` is at most two portions.
   std::size_t take(std::size_t bytes) noexcept {
     const bool is_small = bytes <= small;
-    const std::size_t first = is_small ? 0 : 4 * small, size = 4 * (is_small ? small : aligned(portion_));
+    const std::size_t first = is_small ? 0 : 4 * small, half = 2 * (is_small ? small : aligned(portion_));
     std::size_t& used = is_small ? small_used_ : used_;
-    if (used + bytes > size) used = 0;
+    if (used % half + bytes > half) used += half - used % half;
+    if (used == 2 * half) used = 0;
     const std::size_t offset = first + used;
     used += aligned(bytes);
     return offset;
