@@ -241,6 +241,21 @@ TEST_CASE("exact sums of extreme and missing values", "[field]") {
   CHECK(sum_of(1, std::numeric_limits<double>::infinity()) == std::numeric_limits<double>::infinity());
 }
 
+TEST_CASE("exact sums count every bit of small numbers beside large ones", "[field]") {
+  dp::tensor<double, dp::extents<3>, dp::cpu> cells{1.0, -1.0, 0.0};
+  dp::field<double, dp::extents<3>, dp::sharded<axis<0>, 0, 1>> u({});
+  const auto sum_beside_one = [&](double small) {
+    cells(2) = small;
+    dp::copy(u, cells);
+    return dp::exact_sum(value{}, u);
+  };
+  for (const double sign : {1.0, -1.0}) {
+    for (const int exponent : {-1, -22, -23, -24, -34, -35})  // the last bit is 2^-87 or more
+      CHECK(sum_beside_one(std::ldexp(sign + sign * 0x1p-52, exponent)) == std::ldexp(sign + sign * 0x1p-52, exponent));
+    CHECK(std::abs(sum_beside_one(sign * 1e-30)) < 0x1p-86);
+  }
+}
+
 TEST_CASE("fields without cells", "[field]") {
   on_places([](auto where) {
     dp::field<double, dp::dextents<2>, decltype(where)> u(dp::extents{4, 0}), v(u.extents());

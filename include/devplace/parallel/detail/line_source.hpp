@@ -55,24 +55,27 @@ struct exact_digits {
   std::int64_t high;
   std::uint64_t low;
 
-  /// A number between -1 and 1, rounded down to a multiple of 2^-88.
+  /// A number between -1 and 1, rounded towards 0 to a multiple of 2^-88. Computed from the magnitude, whose parts are
+  /// exact: the difference between a negative number and the multiple of `high_unit` below it would be rounded.
   DEVPLACE_HD static exact_digits of(double x) {
-    const double scaled = x / high_unit, high = std::floor(scaled);
+    const double scaled = (x < 0 ? -x : x) / high_unit, high = std::floor(scaled);
     const double rest = (scaled - high) * radix, middle = std::floor(rest);
-    return {static_cast<std::int64_t>(high),
-            (static_cast<std::uint64_t>(middle) << 32) + static_cast<std::uint64_t>((rest - middle) * radix)};
+    const exact_digits magnitude{
+        static_cast<std::int64_t>(high),
+        (static_cast<std::uint64_t>(middle) << 32) + static_cast<std::uint64_t>((rest - middle) * radix)};
+    return x < 0 ? magnitude.negative() : magnitude;
   }
+  DEVPLACE_HD constexpr exact_digits negative() const { return {-high - (low != 0 ? 1 : 0), 0 - low}; }
   DEVPLACE_HD constexpr void add(const exact_digits& other) {
     low += other.low;
     high += other.high + (low < other.low ? 1 : 0);
   }
   /// The sum as a number. Negative ones are negated first, because their parts would cancel.
   double value() const {
-    const bool negative = high < 0;
-    const std::uint64_t below = negative ? 0 - low : low;
-    const std::int64_t above = negative ? -high - (low != 0 ? 1 : 0) : high;
-    const double magnitude = (static_cast<double>(above) + static_cast<double>(below) * 0x1p-64) * high_unit;
-    return negative ? -magnitude : magnitude;
+    const exact_digits positive = high < 0 ? negative() : *this;
+    const double magnitude =
+        (static_cast<double>(positive.high) + static_cast<double>(positive.low) * 0x1p-64) * high_unit;
+    return high < 0 ? -magnitude : magnitude;
   }
 };
 
