@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <devplace/data/loader.hpp>
+#include <devplace/fully_sharded.hpp>
 #include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/flatten.hpp>
 #include <devplace/nn/input.hpp>
@@ -135,6 +136,38 @@ TEST_CASE("batch_norm of each place normalises that place's samples, and keeps t
   const auto before = running();
   CHECK(std::isfinite(step(place(x, 0), place(y, 0)).item()));
   CHECK(running() == before);
+}
+
+TEST_CASE("a step without samples on the first place keeps the running statistics, also if the passes stop",
+          "[train]") {
+  using net = nn::sequential<nn::linear<3, 3>, nn::batch_norm<3>>;
+  using without_others = nn::sequential<nn::input<3>, nn::batch_norm<3>>;
+  using with_stops = nn::sequential<nn::linear<3, 3>, nn::batch_norm<3>, nn::batch_norm<3, nn::over_all_places>>;
+  const auto x = dp::test::random_values<float>(dp::extents<dp::dyn, 3>{7}, 1);
+  const auto y = dp::test::random_values<float>(dp::extents<dp::dyn, 3>{7}, 2);
+  const auto check = [&]<class Net, class Where>(dp::model<Net, Where> model) {
+    dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1F}};
+    const auto place = [](const auto& values, std::size_t first, std::size_t second) {
+      return dp::scatter<dp::batch_placement_t<Where>>(values.slice(0, first + second),
+                                                       dp::split::sizes{first, second});
+    };
+    const auto running = [&] {
+      const auto here = dp::to<host>(model);
+      const float* const values = here.state().replicas[0].buffer_data();
+      return std::vector<float>{values[0], values[1], values[2], values[16], values[17], values[18]};
+    };
+    step(place(x, 4, 3), place(y, 4, 3));
+    const auto before = running();
+    for (const float value : before) REQUIRE(std::isfinite(value));
+    step(place(x, 0, 5), place(y, 0, 5));
+    CHECK(running() == before);
+    step(place(x, 0, 0), place(y, 0, 0));
+    CHECK(running() == before);
+  };
+  check(dp::model<net, dp::replicated<0, 1>>{dp::seed{1}});
+  check(dp::model<net, dp::fully_sharded<0, 1>>{dp::seed{1}});
+  check(dp::model<without_others, dp::fully_sharded<0, 1>>{dp::seed{1}});
+  check(dp::model<with_stops, dp::replicated<0, 1>>{dp::seed{1}});
 }
 
 TEST_CASE("batch_norm normalises the only sample of a place by the running statistics", "[train]") {

@@ -72,6 +72,7 @@ template <class Net, class P, class Backend, class State, class Connection, std:
     for (std::size_t u = 0; u != units::size; ++u) {
       const std::size_t next = u + 1 != units::size ? u + 1 : parallel::no_unit;
       beside(next, parallel::no_unit, false, u, units::at(u).before, [&](std::size_t k, std::size_t) {
+        if (is_idle(k)) return;
         if constexpr (units::has_slices)
           if (units::at(u).is_slice()) return run::forward_slice(passes_[k], inputs_[k], run::output_of(passes_[k]));
         run::forward_phase(passes_[k], inputs_[k], run::output_of(passes_[k]));
@@ -90,6 +91,7 @@ template <class Net, class P, class Backend, class State, class Connection, std:
       beside(next, last, add, u, first, [&](std::size_t k, std::size_t phase) {
         const runtime::pass<P>& p = passes_[k];
         if (phase == 0) connection_.begin_gradients(state_, p, k, u, add);
+        if (is_idle(k)) return;
         auto* const gradients = connection_.gradients(state_, k, u);
         const auto* const dy = output_gradient_of<Net, P>(memory[k], p.batch);
         if constexpr (units::has_slices)
@@ -101,6 +103,8 @@ template <class Net, class P, class Backend, class State, class Connection, std:
   }
 
  private:
+  /// Whether place k has no samples, without which only layers that reduce over the places run.
+  bool is_idle(std::size_t k) const { return run::plan::reductions_per_pass == 0 && passes_[k].batch == 0; }
   /// Runs in_phases() for unit `u` while the places fetch the parameters of unit `next` and give the gradients of unit
   /// `last`, the one before or, if they give at once, `u` itself.
   template <class F>
