@@ -199,6 +199,23 @@ TEST_CASE("reductions of whole numbers are exact on any places", "[field]") {
   check_whole_numbers<std::int32_t>(dp::on<dp::cuda<0>>{}, 4, 4);
 }
 
+TEST_CASE("a maximum or minimum of zeros of both signs is positive on any places", "[field]") {
+  dp::tensor<double, dp::dextents<2>, dp::cpu> cells(dp::dextents<2>(11, 14));
+  for (const double others : {0.0, 1.0, -1.0}) {
+    for (std::size_t i = 0; i != cells.size(); ++i)
+      cells.data()[i] = i * i % 7 == 2 ? 0.0 : i * i % 7 == 4 ? -0.0 : others;
+    on_places([&](auto where) {
+      dp::field<double, dp::dextents<2>, decltype(where)> u(cells.extents());
+      dp::copy(u, cells);
+      const double largest = dp::parallel_reduce<reduction::max>(value{}, u);
+      const double smallest = dp::parallel_reduce<reduction::min>(value{}, u);
+      CHECK(largest == std::max(others, 0.0));
+      CHECK(smallest == std::min(others, 0.0));
+      CHECK_FALSE((std::signbit(largest) || (std::signbit(smallest) && others >= 0)));
+    });
+  }
+}
+
 TEST_CASE("exact sums have the same bits on any places", "[field]") {
   for (const auto& [rows, columns] : {std::array<std::size_t, 2>{4, 4}, {9, 40}, {61, 1200}}) {
     const double doubles = exact<double, dp::cpu>(rows, columns), floats = exact<float, dp::cpu>(rows, columns);
