@@ -3,6 +3,7 @@
 #include <devplace/ops/rearrange.hpp>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -67,6 +68,18 @@ TEST_CASE("at most all elements but one are reflected", "[ops]") {
   CHECK(support::values_of(most) == std::vector<float>{2, 1, 0, 1, 2, 1, 0});
   CHECK_THROWS_WITH(dp::pad(x, axis<0>{}, {.after = 3, .mode = dp::padding_mode::reflect}),
                     ContainsSubstring("the mode reflect needs 4 or more elements along the axis, and there are 3"));
+}
+
+TEST_CASE("repeated and padded elements that no machine can address are refused", "[ops]") {
+  const auto x = support::counted<float>(dp::extents<2>{});
+  const auto refused = ContainsSubstring("have more elements than a machine can address");
+  constexpr std::size_t half = std::size_t{1} << 63U;  // twice this number is 0
+  const std::size_t negative = std::size_t{1} - 3;     // a difference below 0
+  CHECK_THROWS_WITH(dp::repeat(x, axis<0>{}, half), refused);
+  CHECK_THROWS_WITH(dp::tile(x, axis<0>{}, half + 1), refused);
+  CHECK_THROWS_WITH(dp::pad(x, axis<0>{}, {.before = negative}), refused);
+  CHECK_THROWS_WITH(dp::pad(x, axis<0>{}, {.before = 1, .after = negative}), refused);
+  CHECK(dp::repeat(dp::zeros<float, on_cpu>(0), axis<0>{}, half).size() == 0);
 }
 
 TEST_CASE("operands of other extents are not joined, even if they could be broadcast", "[ops]") {

@@ -44,6 +44,11 @@ namespace devplace::detail {
 
 inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 
+/// size * times; or no_index, which extents refuse, if the product overflows.
+inline std::size_t repeated_size(std::size_t size, std::size_t times) {
+  return times != 0 && size > no_index / times ? no_index : size * times;
+}
+
 struct reversed_index {
   std::size_t size;
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return size - 1 - i; }
@@ -54,18 +59,19 @@ struct rotated_index {
 };
 struct repeated_index {
   std::size_t size, times;
-  std::size_t count() const { return size * times; }
+  std::size_t count() const { return repeated_size(size, times); }
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return i / times; }
 };
 struct tiled_index {
   std::size_t size, times;
-  std::size_t count() const { return size * times; }
+  std::size_t count() const { return repeated_size(size, times); }
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return i % size; }
 };
 struct padded_index {
   std::size_t size, before, after;
   padding_mode mode;
-  std::size_t count() const { return before + size + after; }
+  // Extents are at most 2^59, so that the sum of numbers below 2^62 does not overflow.
+  std::size_t count() const { return (before | after) >> 62U != 0 ? no_index : before + size + after; }
   DEVPLACE_HD std::size_t operator()(std::size_t i) const {
     if (i >= before && i - before < size) return i - before;
     if (mode == padding_mode::constant) return no_index;
