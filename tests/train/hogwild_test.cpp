@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <devplace/data/idx.hpp>
@@ -113,6 +114,16 @@ TEST_CASE("a step that throws changes no parameters, and training continues as o
   step.flush();
   expected.flush();
   CHECK(parameters_of(m) == parameters_of(own));
+}
+
+TEST_CASE("using a moved-from trainer of a model in shared memory is an error") {
+  dp::model<net, shared> m{dp::seed{1}};
+  dp::trainer step{m, nn::mse{}, dp::optim::sgd{}};
+  auto other = std::move(step);
+  const auto x = dp::full<float, cpu>(dp::extents<dp::dyn, 6>(4), 1.0f);
+  const auto y = dp::full<float, cpu>(dp::extents<dp::dyn, 3>(4), 1.0f);
+  CHECK_THROWS_WITH(step(x, y), Catch::Matchers::ContainsSubstring("this trainer was moved from"));
+  CHECK_NOTHROW(other(x, y));
 }
 
 TEST_CASE("the plan of a shared model is exact to the byte") {

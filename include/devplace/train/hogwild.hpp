@@ -73,6 +73,7 @@ template <class Net, class P> class hogwild_copies {
   };
 
   std::array<arena, 2> arenas() const {
+    if (shared_ == nullptr) throw_moved_trainer();
     const auto &to = shared_->replicas[0], &from = own_.state().replicas[0], &old = before_.state().replicas[0];
     return {{{to.parameters, from.parameters, old.parameters}, {to.buffers, from.buffers, old.buffers}}};
   }
