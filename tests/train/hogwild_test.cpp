@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <thread>
 #include <utility>
@@ -116,6 +117,25 @@ TEST_CASE("a step that throws changes no parameters, and training continues as o
   CHECK(parameters_of(m) == parameters_of(own));
 }
 
+TEST_CASE("a training is restored with its shared parameters, also after these became NaN") {
+  dp::model<net, shared> m{dp::seed{1}};
+  dp::trainer step{m, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}};
+  const auto x = dp::full<float, cpu>(dp::extents<dp::dyn, 6>(4), 1.0f);
+  const auto y = dp::full<float, cpu>(dp::extents<dp::dyn, 3>(4), 1.0f);
+  step(x, y);
+  m.parameter<1>()(0) = 2;
+  const auto before = parameters_of(m);
+  const auto state = step.state();
+  step(x, y);
+  const auto after = parameters_of(m);
+  m.parameter<0>()(0, 0) = std::numeric_limits<float>::quiet_NaN();
+  step(x, y);
+  step.restore(state);
+  CHECK(parameters_of(m) == before);
+  step(x, y);
+  CHECK(parameters_of(m) == after);
+}
+
 TEST_CASE("using a moved-from trainer of a model in shared memory is an error") {
   dp::model<net, shared> m{dp::seed{1}};
   dp::trainer step{m, nn::mse{}, dp::optim::sgd{}};
@@ -123,6 +143,7 @@ TEST_CASE("using a moved-from trainer of a model in shared memory is an error") 
   const auto x = dp::full<float, cpu>(dp::extents<dp::dyn, 6>(4), 1.0f);
   const auto y = dp::full<float, cpu>(dp::extents<dp::dyn, 3>(4), 1.0f);
   CHECK_THROWS_WITH(step(x, y), Catch::Matchers::ContainsSubstring("this trainer was moved from"));
+  CHECK_THROWS_AS(step.state(), dp::error);
   CHECK_NOTHROW(other(x, y));
 }
 

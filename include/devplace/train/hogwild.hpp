@@ -66,6 +66,10 @@ template <class Net, class P> class hogwild_copies {
                                      static_cast<const parameter*>(a.before.data()),
                                      static_cast<const parameter*>(a.own.data())});
   }
+  /// Copies the elements of the copy to the shared elements.
+  DEVPLACE_CONFIGURED void assign() const {
+    runtime::copy_parameters<backend::cpu, backend::cpu>(*shared_, own_.state());
+  }
 
  private:
   struct arena {
@@ -131,6 +135,19 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
     if (updated) copies::write();
     return updated;
   }
+
+  /// As in a trainer on `on<cpu>`, of the shared parameters. restore() sets these as the model's assign does: while no
+  /// other process or thread writes.
+  ///@{
+  DEVPLACE_CONFIGURED auto state() {
+    if (base::pending_batches() == 0) copies::read();
+    return base::state();
+  }
+  DEVPLACE_CONFIGURED void restore(const auto& from) {
+    base::restore(from);
+    copies::assign();
+  }
+  ///@}
 };
 
 /// The plan of a trainer of a model in shared memory. The numbers equal those of a training on `on<cpu>`; `bytes` is
