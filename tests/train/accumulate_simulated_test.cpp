@@ -15,6 +15,7 @@
 #include <devplace/nn/mse.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/ops/creation.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel/check_replicas.hpp>
 #include <devplace/tensor/split.hpp>
@@ -163,6 +164,21 @@ TEST_CASE("accumulated batches equal one step on all of their samples bitwise", 
 TEST_CASE("a reset of the mean loss between accumulated batches leaves out the earlier ones", "[train]") {
   check_reset_between_batches<cpu>();
   check_reset_between_batches<three>();
+}
+
+TEMPLATE_TEST_CASE("the mean loss of no samples is NaN, also if an update used samples of before the reset", "[train]",
+                   cpu, three) {
+  dp::model<net, TestType> model{dp::seed{1}};
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.01}, all_reduce{}, dp::accumulate<3>{}};
+  const auto y = dp::full<float, cpu>(dp::extents<dp::dyn, 4>{7}, 0.1F);
+  for (std::size_t i = 0; i < 8; ++i) {  // sums that are rounded in different ways
+    for (std::size_t batch = 0; batch < 2; ++batch)
+      step(distribute<TestType>(dp::uniform<float, cpu>(dp::extents<dp::dyn, 6>{7}, dp::seed{2 * i + batch})),
+           distribute<TestType>(y));
+    step.reset_mean_loss();
+    step.flush();
+    CHECK(std::isnan(step.mean_loss()));
+  }
 }
 
 TEST_CASE("accumulation weights samples and classes, not batches", "[train]") {

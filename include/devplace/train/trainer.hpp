@@ -233,7 +233,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
     // Across processes the sums of pending batches are reduced with their update.
     const bool pending = !spans_processes<Where> && accumulation_.batches != 0;
     const auto [loss, weights] = train::detail::read_losses<backend_type>(state, memory_, pending);
-    return runtime::loss_from<double>(loss, weights, reduction::mean);
+    // The losses of before a reset leave the rounding errors of their reduced sum behind.
+    return runtime::loss_from<double>(weights == 0 ? 0 : loss, weights, reduction::mean);
   }
   /// Restarts the mean loss, for example at the start of an epoch; waits for the places and throws their failures.
   /// Across processes, batches that no update has used yet count after the reset; to exclude them, call flush() first.
