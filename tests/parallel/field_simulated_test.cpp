@@ -42,6 +42,9 @@ struct nine_points {
            5 * u(1, 1);
   }
 };
+struct add_nine_points {
+  DEVPLACE_HD void operator()(double& to, const auto& u) const { to += nine_points{}(u); }
+};
 struct wide {
   DEVPLACE_HD auto operator()(const auto& u) const { return u(-2, 0) + 2 * u(2, -1) - u(1, 1) + 3 * u(0, 0); }
 };
@@ -302,6 +305,24 @@ TEST_CASE("a stencil takes several fields, and values of fields that are not exc
   dp::test::store_parts(v, result);
   old.for_cells([&](const std::array<std::size_t, 2>& i) {
     CHECK(result.at(i) == old.at({i[0], (i[1] + 1) % 5}) + 10 * old.at(i));
+  });
+}
+
+TEST_CASE("loops and reductions of a field whose exchange is on its way wait for the ghost rows", "[field]") {
+  // Those of axis 1 are filled when those of axis 0 have arrived.
+  dp::field<double, dp::dextents<2>, dp::sharded<axis<0>, 0, 1>, dp::halo<1, 1>> u(dp::extents{6, 5}), v(u.extents());
+  dp::parallel_for(mixed_values{}, u);
+  const auto check = [&](const auto& result_of) {
+    const double wanted = result_of(dp::exchange(u, edge::fixed(7)));
+    static_cast<void>(dp::exchange(u, edge::fixed(0)));
+    CHECK(result_of(dp::exchange_async(u, edge::fixed(7))) == wanted);
+  };
+  check([](const auto& rows) { return dp::parallel_reduce(nine_points{}, rows); });
+  check([](const auto& rows) { return dp::exact_sum(nine_points{}, rows); });
+  check([&](const auto& rows) {
+    v = decltype(v)(u.extents());
+    dp::parallel_for(add_nine_points{}, v, rows);
+    return dp::parallel_reduce(nine_points{}, dp::exchange(v, edge::periodic));
   });
 }
 

@@ -42,8 +42,8 @@ template <class Field> class DEVPLACE_NODISCARD exchanged {
 };
 
 /// An exchange on its way, made by exchange_async(). stencil() computes the interior cells while the ghost rows arrive,
-/// then waits for them and computes the others. get() waits at once. Until then the field must not be written or moved,
-/// and between processes the group makes no other call.
+/// then waits for them and computes the others. Other loops and get() wait at once. Until then the field must not be
+/// written or moved, and between processes the group makes no other call.
 template <class Field> class DEVPLACE_NODISCARD exchanging {
  public:
   /// The field's type.
@@ -59,7 +59,7 @@ template <class Field> class DEVPLACE_NODISCARD exchanging {
   }
 
   /// Waits for the ghost rows and returns the exchanged field.
-  DEVPLACE_CONFIGURED exchanged<Field> get() {
+  DEVPLACE_CONFIGURED exchanged<Field> get() const {
     if (std::exchange(open_, false)) parallel::detail::field_access::ghosts(*field_).finish();
     return result_;
   }
@@ -72,7 +72,7 @@ template <class Field> class DEVPLACE_NODISCARD exchanging {
 
   Field* field_;
   exchanged<Field> result_;
-  bool open_ = true;
+  mutable bool open_ = true;
 };
 
 namespace parallel::detail {

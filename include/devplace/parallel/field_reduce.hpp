@@ -60,6 +60,7 @@ auto reduce_fields(const F& f, const First& first, const Rest&... rest) {
   constexpr bool merges =
       !source::indexed && (By == reduction::max || By == reduction::min || !std::is_same_v<accumulator, double>);
   const loop_operands<const First&, const Rest&...> checked(first, rest...);
+  finish_exchange(first), (finish_exchange(rest), ...);
   const auto& layout = field_access::layout(exchange_access::behind(first));
 
   std::array<devplace::detail::memory_block, field::places> results;

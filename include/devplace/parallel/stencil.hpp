@@ -22,6 +22,7 @@ void parallel_for(const F& f, Field&&... fields) {
   if constexpr (parallel::detail::check_loop<F, Field...>()) {
     const parallel::detail::loop_operands<Field...> operands(fields...);
     operands.note_writes(fields...);
+    (parallel::detail::finish_exchange(fields), ...);
     operands.for_cells(f, fields...);
   }
 }
