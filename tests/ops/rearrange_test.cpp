@@ -98,6 +98,16 @@ TEST_CASE("split_at gives views of both parts", "[ops]") {
   CHECK(head.size() == 1);
 }
 
+TEST_CASE("elements are not added to themselves", "[ops]") {
+  auto x = support::counted<float>(dp::extents<4>{});
+  auto indices = dp::zeros<std::int64_t, on_cpu>(dp::dextents<1>{2});
+  CHECK_THROWS_WITH(dp::add_along(x, indices, x.slice(2, 4), axis<0>{}),
+                    ContainsSubstring("add_along: the result shares memory with the operand"));
+  CHECK_THROWS_AS(dp::add_along(indices, indices, dp::zeros<std::int64_t, on_cpu>(2), axis<0>{}), dp::argument_error);
+  dp::add_along(x.slice(0, 2), indices, x.slice(2, 4), axis<0>{});
+  CHECK(support::values_of(x) == std::vector<float>{5, 1, 2, 3});
+}
+
 TEST_CASE("an index that does not exist is an error", "[ops]") {
   auto x = support::counted<float>(dp::extents<2, 3>{});
   for (const std::int64_t wrong : {std::int64_t{3}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {

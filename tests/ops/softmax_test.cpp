@@ -98,6 +98,17 @@ TEST_CASE("softmax in place, and through views without an ordinal", "[ops]") {
   check_log_softmax(x, expected, 1e-14);
 }
 
+TEST_CASE("a result of softmax that is a part of the operand is refused", "[ops]") {
+  dp::tensor<float, dp::extents<6>, dp::on<dp::cpu>> x{1, 2, 3, 4, 5, 6};
+  CHECK_THROWS_AS(dp::softmax_into(x.slice(1, 6), x.slice(0, 5)), dp::argument_error);
+  CHECK_THROWS_AS(dp::log_softmax_into(x.slice(0, 5), x.slice(1, 6)), dp::argument_error);
+  const auto rows = x.reshape(dp::extents<3, 2>{});
+  CHECK_THROWS_AS(dp::softmax_backward_into(rows.slice(0, 2), rows.slice(0, 2), rows.slice(1, 3)), dp::argument_error);
+  const auto expected = dp::softmax(x.slice(dp::axis<0>{}, 0, 6, 2));
+  dp::softmax_into(x.slice(0, 3), x.slice(dp::axis<0>{}, 0, 6, 2));  // a view with strides is copied
+  for (std::size_t i = 0; i < 3; ++i) CHECK(x(i) == expected(i));
+}
+
 TEST_CASE("rows with NaN, with infinity, of minus infinity", "[ops]") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   const dp::tensor<float, dp::extents<5, 3>, on_cpu> x{

@@ -75,6 +75,8 @@ TEST_CASE("invalid arguments of sorts are errors", "[ops][sort]") {
   CHECK_THROWS_AS(dp::sort_into(x, x), dp::argument_error);
   CHECK_THROWS_WITH(dp::sort_into(x, x), ContainsSubstring("sort into another tensor"));
   CHECK_THROWS_WITH(dp::argsort_into(positions, positions), ContainsSubstring("sort into another tensor"));
+  CHECK_THROWS_AS(dp::sort_into(x.slice(1, 3), x.slice(0, 2)), dp::argument_error);
+  CHECK_THROWS_AS(dp::argsort_into(positions.slice(0, 2), positions.slice(1, 3)), dp::argument_error);
   CHECK_THROWS_AS(dp::sort_into(shorter, x), dp::shape_error);
   CHECK_THROWS_WITH(dp::top_k(x, 4), ContainsSubstring("4 elements were asked for and a row has 3"));
 }
@@ -85,6 +87,17 @@ TEST_CASE("cumsum is exact for integers and has a fixed order for floating-point
   dp::tensor<float, dp::extents<dp::dyn>, host> x(dp::extents<dp::dyn>(3)), y(dp::extents<dp::dyn>(2));
   CHECK_THROWS_AS(dp::cumsum_into(y, x), dp::shape_error);
   static_assert(std::is_same_v<decltype(dp::cumsum(x))::value_type, float>);
+}
+
+TEST_CASE("cumulative sums and products replace their operand, but not a part of it", "[ops][scan]") {
+  dp::tensor<double, dp::extents<4>, host> x{1, 2, 3, 4};
+  CHECK_THROWS_WITH(dp::cumsum_into(x.slice(1, 4), x.slice(0, 3)),
+                    ContainsSubstring("cumsum: the result shares memory"));
+  CHECK_THROWS_WITH(dp::cumprod_into(x.slice(0, 3), x.slice(1, 4)),
+                    ContainsSubstring("cumprod: the result shares memory"));
+  dp::cumsum_into(x.slice(0, 2), x.slice(0, 2));
+  dp::cumprod_into(x.slice(2, 4), x.slice(2, 4));
+  CHECK(support::values_of(x) == std::vector<double>{1, 3, 3, 12});
 }
 
 TEST_CASE("a random permutation is the order of its keys", "[ops][random]") {

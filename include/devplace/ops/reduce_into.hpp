@@ -79,10 +79,7 @@ auto reduce_into(const char* name, const Operation& operation, Y& y, X&& x, cons
       if constexpr (tensor_like<X>) {
         const auto from = as_any_view(x);
         require_one_device(name, to, from);
-        if (overlap(to, from) && overlap(from, to))
-          throw argument_error({name,
-                                ": the result shares memory with the operand, which would be overwritten while it "
-                                "is read; give it memory of its own."});
+        if (overlap(to, from) && overlap(from, to)) throw_shared_elements(name);
       }
       reduce_on_place(operation, x, to, axes...);
     }

@@ -80,6 +80,7 @@ auto scan_into(const char* operation, Y& y, const X& x, Axis... axis) {
     using backend_type = operand_backend_t<X>;
     require_one_device(operation, to, from);
     require_same_extents(operation, "the result", to, "the operand", from);
+    require_apart(operation, to, from, true);
     const auto e = reduction_extents_of(sizes_of(from.extents()), reduced_axes<operand_extents_t<X>::rank>(axis...));
     if (from.size() == 0) return;
     if constexpr (std::is_integral_v<value> && (!Product || scans_integers<backend_type>)) {
@@ -117,10 +118,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// y[i] = x[0] + ... + x[i] along an axis, as torch.cumsum: `cumsum_into(y, x, axis<0>{})` or with a number; an array
 /// of rank 1 needs no axis. Shapes: x and y equal. y has x's type for floating-point elements, int64 for integers; it
-/// may be x. In the order of the place's current stream. Floating-point sums are accumulated in double in an order that
-/// depends only on the size, so the bits are the same on every place. Integer sums are exact modulo 2^64; on CUDA
-/// devices, CUB computes them along the last axis. Scratch memory is allocated on the place and counted as workspace.
-/// Throws shape_error for different run-time extents.
+/// may be x, but not share only some elements with x (argument_error). In the order of the place's current stream.
+/// Floating-point sums are accumulated in double in an order that depends only on the size, so the bits are the same on
+/// every place. Integer sums are exact modulo 2^64; on CUDA devices, CUB computes them along the last axis. Scratch
+/// memory is allocated on the place and counted as workspace. Throws shape_error for different run-time extents.
 template <class Y, class X, axis_argument... Axis>
   requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
 void cumsum_into(Y&& y, const X& x, Axis... axis) {

@@ -156,9 +156,13 @@ auto for_rows_of(const char* operation, const Y& y, const X&... x) {
     } else {
       const row_shape shape = rows_of(result.extents());
       constexpr std::size_t columns = operand_extents_t<Y>::static_extent(operand_extents_t<Y>::rank - 1);
+      const auto address_of = [&](const auto& operand) {
+        require_apart(operation, result, operand, true);
+        return raw_data(operand);
+      };
       for_each_row<operand_backend_t<Y>, columns>(
           result.ordinal(), shape.rows, shape.columns, row_grain(shape.columns, 8),
-          Row<operand_element_t<Y>>{raw_data(result), raw_data(packed(as_any_view(x)).view)..., shape.columns});
+          Row<operand_element_t<Y>>{raw_data(result), address_of(packed(as_any_view(x)).view)..., shape.columns});
     }
   }
 }
@@ -199,9 +203,10 @@ template <template <class> class Row, class Operand> auto with_rows_of(const cha
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// y = softmax(x) along the last axis: exp(x_c) / sum of exp(x_k), computed from x minus its row's maximum.
-/// Shapes: y and x the same, any rank above 0; y may be x. On one place, in the order of its current stream. Rows with
-/// NaN or +infinity, and rows of -infinity only, give NaN. Different run-time extents throw shape_error. Views with
-/// strides are processed through row-major temporaries.
+/// Shapes: y and x the same, any rank above 0; y may be x, but a row-major y must not share only some elements with x
+/// (argument_error). On one place, in the order of its current stream. Rows with NaN or +infinity, and rows of
+/// -infinity only, give NaN. Different run-time extents throw shape_error. Views with strides are processed through
+/// row-major temporaries.
 template <tensor_like Y, tensor_like X> void softmax_into(Y&& y, const X& x) {
   detail::for_rows_of<detail::softmax_row>("softmax", detail::as_any_view(y), detail::as_any_view(x));
 }

@@ -102,7 +102,8 @@ auto sort_into(const char* operation, Y& y, const X& x, sort_order order, Axis..
       const auto from = as_view(x);
       require_one_device(operation, to, from);
       require_same_extents(operation, "the result", to, "the operand", from);
-      if (static_cast<const void*>(raw_data(to)) == raw_data(from) && to.size() != 0)
+      if (share_memory(raw_data(to), to.size() * sizeof(result), raw_data(from),
+                       from.size() * sizeof(operand_element_t<X>)))
         throw argument_error(
             "sort: the result is the operand, which is read while the result is written; sort into another tensor.");
       const auto sort = [&](const auto& rows, const row_shape& shape, std::size_t inner) {
@@ -136,8 +137,8 @@ auto sorted(const char* operation, Operand&& operand, sort_order order, Axis... 
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// y = x with each row (along the last axis) sorted. Shapes: x and y equal, any rank above 0; y must not be x. In the
-/// order of the place's current stream. Different run-time extents throw shape_error.
+/// y = x with each row (along the last axis) sorted. Shapes: x and y equal, any rank above 0; y must not share elements
+/// with x (argument_error). In the order of the place's current stream. Different run-time extents throw shape_error.
 template <class Y, class X>
   requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
 void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {

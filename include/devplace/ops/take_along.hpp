@@ -131,8 +131,9 @@ auto take_along(From&& x, At&& indices, axis<N>) {
 
 /// y[i, indices[i, j, k], k] += values[i, j, k] for axis 1, as torch's scatter_add_. Elements with equal indices are
 /// added in ascending order of j, so the bits are the same on every place and for every number of threads. `indices`
-/// and `values` have equal extents, which are y's except along the axis. Wrong indices throw as in take_along; on CUDA
-/// devices, all elements of y along the axis become NaN or the lowest number.
+/// and `values` have equal extents, which are y's except along the axis, and share no elements with y (argument_error).
+/// Wrong indices throw as in take_along; on CUDA devices, all elements of y along the axis become NaN or the lowest
+/// number.
 template <detail::accepted_argument Y, detail::accepted_argument At, detail::accepted_argument Values, std::size_t N>
 void add_along(Y&& y, At&& indices, Values&& values, axis<N>) {
   using I = detail::evaluated_value_t<At>;
@@ -157,6 +158,8 @@ void add_along(Y&& y, At&& indices, Values&& values, axis<N>) {
       detail::require_one_device("add_along", to, chosen.view, added.view);
       detail::require_same_other_extents<N>("add_along", to.extents(), indices.extents());
       detail::require_same_extents("add_along", "the indices", chosen.view, "the values", added.view);
+      detail::require_apart("add_along", to, chosen.view, false);
+      detail::require_apart("add_along", to, added.view, false);
       const detail::reduction_extents sizes = detail::around_axis<N>(to.extents());
       const std::size_t count = indices.extents().extent(N);
       if (sizes.count == 0 && count != 0) detail::throw_no_such_index("add_along", 0, 0);

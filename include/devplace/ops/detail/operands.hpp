@@ -81,6 +81,21 @@ void require_same_extents(const char* operation, const char* a_name, const auto&
     throw_other_extents(operation, a_name, sizes_of(a.extents()), b_name, sizes_of(b.extents()));
 }
 
+DEVPLACE_COMPILABLE([[noreturn]]) void throw_shared_elements(const char* operation) {
+  throw argument_error({operation,
+                        ": the result shares memory with the operand, which would be overwritten while it is read; "
+                        "give it memory of its own."});
+}
+DEVPLACE_COMPILED(void throw_shared_elements(const char*))
+
+/// Throws argument_error if row-major views share elements, unless they are the same and `may_be_same`.
+void require_apart(const char* operation, const auto& result, const auto& operand, bool may_be_same) {
+  constexpr std::size_t size = sizeof(*raw_data(result)), size_of_operand = sizeof(*raw_data(operand));
+  const void *const to = raw_data(result), *const from = raw_data(operand);
+  if (may_be_same && to == from && size == size_of_operand) return;
+  if (share_memory(to, result.size() * size, from, operand.size() * size_of_operand)) throw_shared_elements(operation);
+}
+
 /// Number of rows along the last axis, and their length.
 struct row_shape {
   std::size_t rows;
