@@ -161,6 +161,18 @@ TEST_CASE("a step's loss cannot be read after the next step", "[train]") {
   CHECK_THROWS_WITH(first.item(), Catch::Matchers::ContainsSubstring("mean_loss()"));
 }
 
+TEST_CASE("a step's loss and gradient norms can be read after they were moved from", "[train]") {
+  cpu_model<float> model{dp::seed{3}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
+  step.measure_gradients();
+  auto loss = step(dp::test::integer_samples<float, 6>(4), dp::test::square_labels(4, 3));
+  auto norms = step.gradient_norms();
+  const auto other_loss = std::move(loss);
+  const auto other_norms = std::move(norms);
+  CHECK(loss.item() == other_loss.item());
+  CHECK(norms.item().last == other_norms.item().last);
+}
+
 TEST_CASE("a label out of range is an error that leaves the parameters unchanged", "[train]") {
   cpu_model<float> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};

@@ -85,6 +85,11 @@ template <place P> class [[nodiscard]] unread_gradient_norms {
   /// Enqueues the copy of the place's statistics.
   DEVPLACE_CONFIGURED explicit unread_gradient_norms(std::shared_ptr<train::detail::norms_on_place<P>> norms)
       : norms_(std::move(norms)), copy_(norms_->start()) {}
+  /// Refers to the same copy as `other`, from which a move copies as well.
+  ///@{
+  unread_gradient_norms(const unread_gradient_norms& other) = default;
+  unread_gradient_norms& operator=(const unread_gradient_norms& other) = default;
+  ///@}
 
   /// Whether item() returns without waiting.
   DEVPLACE_CONFIGURED bool ready() const { return norms_->ready(); }

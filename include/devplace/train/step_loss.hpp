@@ -26,6 +26,11 @@ template <class S, placement Where> class step_loss : public runtime::unread_los
   /// Refers to the sums on the model's first `replicas` replicas. The sums cover the whole batch or parts of it.
   step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction loss_reduction, std::size_t replicas)
       : state_(std::move(state)), step_(state_->step), reduction_(loss_reduction), replicas_(replicas) {}
+  /// Refers to the same sums as `other`, from which a move copies as well.
+  ///@{
+  step_loss(const step_loss& other) = default;
+  step_loss& operator=(const step_loss& other) = default;
+  ///@}
 
   /// Returns the loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws a
   /// place's failure with the place's name. Throws error if the model is unusable, or after the model's next pass,
