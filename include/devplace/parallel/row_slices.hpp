@@ -13,9 +13,10 @@
 namespace devplace::parallel::detail {
 
 /// The slices of rows in which the places of a model in shares gather a large layer. The rows of a slice have at most
-/// `most_bytes`, but are at least 16: the matrix engine computes fewer columns of a product by other sums. If they can
-/// be 512 or more, they are a multiple of 512, the numbers that the engine on the CPU adds up at a time, so that slices
-/// of a layer with such a number of rows change no sum.
+/// `most_bytes`, but are at least 16: the matrix engine computes fewer columns of a product by other sums. The last
+/// slice has up to 15 rows more, which would be too few for another slice. If slices can have 512 rows or more, they
+/// have a multiple of 512, the numbers that the engine on the CPU adds up at a time, so that slices of a layer with
+/// such a number of rows change no sum.
 struct row_slices {
   std::size_t count = 1;     ///< number of slices; 1: the layer is not divided
   std::size_t height = 0;    ///< rows of a slice; the last one has the rest
