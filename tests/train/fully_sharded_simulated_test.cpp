@@ -309,3 +309,9 @@ TEST_CASE("accuracy, early stopping and averages of parameters agree with those 
   };
   CHECK((numbers(three_shares{}) == numbers(three{})));
 }
+
+TEST_CASE("a model in shares predicts into memory apart from the batch", "[train]") {
+  const dp::model<nn::sequential<nn::linear<6, 6>>, three_shares> model{dp::seed{1}};
+  auto x = distribute<three_shares>(dp::test::integer_samples<float, 6>(7));
+  CHECK_THROWS_WITH(model.predict_into(x, x), Catch::Matchers::ContainsSubstring("shares memory with the batch"));
+}

@@ -418,6 +418,9 @@ TEST_CASE("models in parts write predictions to a given tensor", "[train]") {
   auto uneven = dp::scatter<dp::batch_placement_t<where>>(other, dp::split::sizes{3, 1});
   CHECK_THROWS_AS(model.predict_into(uneven, x), dp::shape_error);
   CHECK(model.try_predict_into(fewer, x) == dp::errc::shape_error);
+  const dp::model<nn::sequential<nn::input<2, 8, 4>, nn::max_pool2d<nn::kernel<1>>>, where, double> same{dp::seed{1}};
+  auto both = distribute<where>(integer_images<double, dp::extents<2, 8, 4>>(5, 1));
+  CHECK_THROWS_WITH(same.predict_into(both, both), Catch::Matchers::ContainsSubstring("shares memory with the batch"));
   CHECK_FALSE(model.try_predict_into(y, x));
 }
 

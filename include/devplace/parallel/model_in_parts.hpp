@@ -102,6 +102,7 @@ class model<Net, InRows, P>
       const auto written = detail::local_part(outputs, k).extents();
       const auto expected = runtime::batch_extents<typename run::output_extents>(rows);
       if (!(written == expected)) runtime::throw_other_output(detail::sizes_of(written), detail::sizes_of(expected));
+      runtime::require_separate(detail::local_part(outputs, k), detail::local_part(samples, k));
       void* const workspace = leases[k]
                                   .emplace(state.workspaces, state.replicas[k].ordinal)
                                   .at_least(run::workspace_bytes(rows, runtime::mode::predict));

@@ -151,6 +151,7 @@ class model<Net, Where, P> : public model_types<Net, Where, P>,
     std::array<runtime::pass<P>, state_type::places> passes;
     runtime::for_each_replica<backend_type>(state, state_type::places, [&](std::size_t k) {
       const std::size_t rows = runtime::checked_rows<input_extents>(detail::local_part(samples, k));
+      runtime::require_separate(detail::local_part(outputs, k), detail::local_part(samples, k));
       void* const workspace =
           leases[k].emplace(state.workspaces, state.ordinal(k)).at_least(runtime::tile_bytes<Net, P>(rows));
       passes[k] = run::make_pass(state.replicas[k], workspace, rows, runtime::mode::predict, {});

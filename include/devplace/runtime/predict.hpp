@@ -45,6 +45,12 @@ template <class Net, class P> constexpr std::size_t packed_tile_bytes(std::size_
   return padded_bytes(rows * sample_size<typename layout::input_extents> * sizeof(typename layout::input_element));
 }
 
+/// Throws if a place's outputs `y` share memory with its samples `x`, both row-major.
+template <class Y, class X> void require_separate(const Y& y, const X& x) {
+  if (devplace::detail::share_memory(y.data(), y.size() * sizeof(*y.data()), x.data(), x.size() * sizeof(*x.data())))
+    throw argument_error("predict_into: the result shares memory with the batch; give the result separate memory.");
+}
+
 /// Computes one replica's outputs `y` for its rows `x`. Views with strides are copied tile by tile; other views are
 /// read and written directly.
 template <class Net, class P, class Backend, class Y, class X>
@@ -54,9 +60,7 @@ void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_
   using input = typename run::input_element;
   const std::size_t rows = checked_rows<typename run::input_extents>(x);
   if (rows == 0) return;
-  if constexpr (X::is_row_major && Y::is_row_major)
-    if (devplace::detail::share_memory(y.data(), y.size() * sizeof(*y.data()), x.data(), x.size() * sizeof(input)))
-      throw argument_error("predict_into: the result shares memory with the batch; give the result separate memory.");
+  if constexpr (X::is_row_major && Y::is_row_major) require_separate(y, x);
   constexpr std::size_t from_one = sample_size<typename run::input_extents>;
   constexpr std::size_t to_one = sample_size<typename run::output_extents>;
   const auto packed_input = [](std::size_t n) { return X::is_row_major ? 0 : packed_tile_bytes<Net, P>(n); };
