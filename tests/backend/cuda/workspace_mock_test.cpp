@@ -4,8 +4,11 @@
 #include <devplace/backend/cuda/workspace.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <devplace/memory/statistics.hpp>
@@ -22,6 +25,10 @@ using use = dp::detail::cuda_reduction_workspace;
 namespace {
 
 void* workspace_of(int ordinal) { return dp::detail::cuda_workspace<use>(ordinal, dp::detail::cuda_scope(ordinal)); }
+
+struct of_test {
+  static constexpr std::size_t bytes = 256;
+};
 
 template <int I> std::size_t workspace() {
   return dp::memory_statistics<dp::cuda<I>>().of(dp::memory_purpose::workspace);
@@ -66,4 +73,26 @@ TEST_CASE("a failed allocation of a workspace is retried later", "[backend]") {
   CHECK(workspace_of(2) != nullptr);
   CHECK(workspace<2>() == use::bytes);
   CHECK(mock::violations() == std::vector<std::string>{});
+}
+
+TEST_CASE("a thread that makes a workspace does not keep others from theirs while it waits to launch its calls",
+          "[backend]") {
+  const auto make = [] { return dp::detail::cuda_workspace<of_test>(0, dp::detail::cuda_scope(0)); };
+  const auto data = dp::detail::allocate<dp::backend::cuda>(0, 8);
+  auto* const bytes = static_cast<char*>(data.data());
+  dp::detail::launch_memory memory;
+  dp::detail::cuda_repeated_launches::scope step(memory);
+  dp::detail::copy_within<dp::backend::cuda>(0, bytes, bytes + 4, 4);
+  std::promise<void> locked;
+  std::thread other([&] {
+    std::future<void*> third;  // waits in its destructor, after the lock
+    const std::lock_guard lock(dp::detail::sequence_mutex_of(0));
+    locked.set_value();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until the first thread waits
+    third = std::async(std::launch::async, make);
+    CHECK(third.wait_for(std::chrono::seconds(5)) == std::future_status::ready);
+  });
+  locked.get_future().wait();
+  CHECK(make() != nullptr);
+  other.join();
 }

@@ -33,15 +33,24 @@ struct cuda_reduction_workspace {
 class cuda_workspaces {
  public:
   void* of_stream(int ordinal, const cuda_scope& scope, std::size_t bytes, std::size_t zeroed) {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [stream, block] : blocks_)
-      if (stream == scope.stream_id()) return block.data();
+    std::unique_lock lock(mutex_);
+    if (void* const known = find(scope.stream_id())) return known;
+    lock.unlock();
+    launch_collected();  // not with the lock, for which a thread may wait that keeps others from launching
+    lock.lock();
+    if (void* const known = find(scope.stream_id())) return known;
     memory_block block = implementation<backend::cuda, op::memory>::allocate(ordinal, bytes, memory_purpose::workspace);
     if (zeroed != 0) check_cuda(cudaMemsetAsync(block.data(), 0, zeroed, scope.stream()), "cudaMemsetAsync", ordinal);
     return blocks_.emplace_front(scope.stream_id(), std::move(block)).second.data();
   }
 
  private:
+  void* find(cudaStream_t of) const {
+    for (const auto& [stream, block] : blocks_)
+      if (stream == of) return block.data();
+    return nullptr;
+  }
+
   std::mutex mutex_;
   std::list<std::pair<cudaStream_t, memory_block>> blocks_;
 };
