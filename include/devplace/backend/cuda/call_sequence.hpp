@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -40,12 +41,13 @@ struct cuda_place_stream {
   friend bool operator==(const cuda_place_stream&, const cuda_place_stream&) = default;
 };
 
-/// Locks the mutexes of the places of some streams, in the order of the places, while the object lives.
+/// Locks the mutexes of the places of some streams, and of `also`, in the order of the places, while the object lives.
 class sequence_locks {
  public:
-  explicit sequence_locks(const std::vector<cuda_place_stream>& streams) : sequence_locks() {
+  explicit sequence_locks(std::span<const cuda_place_stream> streams, int also = -1) : sequence_locks() {
     bool used[counted_ordinals]{};
     for (const cuda_place_stream& each : streams) used[each.ordinal] = true;
+    if (also >= 0) used[also] = true;
     for (int ordinal = 0; ordinal != counted_ordinals; ++ordinal) {
       if (!used[ordinal]) continue;
       sequence_mutex_of(ordinal).lock();

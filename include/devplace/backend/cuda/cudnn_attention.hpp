@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <mutex>
 
 #include <devplace/backend/cuda/cudnn_cache.hpp>
 #include <devplace/base/divided_up.hpp>
@@ -48,7 +47,7 @@ template <class T> class cudnn_attention {
         scale_(scale),
         at_once_(at_once),
         device_(ordinal),
-        lock_(sequence_mutex_of(ordinal)),
+        lock_(ordinal),
         cache_(cudnn_cache_of(ordinal)) {}
 
   /// Returns whether cuDNN computes attention of this shape, and also its gradient if `training`.
@@ -122,7 +121,7 @@ template <class T> class cudnn_attention {
   float scale_;
   std::size_t at_once_;
   cuda_scope device_;
-  std::lock_guard<std::recursive_mutex> lock_;
+  operation_lock lock_;
   cudnn_cache& cache_;
 };
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <mutex>
 
 #include <devplace/backend/cuda/cudnn_cache.hpp>
 #include <devplace/backend/cuda/kernels/convolution.hpp>
@@ -29,7 +28,7 @@ bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shap
                             static_cast<double>(beta),
                             {alignment_of(x), alignment_of(weight), alignment_of(y)}};
   const cuda_scope device(ordinal);
-  const std::lock_guard lock(sequence_mutex_of(ordinal));
+  const operation_lock lock(ordinal);
   cudnn_cache& cache = cudnn_cache_of(ordinal);
   cudnn_plan& plan = cache.plan_of(key, ordinal);
   if (!plan.plan) return false;

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <type_traits>
 
 #include <devplace/backend/cuda/kernels/product.hpp>
@@ -94,7 +93,7 @@ bool multiply_by_library(int ordinal, const gemm_batch<T, C>& batch, library_epi
   const cuda_scope device(ordinal);
   void* const workspace = cuda_workspace<cuda_product_workspace>(ordinal, device);
   product_cache& cache = product_cache_of(ordinal);
-  const std::lock_guard lock(sequence_mutex_of(ordinal));
+  const operation_lock lock(ordinal);
   product_plan& plan = cache.plan_of(key, vector, ordinal);
   if (plan.status != CUBLAS_STATUS_SUCCESS) return false;
   if (only_plans()) return true;

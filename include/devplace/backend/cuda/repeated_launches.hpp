@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include <devplace/backend/cuda/call_sequence.hpp>
@@ -45,6 +46,8 @@ class cuda_repeated_launches {
   }
   bool records(cudaEvent_t event) const { return pending_.records(event); }
   bool joins() const { return joins_; }
+  /// The streams of the calls collected so far.
+  std::span<const cuda_place_stream> streams() const { return pending_.streams(); }
   /// Launches the calls collected so far, because other work follows on their stream.
   void interrupt() {
     if (pending_.empty()) return;
@@ -135,6 +138,20 @@ inline void launch_collected() {
   if (cuda_repeated_launches* const launches = collecting_launches()) [[unlikely]]
     launches->interrupt();
 }
+
+/// Keeps other threads from a place's workspaces and libraries' plans during an operation. The operation may have to
+/// launch what this thread has collected, so the object also locks the mutexes of the places of these calls: threads
+/// that lock several places' mutexes in different orders would wait for each other.
+class operation_lock {
+ public:
+  explicit operation_lock(int ordinal)
+      : locks_(
+            collecting_launches() == nullptr ? std::span<const cuda_place_stream>() : collecting_launches()->streams(),
+            ordinal) {}
+
+ private:
+  sequence_locks locks_;
+};
 
 class cuda_repeated_launches::scope {
  public:

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 #include <devplace/backend/cuda/kernels/convolution.hpp>
 #include <devplace/backend/cuda/kernels/wide.hpp>
@@ -52,7 +51,7 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
     fit -= fit % 8;  // rows of the matrices then begin at aligned addresses
   const cuda_scope device(ordinal);
   auto* const workspace = static_cast<std::byte*>(cuda_workspace<cuda_unfolding_workspace>(ordinal, device));
-  const std::lock_guard lock(sequence_mutex_of(ordinal));
+  const operation_lock lock(ordinal);
   for (std::size_t begin = 0; begin < all; begin += fit) {
     const std::size_t count = std::min(fit, all - begin), first = begin % pixels;
     const std::size_t unfolded = s.groups * s.depth() * count * sizeof(Unfolded);

@@ -59,7 +59,7 @@ class cuda_workspaces {
 /// at the stream's first use and aligned to 256 bytes; its first `Use::zeroed` bytes, if any, are zero. Each stream has
 /// its own workspace, because operations on two streams may run concurrently; operations on one stream overwrite the
 /// workspace in turn. An operation of several kernels must keep other threads from enqueueing kernels between them
-/// (sequence_mutex_of). Never freed, because CUDA may shut down before static objects are destroyed.
+/// (operation_lock). Never freed, because CUDA may shut down before static objects are destroyed.
 template <class Use> void* cuda_workspace(int ordinal, const cuda_scope& scope) {
   struct of_use : cuda_workspaces {};
   std::size_t zeroed = 0;
