@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <thread>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -102,6 +103,26 @@ TEST_CASE("a convolution without samples clears nothing and launches nothing", "
   dp::detail::convolve(0, dp::detail::convolution_arguments<float>{s, y.data(), y.data(), nullptr, y.data()},
                        few_blocks{});
   CHECK(y.values() == before);
+}
+
+TEST_CASE("no thread overwrites the patches of a convolution that a step has launched in part", "[backend]") {
+  auto s = dp::test::convolution_shapes()[2];
+  s.samples = 7;  // a product that cuBLASLt has not computed yet ends the calls that the step collects
+  const std::size_t values = s.samples * s.groups * s.outputs * s.pixels();
+  const device_array<> x(s.samples * s.groups * s.channels * s.plane(), 1), other_x(x.size, 2), weight(s.weights(), 3);
+  const device_array<> y(values, 4), other_y(values, 4), expected(values, 4);
+  const auto convolve = [&](const device_array<>& from, const device_array<>& to) {
+    dp::detail::convolve(0, dp::detail::convolution_arguments<float>{s, from.data(), weight.data(), nullptr, to.data()},
+                         dp::detail::kernel_launch{0});
+  };
+  dp::detail::launch_memory memory;
+  {
+    dp::detail::cuda_repeated_launches::scope step(memory);
+    convolve(x, y);
+    std::thread([&] { convolve(other_x, other_y); }).join();
+  }
+  convolve(x, expected);
+  CHECK(y.values() == expected.values());
 }
 
 TEST_CASE("patches that do not fit into the workspace are refused", "[backend]") {

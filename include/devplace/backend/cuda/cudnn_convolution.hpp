@@ -37,6 +37,7 @@ bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shap
                 "a convolution of cuDNN"))
     return false;
   finish(weight);
+  lock.finish();
   return true;
 }
 

@@ -48,8 +48,11 @@ class cuda_repeated_launches {
   bool joins() const { return joins_; }
   /// The streams of the calls collected so far.
   std::span<const cuda_place_stream> streams() const { return pending_.streams(); }
+  /// Number of calls of interrupt().
+  std::uint64_t interruptions() const { return interruptions_; }
   /// Launches the calls collected so far, because other work follows on their stream.
   void interrupt() {
+    ++interruptions_;
     if (pending_.empty()) return;
     if (counts_.interrupted_after == nullptr) counts_.interrupted_after = pending_.last_name();
     launch();
@@ -115,7 +118,7 @@ class cuda_repeated_launches {
   bool joins_ = false;             ///< whether a sequence may have calls of several streams, and events
   call_sequence pending_, calls_;  ///< the calls being collected, and being launched
   std::array<sequence, capacity> known_;
-  std::uint64_t uses_ = 0;
+  std::uint64_t uses_ = 0, interruptions_ = 0;
 };
 
 /// Returns what collects this thread's launches; null if each launch is enqueued at once.
@@ -145,12 +148,20 @@ inline void launch_collected() {
 class operation_lock {
  public:
   explicit operation_lock(int ordinal)
-      : locks_(
-            collecting_launches() == nullptr ? std::span<const cuda_place_stream>() : collecting_launches()->streams(),
-            ordinal) {}
+      : launches_(collecting_launches()),
+        locks_(launches_ == nullptr ? std::span<const cuda_place_stream>() : launches_->streams(), ordinal),
+        interruptions_(launches_ == nullptr ? 0 : launches_->interruptions()) {}
+
+  /// Ends an operation of several launches that share a workspace. If the first of them had to be launched early,
+  /// launches the others, too, before another thread can overwrite the workspace.
+  void finish() const {
+    if (launches_ != nullptr && launches_->interruptions() != interruptions_) launches_->interrupt();
+  }
 
  private:
+  cuda_repeated_launches* launches_;
   sequence_locks locks_;
+  std::uint64_t interruptions_;
 };
 
 class cuda_repeated_launches::scope {

@@ -61,6 +61,7 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
                                               static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(pixels)},
                                   divided_up(first + count, pixels)});
   }
+  lock.finish();
 }
 
 template <class T, class Launch>
