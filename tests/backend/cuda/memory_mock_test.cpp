@@ -220,3 +220,19 @@ TEST_CASE("freed memory is reused before more is allocated from the device", "[b
   CHECK(dp::memory_statistics<dp::cuda<0>>().reserved == 400);
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == 3);
 }
+
+TEST_CASE("a launch that fails when memory is freed is an error of the step that collected the launch", "[backend]") {
+  const auto used = dp::detail::allocate<dp::backend::cuda>(0, 8);
+  auto freed = dp::detail::allocate<dp::backend::cuda>(0, 8);
+  auto* const bytes = static_cast<char*>(used.data());
+  dp::detail::launch_memory memory;
+  const auto step = [&](const auto& use) {
+    dp::detail::cuda_repeated_launches::scope launches(memory);
+    dp::detail::copy_within<dp::backend::cuda>(0, bytes, bytes + 4, 4);
+    use();
+    launches.finish();
+  };
+  mock::fail("cudaMemcpyAsync", cudaErrorMemoryAllocation);
+  CHECK_THROWS_AS(step([&] { freed = {}; }), dp::out_of_memory);
+  CHECK_NOTHROW(step([] {}));
+}

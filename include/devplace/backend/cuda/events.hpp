@@ -48,10 +48,7 @@ template <> struct implementation<backend::cuda, op::events> {
   static cudaEvent_t native_event(void* state) { return static_cast<cudaEvent_t>(state); }
   static void release(void* state, int ordinal) noexcept {
     if (detail::cuda_device_lost(ordinal)) return;
-    try {
-      detail::launch_record_of(native_event(state));
-    } catch (...) {  // a destructor reports no error; the next call on the stream does if the device is lost
-    }
+    detail::launch_record_of_destroyed(native_event(state));
     const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(ordinal));
     detail::ignore_cuda(cudaEventDestroy(native_event(state)));
   }

@@ -195,10 +195,7 @@ template <> struct implementation<backend::cuda, op::memory> {
     detail::count_release(counters, block.bytes, block.purpose);
     counters.idle.fetch_add(block.bytes, std::memory_order_relaxed);
     if (detail::cuda_device_lost(block.ordinal)) return;
-    try {
-      detail::launch_collected();  // launches that use the memory
-    } catch (...) {  // a destructor reports no error; the next call on the stream does if the device is lost
-    }
+    detail::launch_collected_quietly();  // launches that use the memory
     const int visible = detail::device_map::of_process().visible(block.ordinal);
     const detail::quiet_cuda_device_guard device(visible);
     const detail::cuda_queue& queue = detail::cuda_queue_of(block.ordinal, visible);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <utility>
@@ -52,10 +53,22 @@ class cuda_repeated_launches {
   std::uint64_t interruptions() const { return interruptions_; }
   /// Launches the calls collected so far, because other work follows on their stream.
   void interrupt() {
+    rethrow();
     ++interruptions_;
     if (pending_.empty()) return;
     if (counts_.interrupted_after == nullptr) counts_.interrupted_after = pending_.last_name();
     launch();
+  }
+  /// The same for destructors. The next interrupt(), or the end of the scope, throws an error.
+  void interrupt_quietly() noexcept {
+    try {
+      interrupt();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+  void rethrow() {
+    if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
  private:
@@ -119,6 +132,7 @@ class cuda_repeated_launches {
   call_sequence pending_, calls_;  ///< the calls being collected, and being launched
   std::array<sequence, capacity> known_;
   std::uint64_t uses_ = 0, interruptions_ = 0;
+  std::exception_ptr failure_;  ///< of interrupt_quietly()
 };
 
 /// Returns what collects this thread's launches; null if each launch is enqueued at once.
@@ -135,11 +149,19 @@ inline void launch_record_of(cudaEvent_t event) {
   cuda_repeated_launches* const launches = collecting_launches();
   if (launches != nullptr && launches->records(event)) launches->interrupt();
 }
+inline void launch_record_of_destroyed(cudaEvent_t event) noexcept {
+  cuda_repeated_launches* const launches = collecting_launches();
+  if (launches != nullptr && launches->records(event)) launches->interrupt_quietly();
+}
 
 /// Launches the calls that this thread has collected, because the program uses a stream for other work.
 inline void launch_collected() {
   if (cuda_repeated_launches* const launches = collecting_launches()) [[unlikely]]
     launches->interrupt();
+}
+inline void launch_collected_quietly() noexcept {
+  if (cuda_repeated_launches* const launches = collecting_launches()) [[unlikely]]
+    launches->interrupt_quietly();
 }
 
 /// Keeps other threads from a place's workspaces and libraries' plans during an operation. The operation may have to
@@ -173,6 +195,7 @@ class cuda_repeated_launches::scope {
     if (memory.graphs == nullptr) memory.graphs = std::make_shared<cuda_repeated_launches>();
     launches_ = static_cast<cuda_repeated_launches*>(memory.graphs.get());
     launches_->counts_ = {};
+    launches_->failure_ = nullptr;
     launches_->joins_ = joins;
     collecting_launches() = launches_;
   }
@@ -191,6 +214,7 @@ class cuda_repeated_launches::scope {
     if (launches_ == nullptr) return;
     if (!launches_->pending_.empty()) launches_->launch();
     memory_.last = launches_->counts_;
+    launches_->rethrow();
   }
 
  private:
