@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -380,4 +381,22 @@ TEST_CASE("an empty batch is not passed to cuDNN", "[backend][cudnn]") {
   shape.samples = 0;
   CHECK_FALSE(cudnn_problem<float>(shape).forward());
   CHECK(mock::calls().empty());
+}
+
+TEST_CASE("no thread overwrites a weight gradient in the workspace that a step has launched in part",
+          "[backend][cudnn]") {
+  const cudnn_problem<dp::half> p(shape_for_cudnn()), other(shape_for_cudnn());
+  const integers_for_cudnn<dp::half> other_x(p.x.size, 9);
+  const auto weight_gradient = [](const cudnn_problem<dp::half>& of, const dp::half* x) {
+    return convolve_by_cudnn(
+        0, dp::detail::convolution_weight_gradient_arguments<dp::half>{of.s, of.dy.data(), x, of.dw.data(), 2, nullptr},
+        dp::detail::kernel_launch{0});
+  };
+  dp::detail::launch_memory memory;
+  {
+    dp::detail::cuda_repeated_launches::scope step(memory);
+    CHECK(weight_gradient(p, p.x.data()));  // enqueued at once, because cuDNN has not executed the plan before
+    std::thread([&] { weight_gradient(other, other_x.data()); }).join();
+  }
+  CHECK(p.dw.values() == p.expected_dw);
 }
