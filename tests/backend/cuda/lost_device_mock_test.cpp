@@ -110,6 +110,20 @@ TEST_CASE("objects on a lost device are destroyed without calling CUDA", "[backe
   CHECK(dp::memory_statistics<dp::pinned>().allocated == 0);
 }
 
+TEST_CASE("a graph of a lost device is destroyed without calling CUDA", "[backend][lost]") {
+  const auto block = dp::detail::allocate<dp::backend::cuda>(0, 8);
+  auto* const bytes = static_cast<char*>(block.data());
+  dp::detail::launch_memory memory;
+  for (int i = 0; i != 3; ++i) {
+    dp::detail::cuda_repeated_launches::scope step(memory);
+    for (int k = 0; k != 2; ++k) dp::detail::copy_within<dp::backend::cuda>(0, bytes, bytes + 4, 4);
+  }
+  CHECK(memory.last.graphs == 1);
+  lose_device_0();
+  memory.graphs.reset();
+  CHECK(mock::calls() == strings{});
+}
+
 TEST_CASE("other devices remain usable and listed", "[backend][lost]") {
   using other = dp::on<dp::cuda<1>>;
   const auto a = dp::to<other>(counted());

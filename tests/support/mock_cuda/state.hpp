@@ -89,6 +89,7 @@ struct runtime {
   mock_cuda::captures captures;
   cudaStream_t launching = nullptr;  ///< the stream of the graph that is being launched
   std::set<event*> events;
+  std::set<const void*> graphs;  ///< those that can be launched; a lost device's are never destroyed
   planned_failures<cudaError_t> failures;
   std::vector<std::string> calls;
   std::vector<launch> launches;

@@ -119,7 +119,9 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
   return perform("cudaGraphInstantiate", "", [&] {
-    *executable = reinterpret_cast<cudaGraphExec_t>(new executable_graph(*reinterpret_cast<const graph_work*>(graph)));
+    auto* const made = new executable_graph(*reinterpret_cast<const graph_work*>(graph));
+    of_process().graphs.insert(made);
+    *executable = reinterpret_cast<cudaGraphExec_t>(made);
   });
 }
 
@@ -140,6 +142,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   const held_lock lock;
   of_process().queues.finish_all();
+  of_process().graphs.erase(executable);
   delete reinterpret_cast<executable_graph*>(executable);
   return begin("cudaGraphExecDestroy");
 }

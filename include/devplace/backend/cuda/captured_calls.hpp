@@ -21,6 +21,8 @@ class cuda_captured_calls {
   cuda_captured_calls() = default;
   cuda_captured_calls& operator=(cuda_captured_calls&&) = delete;
   ~cuda_captured_calls() {
+    for (const int place : places_)
+      if (cuda_device_lost(place)) return;
     if (graph_ != nullptr) ignore_cuda(cudaGraphExecDestroy(graph_));
     for (const cudaEvent_t end : ends_) ignore_cuda(cudaEventDestroy(end));
   }
@@ -75,6 +77,7 @@ class cuda_captured_calls {
 
   /// Creates an event of each stream's place, and a stream for the capture.
   cudaError_t create(const std::vector<cuda_place_stream>& streams, std::vector<cuda_place_stream>& own) {
+    for (const cuda_place_stream& each : streams) places_.push_back(each.ordinal);
     own.reserve(streams.size());
     ends_.reserve(streams.size());
     cudaError_t code = cudaSuccess;
@@ -119,6 +122,7 @@ class cuda_captured_calls {
     check_cuda(cudaStreamWaitEvent(on.stream, event, 0), "cudaStreamWaitEvent", on.ordinal);
   }
 
+  std::vector<int> places_;  ///< of the streams
   cudaGraphExec_t graph_ = nullptr;
   std::vector<cudaEvent_t> ends_;  ///< of the streams, if there are several
 };
