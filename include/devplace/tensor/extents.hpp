@@ -63,16 +63,19 @@ constexpr bool addressable(std::span<const std::size_t> sizes) {
   }
   return empty || bits < 60;
 }
-template <std::size_t... E>
-inline constexpr bool addressable_if_static =
-    addressable(std::array{(E == dyn ? std::size_t{1} : E)..., std::size_t{1}});
+/// Names the array, because with -D_GLIBCXX_DEBUG a span's constructor compares its address with null, which g++ 12
+/// refuses in a constant expression if the array is a temporary.
+template <std::size_t... E> consteval bool addressable_if_static() {
+  const std::size_t sizes[] = {(E == dyn ? std::size_t{1} : E)..., std::size_t{1}};
+  return addressable(sizes);
+}
 
 }  // namespace detail
 
 /// The sizes of a tensor's axes, slowest first, each static or `dyn`: `extents<dyn, 28, 28>`. Static extents need no
 /// storage. `extents<>` is a scalar.
 template <std::size_t... E> class extents {
-  static_assert(detail::addressable_if_static<E...>,
+  static_assert(detail::addressable_if_static<E...>(),
                 "devplace: extents: an array of this shape has more elements than a machine can address; look for an "
                 "overflow in the computation of the extents.");
 
