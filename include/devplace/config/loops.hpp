@@ -20,7 +20,12 @@
 
 /// Keeps the compiler from reassociating a floating-point expression with operations on its value, as -ffast-math
 /// allows. (g++ 12 drops its own __builtin_assoc_barrier in loops that it vectorises.)
-#if (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)) && !defined(__CUDA_ARCH__)
+#if defined(__clang__) && defined(__x86_64__) && !defined(__CUDACC__)
+  // clang has no macro for -fassociative-math and -funsafe-math-optimizations; without such options a fence does
+  // nothing.
+  #define DEVPLACE_AS_WRITTEN(...) (__arithmetic_fence(__VA_ARGS__))
+  #define DEVPLACE_KEEP_AS_WRITTEN(variable) ((variable) = __arithmetic_fence(variable))
+#elif (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)) && !defined(__CUDA_ARCH__)
   #define DEVPLACE_AS_WRITTEN(...) (::devplace::detail::opaque(__VA_ARGS__))
   /// Keeps the compiler from reassociating an expression with operations on the value of a variable, which may be a
   /// vector.
