@@ -4,7 +4,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -45,25 +47,26 @@ struct cuda_place_stream {
 class sequence_locks {
  public:
   explicit sequence_locks(std::span<const cuda_place_stream> streams, int also = -1) : sequence_locks() {
-    bool used[counted_ordinals]{};
-    for (const cuda_place_stream& each : streams) used[each.ordinal] = true;
-    if (also >= 0) used[also] = true;
-    for (int ordinal = 0; ordinal != counted_ordinals; ++ordinal) {
-      if (!used[ordinal]) continue;
+    std::uint64_t used = also < 0 ? 0 : bit(also);
+    for (const cuda_place_stream& each : streams) used |= bit(each.ordinal);
+    for (; used != 0; used &= used - 1) {
+      const int ordinal = std::countr_zero(used);
       sequence_mutex_of(ordinal).lock();
-      locked_[ordinal] = true;
+      locked_ |= bit(ordinal);
     }
   }
   sequence_locks& operator=(sequence_locks&&) = delete;
   ~sequence_locks() {
-    for (int ordinal = 0; ordinal != counted_ordinals; ++ordinal)
-      if (locked_[ordinal]) sequence_mutex_of(ordinal).unlock();
+    for (; locked_ != 0; locked_ &= locked_ - 1) sequence_mutex_of(std::countr_zero(locked_)).unlock();
   }
 
  private:
   sequence_locks() = default;  // so that the destructor unlocks after an exception
 
-  bool locked_[counted_ordinals]{};
+  static_assert(counted_ordinals <= 64);
+  static std::uint64_t bit(int ordinal) { return std::uint64_t{1} << ordinal; }
+
+  std::uint64_t locked_ = 0;  ///< one bit for each place
 };
 
 /// Calls that enqueue work, with copies of their arguments, and events that order the calls of several streams.
