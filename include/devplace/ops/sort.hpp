@@ -102,10 +102,10 @@ auto sort_into(const char* operation, Y& y, const X& x, sort_order order, Axis..
       const auto from = as_view(x);
       require_one_device(operation, to, from);
       require_same_extents(operation, "the result", to, "the operand", from);
-      if (share_memory(raw_data(to), to.size() * sizeof(result), raw_data(from),
-                       from.size() * sizeof(operand_element_t<X>)))
+      if (share_elements(to, from))
         throw argument_error(
-            "sort: the result is the operand, which is read while the result is written; sort into another tensor.");
+            "sort: the result shares memory with the operand, which is read while the result is written; sort into "
+            "another tensor.");
       const auto sort = [&](const auto& rows, const row_shape& shape, std::size_t inner) {
         if constexpr (Positions)
           sort_rows(rows, shape, inner, shape.columns, order, nullptr, raw_data(to));

@@ -66,13 +66,8 @@ void take_rows_into(Y&& y, const X& x, const Indices& indices) {
   if (!(to.extents() == wanted))
     detail::throw_other_extents("take_rows", "the result", detail::sizes_of(to.extents()), "the rows that are taken",
                                 detail::sizes_of(wanted));
-  const std::size_t bytes = to.size() * sizeof(value);
-  if (detail::share_memory(detail::raw_data(to), bytes, detail::raw_data(from), from.size() * sizeof(value)) ||
-      detail::share_memory(detail::raw_data(to), bytes, detail::raw_data(chosen),
-                           chosen.size() * sizeof(detail::operand_element_t<Indices>)))
-    throw argument_error(
-        "take_rows: the result shares memory with the operand or the indices; give it memory of its "
-        "own.");
+  detail::require_apart("take_rows", to, from, false);
+  detail::require_apart("take_rows", to, chosen, false);
   if (chosen.size() == 0) return;
   const std::size_t columns = to.size() / chosen.size();
   detail::dispatch<op::take_rows, detail::operand_backend_t<X>>(

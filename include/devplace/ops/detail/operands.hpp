@@ -88,12 +88,16 @@ DEVPLACE_COMPILABLE([[noreturn]]) void throw_shared_elements(const char* operati
 }
 DEVPLACE_COMPILED(void throw_shared_elements(const char*))
 
+/// Whether row-major views share elements.
+bool share_elements(const auto& a, const auto& b) {
+  return share_memory(raw_data(a), a.size() * sizeof(*raw_data(a)), raw_data(b), b.size() * sizeof(*raw_data(b)));
+}
+
 /// Throws argument_error if row-major views share elements, unless they are the same and `may_be_same`.
 void require_apart(const char* operation, const auto& result, const auto& operand, bool may_be_same) {
-  constexpr std::size_t size = sizeof(*raw_data(result)), size_of_operand = sizeof(*raw_data(operand));
   const void *const to = raw_data(result), *const from = raw_data(operand);
-  if (may_be_same && to == from && size == size_of_operand) return;
-  if (share_memory(to, result.size() * size, from, operand.size() * size_of_operand)) throw_shared_elements(operation);
+  if (may_be_same && to == from && sizeof(*raw_data(result)) == sizeof(*raw_data(operand))) return;
+  if (share_elements(result, operand)) throw_shared_elements(operation);
 }
 
 /// Number of rows along the last axis, and their length.
