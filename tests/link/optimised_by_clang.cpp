@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Runs vector code that clang has optimised, on rows and arrays at addresses that are not multiples of a vector: the
-// other tests are compiled by clang without optimisation. Prints the first wrong operation.
+// Runs vector code that clang has optimised, on rows and arrays at addresses that are not multiples of a vector's
+// size. In the other tests, clang does not optimise. Prints the first operation with a wrong result.
 
 #include <cmath>
 #include <cstddef>

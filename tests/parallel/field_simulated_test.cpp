@@ -309,7 +309,7 @@ TEST_CASE("a stencil takes several fields, and values of fields that are not exc
 }
 
 TEST_CASE("loops and reductions of a field whose exchange is on its way wait for the ghost rows", "[field]") {
-  // Those of axis 1 are filled when those of axis 0 have arrived.
+  // The ghost rows of axis 1 are filled after those of axis 0 have arrived.
   dp::field<double, dp::dextents<2>, dp::sharded<axis<0>, 0, 1>, dp::halo<1, 1>> u(dp::extents{6, 5}), v(u.extents());
   dp::parallel_for(mixed_values{}, u);
   const auto check = [&](const auto& result_of) {

@@ -136,8 +136,8 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
     return updated;
   }
 
-  /// As in a trainer on `on<cpu>`, of the shared parameters. restore() sets these as the model's assign does: while no
-  /// other process or thread writes.
+  /// As in a trainer on `on<cpu>`, for the shared parameters. Call restore() while no other process or thread writes
+  /// the shared parameters, as for the model's assign.
   ///@{
   DEVPLACE_CONFIGURED auto state() {
     if (base::pending_batches() == 0) copies::read();

@@ -59,7 +59,8 @@ class cuda_repeated_launches {
     if (counts_.interrupted_after == nullptr) counts_.interrupted_after = pending_.last_name();
     launch();
   }
-  /// The same for destructors. The next interrupt(), or the end of the scope, throws an error.
+  /// Calls interrupt() in a destructor, which cannot throw: the next interrupt(), or the end of the scope, throws the
+  /// error.
   void interrupt_quietly() noexcept {
     try {
       interrupt();

@@ -36,7 +36,7 @@ class cuda_workspaces {
     std::unique_lock lock(mutex_);
     if (void* const known = find(scope.stream_id())) return known;
     lock.unlock();
-    launch_collected();  // not with the lock, for which a thread may wait that keeps others from launching
+    launch_collected();  // without mutex_: a thread that waits for it may hold the places' locks, which launching needs
     lock.lock();
     if (void* const known = find(scope.stream_id())) return known;
     memory_block block = implementation<backend::cuda, op::memory>::allocate(ordinal, bytes, memory_purpose::workspace);

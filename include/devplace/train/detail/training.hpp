@@ -153,6 +153,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
       if (updates) state.unusable.store(runtime::partial_update_text, std::memory_order_release);
       throw;
     }
+    // By index: g++ -O3 vectorises a loop over the array of four places and warns about it.
     for (std::size_t k = 0; k != places; ++k) memory_[k].next_pass = key.step + 1;
     guard.done();
     return {state_, reduction_, Batches == 1 ? 1 : places};

@@ -26,7 +26,7 @@ template <std::size_t Columns> struct mixed_storing {
   template <class T, class Result>
   DEVPLACE_TARGET static void store(const float* sums, const mixed_tile<T, Result>& tile) {
     float bias[Columns], old[Columns];
-    std::memset(bias, 0, sizeof bias);  // always: at -O3 g++ does not see that all elements are set
+    std::memset(bias, 0, sizeof bias);  // also if all are set below, which g++ -O2 does not see
     if (tile.columns < Columns) std::memset(old, 0, sizeof old);
     if (tile.bias != nullptr) convert_array(bias, tile.bias, tile.columns);
     const vector zero{};
