@@ -14,8 +14,10 @@ template <class T, std::size_t Bytes = vector_bytes>
   } else {
     using loaded = typename vector_of<T, Bytes>::unaligned;
     if (n < lanes) return copy_run<T, Bytes / 2>(to, from, n);
-    for (std::size_t i = 0; i + lanes < n; i += lanes)
+    for (std::size_t i = 0; i + lanes < n; i += lanes) {
       *reinterpret_cast<loaded*>(to + i) = *reinterpret_cast<const loaded*>(from + i);
+      __asm__("");  // else g++ would call memmove for each run, of one or two vectors in small images
+    }
     *reinterpret_cast<loaded*>(to + n - lanes) = *reinterpret_cast<const loaded*>(from + n - lanes);
   }
 }
@@ -132,7 +134,10 @@ template <class T, std::size_t Bytes = vector_bytes>
     using loaded = typename vector_of<T, Bytes>::unaligned;
     if (n < lanes) return fill_run<T, Bytes / 2>(to, value, n);
     const typename vector_of<T, Bytes>::type all = value - typename vector_of<T, Bytes>::type{};
-    for (std::size_t i = 0; i + lanes < n; i += lanes) *reinterpret_cast<loaded*>(to + i) = all;
+    for (std::size_t i = 0; i + lanes < n; i += lanes) {
+      *reinterpret_cast<loaded*>(to + i) = all;
+      __asm__("");  // else g++ would call memset
+    }
     *reinterpret_cast<loaded*>(to + n - lanes) = all;
   }
 }

@@ -41,22 +41,18 @@ DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, c
     return;
   }
   for (std::size_t phase = 0; phase < d.phases(); ++phase, to += d.plane) {
-    const std::size_t f = phase % d.column_phases;
+    const std::size_t f = phase % d.column_phases, first = phase / d.column_phases;
     std::size_t begin = f < a.padding ? divided_up(a.padding - f, a.stride) : 0;
     begin = smaller(begin, d.pitch);
     std::size_t end = a.in + a.padding > f ? divided_up(a.in + a.padding - f, a.stride) : 0;
     end = end < begin ? begin : smaller(end, d.pitch);
     T* row = to;
     for (std::size_t r = 0; r < n + d.extra_rows; ++r, row += d.pitch) {
-      const std::size_t at = (y0 + r) * s.rows.stride + phase / d.column_phases;
-      if (begin == end || !s.rows.inside(at)) {
-        fill_run(row, T{0}, d.pitch);
-        continue;
-      }
-      for (std::size_t i = 0; i < begin; ++i) row[i] = T{0};
-      copy_strided(row + begin, image + (at - s.rows.padding) * a.in + begin * a.stride + f - a.padding, end - begin,
-                   a.stride);
-      for (std::size_t i = end; i < d.pitch; ++i) row[i] = T{0};
+      const std::size_t at = (y0 + r) * s.rows.stride + first;
+      fill_run(row, T{0}, d.pitch);
+      if (begin < end && s.rows.inside(at))
+        copy_strided(row + begin, image + (at - s.rows.padding) * a.in + begin * a.stride + f - a.padding, end - begin,
+                     a.stride);
     }
     fill_run(row, T{0}, d.slack);  // the last vector reads beyond the row
   }

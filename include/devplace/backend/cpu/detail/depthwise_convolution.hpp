@@ -16,7 +16,7 @@ inline constexpr std::size_t depthwise_channels = 4;
 inline constexpr std::size_t depthwise_depth = 256;
 
 /// Padded rows up to this length are all cleared together before elements are copied.
-inline constexpr std::size_t depthwise_narrow = 16;
+inline constexpr std::size_t depthwise_narrow = 48;
 
 /// The division of a shape for convolutions whose groups have few channels (convolution_depthwise_body.hpp). The
 /// division and the order of all sums depend only on the extents.
