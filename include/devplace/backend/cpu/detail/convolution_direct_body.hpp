@@ -97,11 +97,10 @@ DEVPLACE_TARGET inline void copy_segment(T* to, const direct_convolution& d, con
       end = end < begin ? begin : smaller(end, d.phase);
       T* row = to + top * d.row + f * d.phase;
       for (std::size_t r = top; r < bottom; ++r, row += d.row) {
-        fill_run(row, T{0}, begin);
+        fill_run(row, T{0}, d.phase);
         if (begin < end)
           copy_strided(row + begin, image + (first + r - s.rows.padding) * a.in + begin * a.stride + f - a.padding,
                        end - begin, a.stride);
-        fill_run(row + end, T{0}, d.phase - end);
       }
     }
     // The last tile of the last row reads beyond the row.
