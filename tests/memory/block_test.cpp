@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <sys/resource.h>
+
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -64,6 +66,23 @@ TEST_CASE("large CPU blocks start near the begin of a huge page, and are written
   }
   CHECK(dp::memory_statistics<dp::cpu>().allocated == before.allocated);
 }
+
+// Sanitizers delay the reuse of memory, and other C libraries keep less.
+#if defined(__GLIBC__) && !DEVPLACE_TEST_SANITIZED
+TEST_CASE("a large CPU block gets the pages of a freed one", "[memory]") {
+  constexpr std::size_t bytes = (std::size_t{6} << 20U) + 400'000;
+  const auto faults_of_new_block = [] {
+    rusage before{}, after{};
+    getrusage(RUSAGE_SELF, &before);
+    const block large = dp::detail::allocate<dp::backend::cpu>(0, bytes);
+    std::memset(large.data(), 1, bytes);
+    getrusage(RUSAGE_SELF, &after);
+    return after.ru_minflt - before.ru_minflt;
+  };
+  for (int i = 0; i < 3; ++i) faults_of_new_block();
+  CHECK(faults_of_new_block() <= 1);
+}
+#endif
 
 TEST_CASE("a block larger than the address space is an error", "[memory]") {
   const auto before = dp::memory_statistics<dp::cpu>().allocations;

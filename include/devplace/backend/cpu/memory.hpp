@@ -20,34 +20,44 @@ namespace devplace {
 /// a tenth longer if all begin at a huge page.
 template <> struct implementation<backend::cpu, op::memory> : detail::host_copies {
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
-    const std::size_t offset = is_large(bytes) && bytes <= most ? next_offset() : 0;
-    void* const begin = ::operator new(bytes + offset, alignment_of(bytes), std::nothrow);
+    const bool large = bytes >= 2 * huge_page && bytes <= most;
+    // When an aligned allocation of this size is freed, glibc returns it to the system, which has to clear pages for
+    // the next one. It keeps other allocations of up to 32 MiB, so large blocks are aligned here.
+    void* const begin = large ? ::operator new(huge_page + steps * step + bytes, std::nothrow)
+                              : ::operator new(bytes, std::align_val_t{detail::alignment}, std::nothrow);
     if (begin == nullptr)
       throw out_of_memory(detail::out_of_memory_text({"cpu", bytes, memory_statistics<cpu>(), {}, {}}));
-    // If the system refuses, pages stay ordinary. The memory after the last whole huge page shares ordinary pages with
-    // other blocks.
-    if (is_large(bytes)) static_cast<void>(::madvise(begin, (bytes + offset) / huge_page * huge_page, MADV_HUGEPAGE));
+    auto* data = static_cast<std::byte*>(begin);
+    if (large) {
+      data += huge_page - reinterpret_cast<std::uintptr_t>(data) % huge_page;
+      // If the system refuses, pages stay ordinary. The memory after the last whole huge page shares ordinary pages
+      // with other blocks.
+      const std::size_t offset = next_offset();
+      static_cast<void>(::madvise(data, (offset + bytes) / huge_page * huge_page, MADV_HUGEPAGE));
+      data += offset;
+      ::new (data - sizeof begin) void*(begin);
+    }
     detail::count_allocation(detail::counters(backend::cpu{}, 0), bytes, purpose);
-    return detail::memory_block({static_cast<std::byte*>(begin) + offset, bytes, 0, purpose, &release});
+    return detail::memory_block({data, bytes, 0, purpose, large ? &release_large : &release});
   }
 
  private:
   static constexpr std::size_t huge_page = std::size_t{2} << 20U;
   static constexpr std::size_t most = ~std::size_t{0} / 2;  // operator new refuses more
 
-  static constexpr bool is_large(std::size_t bytes) { return bytes >= 2 * huge_page; }
-  static constexpr std::align_val_t alignment_of(std::size_t bytes) {
-    return std::align_val_t{is_large(bytes) ? huge_page : detail::alignment};
-  }
+  static constexpr std::size_t step = 11 * 64, steps = 16;
+
+  /// Returns a number of bytes between the huge page's begin and the block; the last of them hold the pointer to free.
   static std::size_t next_offset() {
     static std::atomic<unsigned> number{0};
-    constexpr std::size_t step = 11 * 64, steps = 16;
-    return number.fetch_add(1, std::memory_order_relaxed) % steps * step;
+    return (number.fetch_add(1, std::memory_order_relaxed) % steps + 1) * step;
   }
   static void release(const detail::block_record& block) noexcept {
-    auto* const data = static_cast<std::byte*>(block.data);
-    const std::size_t offset = is_large(block.bytes) ? reinterpret_cast<std::uintptr_t>(data) % huge_page : 0;
-    ::operator delete(data - offset, alignment_of(block.bytes));
+    ::operator delete(block.data, std::align_val_t{detail::alignment});
+    detail::count_release(detail::counters(backend::cpu{}, 0), block.bytes, block.purpose);
+  }
+  static void release_large(const detail::block_record& block) noexcept {
+    ::operator delete(*(static_cast<void**>(block.data) - 1));
     detail::count_release(detail::counters(backend::cpu{}, 0), block.bytes, block.purpose);
   }
 };
