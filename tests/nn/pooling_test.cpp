@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -65,6 +67,41 @@ TEST_CASE("the last NaN of a window is the maximum", "[nn]") {
       0, 1, 4, dp::detail::max_pool_gradient_functor<float>{s, x.data(), dy.data(), dx.data()});
   CHECK(std::isnan(y[0]));
   CHECK(dx == std::vector<float>{0, 0, 5, 0});
+}
+
+TEMPLATE_TEST_CASE("rows of 2 x 2 windows in vectors have the bits of single windows", "[nn]", float, double) {
+  using T = TestType;
+  const T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  const std::vector<T> values{0, -T{0}, 1, 1, T{1} / 10, -2, infinity, -infinity, nan};
+  std::size_t place = 0;
+  const auto numbers = [&](std::size_t n) {
+    std::vector<T> result(n);
+    for (T& x : result) {
+      place = (place * 5 + place / 7 + 1) % 100'003;
+      x = values[place % values.size()];
+    }
+    return result;
+  };
+  const auto check = [](std::size_t planes, std::size_t plane, const auto& make) {
+    std::vector<T> together(planes * plane, T{7}), single(planes * plane, T{7});
+    make(together.data()).range(0, together.size());
+    for (std::size_t i = 0; i < single.size(); ++i) make(single.data())(i);
+    for (std::size_t i = 0; i < single.size(); ++i)
+      if (!std::isnan(single[i]) || !std::isnan(together[i]))
+        REQUIRE(std::memcmp(&single[i], &together[i], sizeof(T)) == 0);
+  };
+  for (std::size_t columns = 2; columns <= 35; ++columns)
+    for (std::size_t rows = 2; rows <= 5; ++rows) {
+      constexpr std::size_t planes = 3;
+      CAPTURE(columns, rows);
+      const dp::detail::pooling_shape s{{rows, rows / 2, 2, 2, 0, 1}, {columns, columns / 2, 2, 2, 0, 1}};
+      const auto x = numbers(planes * s.plane()), dy = numbers(planes * s.windows());
+      using namespace dp::detail;
+      check(planes, s.windows(), [&](T* y) { return max_pool_functor<T>{s, x.data(), y}; });
+      check(planes, s.windows(), [&](T* y) { return average_pool_functor<T>{s, x.data(), y}; });
+      check(planes, s.plane(), [&](T* dx) { return max_pool_gradient_functor<T>{s, x.data(), dy.data(), dx}; });
+      check(planes, s.plane(), [&](T* dx) { return average_pool_gradient_functor<T>{s, dy.data(), dx}; });
+    }
 }
 
 TEST_CASE("a window that lies in the padding gives -infinity and propagates no gradient", "[nn]") {

@@ -8,6 +8,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
+#include <devplace/ops/detail/pairs.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/dtype.hpp>
 
@@ -48,6 +49,32 @@ template <class F> DEVPLACE_HD void for_each_window_of(const pooling_shape& s, s
       f((y - up) / s.rows.stride, (x - left) / s.columns.stride);
     }
   }
+}
+
+/// Whether windows are 2 x 2 with stride 2, the most common ones: none overlap, and all are inside. Rows of windows
+/// have at least one vector.
+constexpr bool halves(const pooling_shape& s) {
+  const auto halves_axis = [](const window_axis& a) { return a.size == 2 && a.stride == 2 && a.padding == 0; };
+  return halves_axis(s.rows) && halves_axis(s.columns) && s.columns.out >= 4;
+}
+
+/// For such windows of planes [begin, end), calls f(first, at, lanes) for runs of `lanes` windows, a constant. The
+/// windows begin with window `first` and with element `at`; runs may overlap.
+void for_each_halving_run(const pooling_shape& s, std::size_t begin, std::size_t end, const auto& f) {
+  const auto in_runs = [&](auto lanes) {
+    const std::size_t n = s.columns.out;
+    for (std::size_t row = begin * s.rows.out; row < end * s.rows.out; ++row) {
+      const std::size_t at = (row / s.rows.out * s.rows.in + row % s.rows.out * 2) * s.columns.in;
+      for (std::size_t next = 0; next < n; next += lanes) {
+        const std::size_t first = next + lanes < n ? next : n - lanes;
+        f(row * n + first, at + 2 * first, lanes);
+      }
+    }
+  };
+  if (s.columns.out < 8)
+    in_runs(std::integral_constant<std::size_t, 4>{});
+  else
+    in_runs(std::integral_constant<std::size_t, 8>{});
 }
 
 /// A line of windows along one axis: the windows of planes [plane, plane + planes), and of the corresponding ranges of
@@ -143,6 +170,17 @@ template <class T> struct max_pool_functor {
     to[i] = best;
   }
   void range(std::size_t from, std::size_t until) const {
+    if constexpr (std::is_floating_point_v<T>)
+      if (halves(s))
+        return for_each_halving_run(
+            s, from / s.windows(), until / s.windows(), [this](auto first, auto at, auto lanes) {
+              using run = pairs<T, lanes>;
+              const run upper(x + at), lower(x + at + s.columns.in);
+              const typename run::vector values[] = {upper.first, upper.second, lower.first, lower.second};
+              typename run::vector best = lowest_element<T> - typename run::vector{};
+              for (const auto& value : values) best = ((value > best) | (value != value)) ? value : best;
+              *reinterpret_cast<typename run::in_memory*>(to + first) = best;
+            });
     for_each_line(s, from / s.windows(), until / s.windows(), [this](const window_line& line) {
       T buffer[window_line::most];
       T* const best = line.results(to, buffer);
@@ -177,7 +215,28 @@ template <class T> struct max_pool_gradient_functor {
   void range(std::size_t from, std::size_t until) const
     requires floating_element<T>
   {
-    for (std::size_t i = from; i < until; ++i) dx[i] = T{0};
+    if (!halves(s) || s.plane() != 4 * s.windows())
+      for (std::size_t i = from; i < until; ++i) dx[i] = T{0};
+    if (halves(s))
+      return for_each_halving_run(s, from / s.plane(), until / s.plane(), [this](auto first, auto at, auto lanes) {
+        using run = pairs<T, lanes>;
+        const run upper(x + at), lower(x + at + s.columns.in);
+        const auto second = (upper.second > upper.first) | (upper.second != upper.second);
+        typename run::vector best = second ? upper.second : upper.first;
+        const auto third = (lower.first > best) | (lower.first != lower.first);
+        best = third ? lower.first : best;
+        const auto last = (lower.second > best) | (lower.second != lower.second);
+        const typename run::vector zero{};
+        const typename run::vector gradient = zero + *reinterpret_cast<const typename run::in_memory*>(dy + first);
+        const typename run::vector others = last ? zero : gradient, of_upper = third ? zero : others;
+        run to;
+        to.first = second ? zero : of_upper;
+        to.second = second ? of_upper : zero;
+        to.store(dx + at);
+        to.first = third ? others : zero;
+        to.second = last ? gradient : zero;
+        to.store(dx + at + s.columns.in);
+      });
     for_each_line(s, from / s.plane(), until / s.plane(), [this](const window_line& line) { add_line(line); });
   }
 
@@ -236,6 +295,13 @@ template <class T> struct average_pool_functor {
   void range(std::size_t from, std::size_t until) const
     requires floating_element<T>
   {
+    if (halves(s))
+      return for_each_halving_run(s, from / s.windows(), until / s.windows(), [this](auto first, auto at, auto lanes) {
+        using run = pairs<T, lanes>;
+        const run upper(x + at), lower(x + at + s.columns.in);
+        const typename run::vector sum = T{0} + upper.first + upper.second + lower.first + lower.second;
+        *reinterpret_cast<typename run::in_memory*>(to + first) = sum / T{4};
+      });
     for_each_line(s, from / s.windows(), until / s.windows(), [this](const window_line& line) {
       T buffer[window_line::most];
       T* const sums = line.results(to, buffer);
@@ -267,7 +333,16 @@ template <class T> struct average_pool_gradient_functor {
   void range(std::size_t from, std::size_t until) const
     requires floating_element<T>
   {
-    for (std::size_t i = from; i < until; ++i) dx[i] = T{0};
+    if (!halves(s) || s.plane() != 4 * s.windows())
+      for (std::size_t i = from; i < until; ++i) dx[i] = T{0};
+    if (halves(s))
+      return for_each_halving_run(s, from / s.plane(), until / s.plane(), [this](auto first, auto at, auto lanes) {
+        using run = pairs<T, lanes>;
+        run shares;
+        shares.first = shares.second = T{0} + *reinterpret_cast<const typename run::in_memory*>(dy + first) / T{4};
+        shares.store(dx + at);
+        shares.store(dx + at + s.columns.in);
+      });
     for_each_line(s, from / s.plane(), until / s.plane(), [this](const window_line& line) {
       T shares[window_line::most];
       for (std::size_t k = 0; k < line.count(); ++k)
