@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <string>
@@ -392,17 +393,20 @@ TEST_CASE("ranges of any begin and end give the elements one by one", "[ops][ran
   check(dp::half{0.0f});
 
   std::vector<float> x(n, 1.0f), one_by_one(n), in_ranges(n);
-  for (const std::size_t columns : {1u, 3u, 64u, 100u, 300u}) {
-    dp::detail::dropout_body<float> body{one_by_one.data(), x.data(), columns, 9, {{1, 2}}, 1ull << 31, 2.0f};
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t column = i % columns;
-      one_by_one[i] = body.element(x[i], body.words(i / columns, column / 4).word[column % 4]);
+  for (std::size_t i = 0; i < n; i += 7) x[i] = i % 2 == 0 ? std::numeric_limits<float>::infinity() : std::nanf("");
+  for (const std::size_t columns : {1u, 3u, 64u, 100u, 300u})
+    for (const std::uint64_t threshold : {0ull, 1ull << 31, (1ull << 32) - 1, 1ull << 32}) {
+      CAPTURE(columns, threshold);
+      dp::detail::dropout_body<float> body{one_by_one.data(), x.data(), columns, 9, {{1, 2}}, threshold, 2.0f};
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t column = i % columns;
+        one_by_one[i] = body.element(x[i], body.words(i / columns, column / 4).word[column % 4]);
+      }
+      body.destination = in_ranges.data();
+      for (std::size_t begin = 0, length = 1; begin < n; begin += length, length = length * 2 + 1)
+        body.range(begin, std::min(n, begin + length));
+      CHECK(std::memcmp(in_ranges.data(), one_by_one.data(), n * sizeof(float)) == 0);
     }
-    body.destination = in_ranges.data();
-    for (std::size_t begin = 0, length = 1; begin < n; begin += length, length = length * 2 + 1)
-      body.range(begin, std::min(n, begin + length));
-    CHECK(in_ranges == one_by_one);
-  }
 }
 
 TEST_CASE("bad arguments throw", "[ops][random]") {

@@ -9,8 +9,10 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/box_muller.hpp>
+#include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/philox.hpp>
 #include <devplace/ops/detail/square_roots.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 // Functors that turn random words into numbers. CPU loops are range(); GPU threads call several().
@@ -152,6 +154,8 @@ template <class T> struct dropout_body {
   std::uint64_t threshold;  // a random 32-bit word below the threshold drops an element
   computed_t<T> scale;
 
+  static constexpr bool computes_much = true;
+
   DEVPLACE_HD constexpr T element(T x, std::uint32_t word) const {
     using value = computed_t<T>;
     return static_cast<T>(word < threshold ? value{0} : static_cast<value>(x) * scale);
@@ -165,6 +169,8 @@ template <class T> struct dropout_body {
   void range(std::size_t begin, std::size_t end) const {
     constexpr std::size_t chunk = 4 * philox_lanes;
     std::uint32_t word[4][philox_lanes], in_order[chunk];
+    const std::uint32_t low = low_half(threshold);
+    const bool keeps_any = high_half(threshold) == 0;
     while (begin < end) {
       const std::size_t row = begin / columns, start = row * columns;
       const std::size_t row_end = end - start < columns ? end - start : columns;
@@ -174,10 +180,12 @@ template <class T> struct dropout_body {
         random.blocks(aligned / 4, word);
         put_in_order(word, in_order);
         const std::size_t stop = row_end < aligned + chunk ? row_end : aligned + chunk;
-        DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
-        for (std::size_t c = column; c < stop; ++c)
-          destination[start + c] = element(source[start + c], in_order[c - aligned]);
-        DEVPLACE_INDEPENDENT_ITERATIONS_END
+        independent_loop(column, stop, [&](std::size_t c) __attribute__((always_inline)) {
+          // element() without 64-bit comparisons and branches, which processors could not predict.
+          const bool keeps = static_cast<bool>((in_order[c - aligned] >= low) & keeps_any);
+          const auto scaled = static_cast<computed_t<T>>(source[start + c]) * scale;
+          destination[start + c] = static_cast<T>(chosen(keeps, scaled, computed_t<T>{0}));
+        });
         column = stop;
       }
       begin = start + row_end;
