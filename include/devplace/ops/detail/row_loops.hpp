@@ -32,6 +32,28 @@ template <class T> DEVPLACE_HD T exponent_of(T x, T max) {
 /// exp(x - max), where x - max is below 64.
 template <class T> DEVPLACE_HD T exponential_of(T x, T max) { return fast_exp_below_64<T>(exponent_of<T>(x, max)); }
 
+/// Vectors of 4 elements at any address.
+template <class T> struct four_of;
+template <> struct four_of<float> {
+  typedef float in_memory __attribute__((vector_size(16), aligned(4), may_alias));
+};
+template <> struct four_of<double> {
+  typedef double type __attribute__((vector_size(32)));
+  typedef double in_memory __attribute__((vector_size(32), aligned(8), may_alias));
+};
+
+/// Adds groups of 8 terms to the accumulators. At -O2, g++ would keep the array of accumulators in memory.
+template <std::size_t Terms> [[gnu::always_inline]] inline void add_groups(double* lanes, const double* terms) {
+  using in_memory = four_of<double>::in_memory;
+  const auto* const next = reinterpret_cast<const in_memory*>(terms);
+  auto* const halves = reinterpret_cast<in_memory*>(lanes);
+  four_of<double>::type low = halves[0], high = halves[1];
+  DEVPLACE_UNROLL
+  for (std::size_t i = 0; i < Terms / 4; i += 2) low += next[i], high += next[i + 1];
+  halves[0] = low;
+  halves[1] = high;
+}
+
 /// Sum of `term(c)` for c below n; terms are rounded to T, the sum is not.
 template <class T, class Term> DEVPLACE_HD double row_sum(std::size_t n, const Term& term) {
   constexpr std::size_t many = 8 * row_lanes;  // so that several vectors of terms are computed at a time
@@ -40,6 +62,10 @@ template <class T, class Term> DEVPLACE_HD double row_sum(std::size_t n, const T
   for (; c + many <= n; c += many) {
     T terms[many];
     for (std::size_t i = 0; i < many; ++i) terms[i] = term(c + i);
+    DEVPLACE_IF_HOST(if constexpr (std::is_same_v<T, double>) {
+      add_groups<many>(lanes, terms);
+      continue;
+    })
     DEVPLACE_NO_UNROLL
     for (std::size_t i = 0; i < many; i += row_lanes)
       for (std::size_t lane = 0; lane < row_lanes; ++lane) lanes[lane] += static_cast<double>(terms[i + lane]);
@@ -54,16 +80,6 @@ template <class T, class Term> DEVPLACE_HD double row_sum(std::size_t n, const T
 /// Sums over a row: of x - origin and of its square.
 struct row_moments {
   double sum, squares;
-};
-
-/// Vectors of 4 elements at any address.
-template <class T> struct four_of;
-template <> struct four_of<float> {
-  typedef float in_memory __attribute__((vector_size(16), aligned(4), may_alias));
-};
-template <> struct four_of<double> {
-  typedef double type __attribute__((vector_size(32)));
-  typedef double in_memory __attribute__((vector_size(32), aligned(8), may_alias));
 };
 
 /// The moments of the first elements, in groups of 16; sets `done` to their number. Uses vector types, because with
