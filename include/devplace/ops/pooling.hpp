@@ -156,6 +156,8 @@ template <class T> DEVPLACE_HD constexpr bool replaces(T x, T best) {
 
 /// to [planes, rows.out, columns.out] = the largest elements of the windows of x [planes, rows.in, columns.in].
 template <class T> struct max_pool_functor {
+  static constexpr bool has_loops_of_any_length = true;
+
   pooling_shape s;
   const T* x;
   T* to;
@@ -197,6 +199,8 @@ template <class T> struct max_pool_functor {
 
 /// dx = the gradient of max_pool's input: the gradient of a window goes to the first largest element of the window.
 template <class T> struct max_pool_gradient_functor {
+  static constexpr bool has_loops_of_any_length = true;
+
   pooling_shape s;
   const T* x;
   const T* dy;
@@ -280,6 +284,8 @@ template <class T> struct max_pool_gradient_functor {
 
 /// to = the means of the windows of x, in which padding counts as zeros.
 template <class T> struct average_pool_functor {
+  static constexpr bool has_loops_of_any_length = true;
+
   pooling_shape s;
   const T* x;
   T* to;
@@ -318,6 +324,8 @@ template <class T> struct average_pool_functor {
 
 /// dx = the gradient of average_pool's input.
 template <class T> struct average_pool_gradient_functor {
+  static constexpr bool has_loops_of_any_length = true;
+
   pooling_shape s;
   const T* dy;
   T* dx;

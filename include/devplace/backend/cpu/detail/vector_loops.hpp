@@ -14,7 +14,8 @@
 // The version for processors without AVX2, which few machines have, calls F for each index if F::range_needs_vectors,
 // and g++ compiles it for size: four versions would otherwise make most of the code of a small program. F::allows_fma
 // states that F has no product and sum that a compiler could fuse. The AVX2 version then has FMA, because std::fma is
-// slow without it.
+// slow without it. F::has_loops_of_any_length states that F::range has loops whose lengths are no constants, which g++
+// does not vectorise at -O2 by default.
 namespace devplace::detail {
 
 // Calls f.range(begin, end), or f for each index without such a member or unless the further condition holds. No
@@ -36,6 +37,10 @@ DEVPLACE_ANY_LOOP_BODY_BEGIN
 }
 [[gnu::noinline, gnu::flatten, gnu::target("avx2,fma")]] void range_for_avx2_with_fma(const auto& f, std::size_t begin,
                                                                                       std::size_t end) {
+  DEVPLACE_DETAIL_LOOP()
+}
+[[gnu::noinline, gnu::flatten, gnu::target("avx2"), DEVPLACE_FOR_ANY_LENGTH]] void range_for_avx2_any_length(
+    const auto& f, std::size_t begin, std::size_t end) {
   DEVPLACE_DETAIL_LOOP()
 }
 [[gnu::noinline, gnu::flatten, DEVPLACE_FOR_SIZE]] void range_for_old_processors(const auto& f, std::size_t begin,
@@ -66,6 +71,8 @@ template <class F> void run_range(const F& f, std::size_t begin, std::size_t end
     if (current_isa() != cpu_isa::generic) {
       if constexpr (requires { requires F::allows_fma; })
         return range_for_avx2_with_fma(f, begin, end);
+      else if constexpr (requires { requires F::has_loops_of_any_length; })
+        return range_for_avx2_any_length(f, begin, end);
       else
         return range_for_avx2(f, begin, end);
     }
