@@ -86,10 +86,10 @@ void make(Communicator&& c, const call& what, std::span<float* const> buffers, s
   throw std::logic_error("no such collective.");
 }
 
-/// Boundaries of uneven parts, some of them empty.
+/// Boundaries of uneven parts, some of them empty; the first elements are in no part.
 std::vector<std::size_t> uneven(std::size_t participants, std::size_t count) {
   std::vector<std::size_t> begins(participants + 1, count);
-  begins[0] = 0;
+  begins[0] = count / 8;
   for (std::size_t r = 1; r < participants; ++r)
     begins[r] = r % 3 == 2 ? begins[r - 1] : std::max(begins[r - 1], count * r * r / (participants * participants));
   return begins;

@@ -85,11 +85,11 @@ template <class F> values after(int processes, std::size_t local, const values& 
   return result;
 }
 
-/// Boundaries of uneven parts, of which the second is empty.
+/// Boundaries of uneven parts, of which the second is empty; the first elements are in no part.
 std::vector<std::size_t> uneven(std::size_t participants, std::size_t count) {
   std::vector<std::size_t> begins(participants + 1, count);
   for (std::size_t r = 0; r != participants; ++r)
-    begins[r] = r == 2 ? begins[1] : count * r * r / (participants * participants);
+    begins[r] = r == 2 ? begins[1] : count * (r * r + 1) / (participants * participants + 1);
   return begins;
 }
 
@@ -146,11 +146,12 @@ TEST_CASE("sums are formed first over the places of each process, then over the 
       for (const int root : {0, last})
         CHECK(after(processes, of_process, before, [&](auto& c, auto buffers) { c.broadcast(buffers, count, root); }) ==
               values(participants, before[static_cast<std::size_t>(root)]));
-      std::vector<float> gathered;
-      for (std::size_t r = 0; r != participants; ++r)
-        gathered.insert(gathered.end(), before[r].data() + begins[r], before[r].data() + begins[r + 1]);
+      values gathered = before;
+      for (auto& one : gathered)
+        for (std::size_t r = 0; r != participants; ++r)
+          std::copy(before[r].data() + begins[r], before[r].data() + begins[r + 1], one.data() + begins[r]);
       CHECK(after(processes, of_process, before, [&](auto& c, auto buffers) { c.all_gather(buffers, begins); }) ==
-            values(participants, gathered));
+            gathered);
     }
   }
 }

@@ -49,7 +49,7 @@ template <class Backend, summation Order> class across_processes : public detail
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     check(buffers.size(), root);
-    in_windows<T>({"broadcast", count, sizeof(T)}, [&](std::size_t first, std::size_t last) {
+    in_windows<T>({"broadcast", count, sizeof(T)}, 0, [&](std::size_t first, std::size_t last) {
       const bool here = is_here(root);
       const std::size_t from = here ? work_.parts.local_of(root) : 0;
       work_.parts.all_to_process_of(root, last - first, sizeof(T));
@@ -66,7 +66,7 @@ template <class Backend, summation Order> class across_processes : public detail
   }
   template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(buffers.size(), begins);
-    in_windows<T>({"all_gather", begins.back(), sizeof(T)}, [&](std::size_t first, std::size_t last) {
+    in_windows<T>({"all_gather", begins.back(), sizeof(T)}, begins.front(), [&](std::size_t first, std::size_t last) {
       work_.parts.split_at(begins, first, last, sizeof(T));
       std::byte* const whole = work_.host.memory(buffers, 0, first);
       for (std::size_t k = 0; k != work_.parts.local(); ++k) {
@@ -93,7 +93,11 @@ template <class Backend, summation Order> class across_processes : public detail
   template <class T>
   void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     check(begins, buffers.size());
-    work_.start(buffers, {.operation = kind::reduce_scatter, .count = begins.back(), .op = op, .begins = begins});
+    work_.start(buffers, {.operation = kind::reduce_scatter,
+                          .count = begins.back(),
+                          .op = op,
+                          .begins = begins,
+                          .first = begins.front()});
   }
   void progress() { work_.advance(false); }
   void finish() {
@@ -133,7 +137,8 @@ template <class Backend, summation Order> class across_processes : public detail
     }
   }
 
-  template <class T, class F> void in_windows(const collective_call& call, const F& f) {
+  /// Calls f(first, last) for each window of the elements [begin, call.count).
+  template <class T, class F> void in_windows(const collective_call& call, std::size_t begin, const F& f) {
     complete([&] {
       work_.host.claim();
       work_.host.follow_mark();
@@ -141,7 +146,7 @@ template <class Backend, summation Order> class across_processes : public detail
       if (size() == 1) return;  // the elements are the result
       const std::size_t window = work_.window(sizeof(T));
       work_.host.reserve(std::min(window, call.count) * sizeof(T));
-      for (std::size_t first = 0; first < call.count; first += std::min(window, call.count - first)) {
+      for (std::size_t first = begin; first < call.count; first += std::min(window, call.count - first)) {
         work_.host.wait();  // the devices may still copy the previous window
         f(first, first + std::min(window, call.count - first));
       }

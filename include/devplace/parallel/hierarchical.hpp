@@ -72,7 +72,7 @@ template <class Backend> class hierarchical : public detail::participants {
     const std::span<const std::size_t> process_begins = divided(begins);
     local_.all_gather(buffers, begins.subspan(index(first_rank()), index(local_count()) + 1));
     between_.all_gather(buffers.first(1), process_begins);
-    local_.broadcast(buffers, begins.back(), 0);
+    local_.broadcast(buffers, detail::element_range{begins.front(), begins.back()}, 0);
   }
   ///@}
 
