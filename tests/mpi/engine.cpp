@@ -200,6 +200,25 @@ void misuse(const dp::process_group& group) {
   c.all_reduce(single, 3, dp::reduction::sum);  // the rejected calls have sent nothing
 }
 
+/// Long parts, all but the first of which overlap the begin of a window in which MPI reduces them.
+template <class Backend> void long_parts(const dp::process_group& group) {
+  const std::array<int, 1> one{0};
+  const std::size_t count = 300'000;
+  for (const std::size_t most : {count, count / 2}) {
+    dp::parallel::mpi_collectives<Backend> c(one, group, mpi_access::staged, most);
+    std::vector<std::size_t> begins(static_cast<std::size_t>(group.size()) + 1, count);
+    begins[0] = 0;
+    for (std::size_t p = 1; p + 1 < begins.size(); ++p) begins[p] = p * 100;
+    buffers_on_places<Backend, double> buffers(one);
+    buffers.fill(group.rank(), count);
+    c.reduce_scatter(buffers.span(), std::span<const std::size_t>(begins), dp::reduction::mean);
+    const auto values = buffers.values(0);
+    const auto own = static_cast<std::size_t>(group.rank());
+    for (std::size_t i = begins[own]; i != begins[own + 1]; ++i)
+      EXPECT(values[i] == reduced<double>(group.size(), i, dp::reduction::mean));
+  }
+}
+
 /// One process leaves out a call.
 void one_skips(const dp::process_group& group) {
   const std::array<int, 1> one{0};
@@ -249,6 +268,8 @@ int main(int argc, char** argv) {
         collectives<dp::backend::cuda, float>(group, two, access, most);
       }
     }
+    long_parts<dp::backend::cpu>(group);
+    long_parts<dp::backend::cuda>(group);
     wait_for_busy_device(group);
     compute_longer_than_timeout();
     misuse(group);

@@ -107,8 +107,14 @@ template <class Backend> class mpi_collectives : public detail::participants {
     elements_.template in_windows<T>(begins.front(), begins.back(), [&](std::size_t first, std::size_t last) {
       const auto [counts, own] = divide(begins, first, last, mode);
       T* const at = elements_.take(buffers[0], first, first, last);
-      call_mpi(mode, "MPI_Ireduce_scatter", detail::mpi_reduce_scatter(at, counts, op));
-      store(mode, buffers[0] + own.first, at, own.size(), op);
+      if (!counts.moves_overlap()) {
+        call_mpi(mode, "MPI_Ireduce_scatter", detail::mpi_reduce_scatter(at, counts, op));
+        return store(mode, buffers[0] + own.first, at, own.size(), op);
+      }
+      for (int p = 0; p != processes(); ++p)
+        if (const auto [part, size] = counts.part(index(p)); size != 0)
+          call_mpi(mode, "MPI_Ireduce", detail::mpi_reduce(at + part, size, op, p, p == process()));
+      store(mode, buffers[0] + own.first, at + (own.first - first), own.size(), op);
     });
     copy_to_others(buffers, {begins[index(first_rank())], begins[index(first_rank() + local_count())]});
   }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <devplace/memory/block.hpp>
@@ -171,6 +172,17 @@ struct mpi_counts {
       displacements[p] = static_cast<int>(at(p) - first);
     }
     return {at(own), at(own + 1)};
+  }
+  /// The first element and the size of process p's part of the window.
+  std::pair<std::size_t, std::size_t> part(std::size_t p) const {
+    return {static_cast<std::size_t>(displacements[p]), static_cast<std::size_t>(sizes[p])};
+  }
+  /// Whether the part of a process overlaps its place at the begin of the window, to which MPI_Ireduce_scatter moves
+  /// the part: MPICH does so by memcpy.
+  bool moves_overlap() const {
+    for (std::size_t p = 1; p < sizes.size(); ++p)
+      if (displacements[p] < sizes[p]) return true;
+    return false;
   }
 
   std::vector<int> sizes, displacements;
