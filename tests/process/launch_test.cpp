@@ -96,6 +96,23 @@ TEST_CASE("launched processes on several hosts exchange small values", "[process
   }
 }
 
+TEST_CASE("a barrier of processes on several hosts does not end another process's call", "[process][launch]") {
+  forked_ranks processes;
+  start_as_torchrun(processes, 2, 1, [] {
+    auto options = dp::test::quick();
+    options.failure = dp::on_failure::throw_;
+    const dp::process_group group = dp::launched_processes(options);
+    if (group.is_main())
+      static_cast<void>(group.all_gather(true));
+    else
+      group.barrier();
+  });
+  for (const auto& one : processes.wait()) {
+    CHECK(one.end == "exit 3");
+    CHECK_THAT(one.text, ContainsSubstring("devplace: "));
+  }
+}
+
 TEST_CASE("launched processes on several hosts cannot train on CPUs, and the error names the fix",
           "[process][launch]") {
   forked_ranks processes;

@@ -67,9 +67,9 @@ class control_transport final : public transport {
     for (std::byte* const buffer : buffers.subspan(1)) std::memcpy(buffer, buffers[0], begins.back());
   }
   void barrier() override {
-    const char here = 0;
-    std::vector<char> all(static_cast<std::size_t>(size()));
-    plane_->all_gather({members_.data(), members_.size()}, &here, 1, all.data(), all.size());
+    const char here[3] = {};  // no number has this size: another process may have made another call
+    std::vector<char> all(sizeof here * static_cast<std::size_t>(size()));
+    plane_->all_gather({members_.data(), members_.size()}, here, sizeof here, all.data(), all.size());
   }
 
   std::shared_ptr<transport> split(int color, int key) override {
