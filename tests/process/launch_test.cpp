@@ -113,6 +113,23 @@ TEST_CASE("a barrier of processes on several hosts does not end another process'
   }
 }
 
+TEST_CASE("parts with the same processes on several hosts do not mix their calls", "[process][launch]") {
+  forked_ranks processes;
+  start_as_torchrun(processes, 2, 1, [] {
+    auto options = dp::test::quick();
+    options.failure = dp::on_failure::throw_;
+    options.op_timeout = 0.5;
+    const dp::process_group group = dp::launched_processes(options);
+    const dp::process_group first = group.split(0), second = group.split(0);
+    require((group.is_main() ? first : second).all_reduce(1) == 2);  // in different orders
+    require((group.is_main() ? second : first).all_reduce(10) == 20);
+  });
+  for (const auto& one : processes.wait()) {
+    CHECK(one.end == "exit 3");
+    CHECK_THAT(one.text, ContainsSubstring("waits 0.5 s in all_gather #1 (1 x 4 bytes). Missing: rank "));
+  }
+}
+
 TEST_CASE("launched processes on several hosts cannot train on CPUs, and the error names the fix",
           "[process][launch]") {
   forked_ranks processes;

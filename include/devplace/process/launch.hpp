@@ -33,14 +33,16 @@ namespace devplace::parallel::detail {
 class control_transport final : public transport {
  public:
   /// Connects the processes with the ranks `members` of the plane, which `watch` monitors; all if `members` is empty.
-  /// `host` identifies this process's host.
+  /// `host` identifies this process's host, and `part` the part of the group that split() made, in all its processes.
   control_transport(const process_ranks& ranks, std::int64_t host, std::shared_ptr<control_plane> plane,
-                    std::shared_ptr<group_monitor> watch, std::vector<std::int32_t> members = {})
+                    std::shared_ptr<group_monitor> watch, std::vector<std::int32_t> members = {},
+                    std::uint64_t part = 0)
       : transport(ranks),
         plane_(std::move(plane)),
         monitor_(std::move(watch)),
         host_(host),
-        members_(std::move(members)) {}
+        members_(std::move(members)),
+        part_(part) {}
 
   std::string description() const override {
     return joined({size(), " processes, by the control connection between their hosts"});
@@ -63,13 +65,13 @@ class control_transport final : public transport {
     if (begins.back() == 0) return;
     const auto own = static_cast<std::size_t>(ranks().rank);
     plane_->all_gather({members_.data(), members_.size()}, part, begins[own + 1] - begins[own], buffers[0],
-                       begins.back());
+                       begins.back(), part_);
     for (std::byte* const buffer : buffers.subspan(1)) std::memcpy(buffer, buffers[0], begins.back());
   }
   void barrier() override {
     const char here[3] = {};  // no number has this size: another process may have made another call
     std::vector<char> all(sizeof here * static_cast<std::size_t>(size()));
-    plane_->all_gather({members_.data(), members_.size()}, here, sizeof here, all.data(), all.size());
+    plane_->all_gather({members_.data(), members_.size()}, here, sizeof here, all.data(), all.size(), part_);
   }
 
   std::shared_ptr<transport> split(int color, int key) override {
@@ -90,7 +92,7 @@ class control_transport final : public transport {
       members.push_back(members_.empty() ? rank : members_[r]);
     }
     return std::make_shared<control_transport>(now, host_, plane_, monitor_->part({part.data(), part.size()}),
-                                               std::move(members));
+                                               std::move(members), devplace::detail::hash_of(part_, ++splits_));
   }
 
   group_monitor* monitor() noexcept override { return monitor_.get(); }
@@ -100,6 +102,7 @@ class control_transport final : public transport {
   std::shared_ptr<group_monitor> monitor_;
   std::int64_t host_;
   std::vector<std::int32_t> members_;  // ranks in the plane; empty: all
+  std::uint64_t part_, splits_ = 0;
 };
 
 /// Identifies this host: its number among the job's hosts, or a hash of its name.

@@ -71,15 +71,16 @@ class control_plane final : public group_monitor {
   /// or passes another number of bytes.
   void all_gather(const void* own, std::size_t bytes, void* all) { all_gather({}, own, bytes, all, 0); }
   /// Gathers from the processes with the ranks `members`, in this order; from all if `members` is empty. Each process
-  /// passes the same `members`, its own number of bytes, and the sum of all these numbers as `bytes_of_all`.
+  /// passes the same `members`, its own number of bytes, and the sum of all these numbers as `bytes_of_all`. Calls with
+  /// different numbers `part` do not meet.
   void all_gather(std::span<const std::int32_t> members, const void* own, std::size_t bytes, void* all,
-                  std::size_t bytes_of_all) {
+                  std::size_t bytes_of_all, std::uint64_t part = 0) {
     if (::getpid() != process_)
       throw communication_error("control_plane: call it in the process that made it, not in a child of fork().");
     if (bytes > detail::control_gather_limit)
       throw argument_error({"control_plane: an exchange of ", bytes,
                             " bytes; the maximum is 65536 bytes of each process. Send data by a process_group."});
-    role_->exchange(members, own, bytes, all, bytes_of_all);
+    role_->exchange(members, part, own, bytes, all, bytes_of_all);
   }
 
   /// The name of the host that a process is on.

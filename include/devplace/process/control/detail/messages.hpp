@@ -127,7 +127,7 @@ struct control_part {
 enum class leaving : std::uint32_t { no, in_order, by_exception };
 
 /// Precedes a contribution to an exchange. The ranks of the members follow, unless all processes are members.
-/// Exchanges between different members have different keys.
+/// Exchanges between different members, or of different parts of the group, have different keys.
 struct control_gather {
   std::uint64_t key;
   std::uint32_t members;  ///< number of the ranks that follow; 0: all processes
