@@ -1,9 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
 #include <stdexcept>
@@ -437,6 +442,27 @@ TEST_CASE("unusable addresses are named", "[process][control_plane]") {
                     ContainsSubstring("the address 'no host has this name', where the processes meet, is unknown to "
                                       "this host: "));
   CHECK_THROWS_WITH(control_plane({"", 2, 2, ""}), ContainsSubstring("control_plane: rank 2 of 2 processes; ranks go"));
+}
+
+TEST_CASE("addresses of a kind that the host does not have are passed over", "[process][control_plane]") {
+  forked_ranks processes;
+  processes.start([] {
+    ::sock_filter refuse[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(::seccomp_data, nr)),
+                              BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+                              BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(::seccomp_data, args[0])),
+                              BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+                              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+                              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const ::sock_fprog program{6, refuse};
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+      throw std::runtime_error("no filter");
+    const auto address = wire::resolve("::1", 1).at(0);
+    if (wire::connect_to(address, 1) || errno != EAFNOSUPPORT) throw std::runtime_error("connected");
+    if (wire::listen_at(address) || errno != EAFNOSUPPORT) throw std::runtime_error("listens");
+  });
+  const auto end = processes.wait().at(0);
+  CHECK(end.text == "");
+  CHECK(end.end == "exit 0");
 }
 
 TEST_CASE("invalid process options are rejected", "[process][control_plane]") {

@@ -73,9 +73,10 @@ inline std::vector<socket_address> resolve(const std::string& address, int port)
   return result;
 }
 
+/// Returns an empty descriptor and sets errno for an address of a kind that this host does not have, such as IPv6.
 inline file_descriptor open_socket(const socket_address& address) {
   file_descriptor result(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!result)
+  if (!result && errno != EAFNOSUPPORT)
     throw communication_error(
         {"the system gives no socket: ", std::strerror(errno), ". Raise the limit of open files (ulimit -n)."});
   return result;
@@ -84,6 +85,7 @@ inline file_descriptor open_socket(const socket_address& address) {
 /// Returns an empty descriptor and sets errno on failure.
 inline file_descriptor listen_at(const socket_address& address) {
   file_descriptor result = open_socket(address);
+  if (!result) return {};
   const int on = 1;
   if (!address.local()) ::setsockopt(result.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (::bind(result.get(), address.get(), address.length) != 0 || ::listen(result.get(), SOMAXCONN) != 0) return {};
@@ -99,6 +101,7 @@ inline void disable_nagle(int socket) noexcept {
 /// Returns an empty descriptor and sets errno if the connection is not accepted within `seconds`.
 inline file_descriptor connect_to(const socket_address& address, double seconds) {
   file_descriptor result = open_socket(address);
+  if (!result) return {};
   if (::connect(result.get(), address.get(), address.length) != 0) {
     if (errno != EINPROGRESS) return {};
     ::pollfd wait{result.get(), POLLOUT, 0};
