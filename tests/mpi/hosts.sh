@@ -39,6 +39,9 @@ for host in $one $other; do
   ip -n $host link set lo up
   ip -n $host link set dp0 up
 done
+# An address of the first host that it cannot use, because the other host has it, too.
+ip -n $other -6 addr add fd00:10:201:7::1/64 dev dp0 nodad 2>/dev/null &&
+  ip -n $one -6 addr add fd00:10:201:7::1/64 dev dp0
 if [ "$case" = slow ]; then
   for host in $one $other; do
     ip netns exec $host tc qdisc add dev dp0 root netem delay 2ms loss 1% 2>/dev/null || skip "this kernel has no netem"

@@ -136,25 +136,25 @@ class mpi_rendezvous {
     return devplace::detail::joined({"mpi ", numbers[0], " ", numbers[1]});
   }
 
-  /// Lets process 0 listen at a Unix socket or at all addresses of its host. Returns the failure, or an empty text.
+  /// Lets process 0 listen at a Unix socket or at all addresses of its host that it can use. Returns the failure, or an
+  /// empty text.
   std::string listen(const job_member& member, bool one_host, std::vector<control_listener>& listeners) const {
     ::rlimit files{};
     if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < static_cast<::rlim_t>(size_) + 64)
       return devplace::detail::joined({"process 0 may open ", files.rlim_cur, " files, and to watch ", size_,
                                        " processes it needs one for each. Raise the limit (ulimit -n), or give "
                                        "process_options{.heartbeat = 0} for a group that is not watched."});
-    try {
-      if (one_host)
-        listeners.emplace_back(member, control_endpoint{});
-      else
-        for (const std::string& address : addresses_of_host())
-          listeners.emplace_back(member, control_endpoint{address, 0});
-    } catch (const communication_error& failed) {
-      return std::string(failed.what()).substr(std::strlen("devplace: "));
+    std::string why =
+        "process 0's host has no network address that other hosts could know. Give "
+        "process_options{.heartbeat = 0} for a group that is not watched.";
+    for (const std::string& address : one_host ? std::vector<std::string>{""} : addresses_of_host()) {
+      try {
+        listeners.emplace_back(member, control_endpoint{address, 0});
+      } catch (const communication_error& failed) {  // the host may be unable to use one of its addresses
+        why = std::string(failed.what()).substr(std::strlen("devplace: "));
+      }
     }
-    return listeners.empty() ? "process 0's host has no network address that other hosts could know. Give "
-                               "process_options{.heartbeat = 0} for a group that is not watched."
-                             : std::string();
+    return listeners.empty() ? why : std::string();
   }
 
   void broadcast(std::string& text) {
