@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <devplace/nn/bce_with_logits.hpp>
@@ -66,8 +67,7 @@ std::vector<float> numbers(std::size_t count, unsigned seed, float low, float hi
 
 TEST_CASE("losses on a GPU equal the CPU's", "[nn]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
-  constexpr std::size_t columns = 11;
-  for (const std::size_t rows : {1U, 300U}) {
+  for (const auto [rows, columns] : {std::pair{1U, 11U}, {300U, 11U}, {2U, 1500U}}) {
     const auto x = numbers(rows * columns, 1, -4, 4), t = numbers(rows * columns, 2, 0, 1);
     compare(nn::l1{}, rows, x, t);
     compare(nn::smooth_l1{.beta = 0.5}, rows, x, t);

@@ -9,33 +9,54 @@
 #include <devplace/ops/detail/loss_sums.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
-#include <devplace/ops/for_each.hpp>
+#include <devplace/ops/for_each_row.hpp>
 #include <devplace/tensor/evaluated.hpp>
 
 namespace devplace::detail {
 
-/// Row functor: computes a row's sum of squared differences, and its gradient unless `dy` is null.
-template <class T> struct mse_row {
+/// Row functor: computes a row's loss, the sum over its elements, and its gradient unless `gradient` is null. The
+/// formula gives the loss of an output element and its target, and the loss's derivative with respect to the output.
+template <class T, class Formula> struct pointwise_row {
   static constexpr bool computes_much = true;
 
-  T* dy;  // may be `y`
+  T* gradient;  // may be `output`
   T* losses;
-  const T* y;
+  const T* output;
   const T* target;
   std::size_t n;
+  Formula formula = {};
 
   DEVPLACE_HD void operator()(std::size_t row) const {
-    const T* const out = y + row * n;
-    const T* const wanted = target + row * n;
-    losses[row] = static_cast<T>(row_sum<double>(n, [out, wanted](std::size_t c) {
-      const T difference = out[c] - wanted[c];
-      return static_cast<double>(difference) * static_cast<double>(difference);
-    }));
-    if (dy == nullptr) return;
-    T* const gradient = dy + row * n;
-    independent_loop(0, n, [=](std::size_t c) { gradient[c] = 2 * (out[c] - wanted[c]); });
+    const T* const x = output + row * n;
+    const T* const t = target + row * n;
+    const Formula f = formula;
+    using loss = decltype(f.loss(*x, *t, n));
+    losses[row] = static_cast<T>(row_sum<loss>(n, [f, x, t](std::size_t i) { return f.loss(x[i], t[i], i); }));
+    if (gradient == nullptr) return;
+    T* const dx = gradient + row * n;
+    independent_loop(0, n, [=](std::size_t i) { dx[i] = f.derivative(x[i], t[i], i); });
   }
 };
+
+template <class T> struct squared_difference {
+  DEVPLACE_HD double loss(T x, T t, std::size_t) const {
+    const T difference = x - t;
+    return static_cast<double>(difference) * static_cast<double>(difference);
+  }
+  DEVPLACE_HD T derivative(T x, T t, std::size_t) const { return 2 * (x - t); }
+};
+template <class T> using mse_row = pointwise_row<T, squared_difference<T>>;
+
+/// The number of elements per index of the first axis; dyn unless it is static.
+template <class E>
+inline constexpr std::size_t static_row_size = [] {
+  std::size_t size = 1;
+  for (std::size_t axis = 1; axis < E::rank; ++axis) {
+    if (E::static_extent(axis) == dyn) return dyn;
+    size *= E::static_extent(axis);
+  }
+  return size;
+}();
 
 /// The loss of a row, and its weight: the number of elements.
 template <class T> struct mse_terms {
@@ -114,9 +135,10 @@ void mse_into(Sums&& sums, DY&& dy, RowLosses&& row_losses, const Y& y, const Ta
     using backend = detail::operand_backend_t<Y>;
     const std::size_t rows = out.extent(0);
     const std::size_t n = out.extents().stride(0);
-    detail::for_each_index<backend>(out.ordinal(), rows, detail::row_grain(n, 1),
-                                    detail::mse_row<value>{detail::raw_data(gradient), detail::raw_data(losses),
-                                                           detail::raw_data(out), detail::raw_data(wanted), n});
+    detail::for_each_row<backend, detail::static_row_size<detail::operand_extents_t<Y>>>(
+        out.ordinal(), rows, n, detail::row_grain(n, 1),
+        detail::mse_row<value>{detail::raw_data(gradient), detail::raw_data(losses), detail::raw_data(out),
+                               detail::raw_data(wanted), n});
     detail::sum_losses<backend>(out.ordinal(), rows, detail::raw_data(totals),
                                 detail::mse_terms<value>{detail::raw_data(losses), static_cast<double>(n)});
   }
@@ -140,3 +162,5 @@ auto mse(OutputArgument&& output, TargetArgument&& targets, reduction mode = red
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
+
+#include DEVPLACE_BACKENDS(mse)

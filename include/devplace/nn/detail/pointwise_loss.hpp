@@ -6,10 +6,8 @@
 #include <type_traits>
 
 #include <devplace/nn/loss.hpp>
-#include <devplace/nn/sum_losses.hpp>
-#include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/operands.hpp>
-#include <devplace/ops/detail/row_loops.hpp>
+#include <devplace/ops/mse.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 
 // Losses that are sums over elements: a formula gives the loss of an output element and its target, and the loss's
@@ -17,29 +15,6 @@
 namespace devplace::nn::detail {
 
 using devplace::detail::chosen;
-
-/// Functor of one sample's loss, the sum over its `n` elements, and of the gradient, which may alias the output.
-template <class T, class Formula> struct pointwise_sample {
-  static constexpr bool computes_much = true;
-
-  T* gradient;
-  const T* output;
-  const T* target;
-  std::size_t n;
-  double weight_of_sample;
-  Formula formula;
-
-  DEVPLACE_HD double weight(std::size_t) const { return weight_of_sample; }
-  DEVPLACE_HD T operator()(std::size_t sample) const {
-    const T* const x = output + sample * n;
-    const T* const t = target + sample * n;
-    const Formula f = formula;
-    const double sum = devplace::detail::row_sum<T>(n, [f, x, t](std::size_t i) { return f.loss(x[i], t[i], i); });
-    T* const dx = gradient + sample * n;
-    devplace::detail::independent_loop(0, n, [=](std::size_t i) { dx[i] = f.derivative(x[i], t[i], i); });
-    return static_cast<T>(sum);
-  }
-};
 
 /// Computes the losses and the gradient of one place's part of a batch; the weight of a sample is its number of
 /// elements, or 1 if not `of_elements`. Throws shape_error for different extents.
@@ -62,10 +37,16 @@ auto pointwise_into(const Sums& sums, const Gradient& gradient, const Rows& rows
   if constexpr (same_rank && same_shape && same_elements) {
     devplace::detail::require_same_extents("loss", "the output", output, "the target", target);
     const std::size_t n = output.extents().stride(0);
-    sum_losses(sums, rows,
-               pointwise_sample<T, Formula>{devplace::detail::raw_data(gradient), devplace::detail::raw_data(output),
-                                            devplace::detail::raw_data(target), n,
-                                            of_elements ? static_cast<double>(n) : 1.0, formula});
+    using backend = typename Rows::backend_type;
+    constexpr std::size_t grain = 16;
+    devplace::detail::for_each_row<backend, devplace::detail::static_row_size<typename Output::extents_type>>(
+        rows.ordinal(), rows.size(), n, grain,
+        devplace::detail::pointwise_row<T, Formula>{devplace::detail::raw_data(gradient), rows.data(),
+                                                    devplace::detail::raw_data(output),
+                                                    devplace::detail::raw_data(target), n, formula});
+    devplace::detail::sum_losses<backend>(
+        rows.ordinal(), rows.size(), sums.data(),
+        devplace::detail::mse_terms<T>{rows.data(), of_elements ? static_cast<double>(n) : 1.0});
   }
 }
 
