@@ -63,6 +63,20 @@ template <class T, class Index> struct added_elements {
       }
     }
   }
+  /// Computes element k of y alone, with the same bits, on a device that has more threads than there are [o, i].
+  DEVPLACE_DEVICE void element(std::size_t k) const {
+    const std::size_t outer = k / inner / size, target = k / inner % size;
+    T sum = y[k];
+    for (std::size_t j = 0; j < count; ++j) {
+      const std::size_t i = (outer * count + j) * inner + k % inner;
+      const auto index = static_cast<std::uint64_t>(static_cast<std::int64_t>(indices[i]));
+      if (index == target) sum = static_cast<T>(sum + values[i]);
+      if (index < size) continue;
+      sum = no_element<T>();
+      break;
+    }
+    y[k] = sum;
+  }
 };
 
 /// Whether indices I choose elements of X along axis N; if not, an assertion fails.
@@ -173,3 +187,5 @@ void add_along(Y&& y, At&& indices, Values&& values, axis<N>) {
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
+
+#include DEVPLACE_BACKENDS(take_along)
