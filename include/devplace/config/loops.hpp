@@ -67,13 +67,41 @@ template <class T> inline T opaque(T x) {
 #endif
 
 /// Attributes that compile a function for AVX-512 without fused multiply-adds, so that results are rounded as on other
-/// processors. g++ fuses only where the function into which code is inlined allows it. With clang the inlined code
-/// decides, so the macro is undefined. It is also undefined if the compilation itself allows fused multiply-adds,
-/// because every processor then uses them.
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__FMA__) && !defined(__AVX512F__)
-  #define DEVPLACE_AVX512_WITHOUT_FMA \
-    gnu::target("avx512f,avx512vl,avx512dq,avx512bw"), gnu::optimize("fp-contract=off")
+/// processors. They are undefined if the compilation itself allows fused multiply-adds, because every processor then
+/// uses them. g++ fuses only where the function into which code is inlined allows it. With clang the inlined code
+/// decides: only code between DEVPLACE_UNFUSED_BEGIN and DEVPLACE_UNFUSED_END is not fused.
+#if defined(__x86_64__) && !defined(__FMA__) && !defined(__AVX512F__)
+  #if !defined(__clang__)
+    #define DEVPLACE_AVX512_WITHOUT_FMA \
+      gnu::target("avx512f,avx512vl,avx512dq,avx512bw"), gnu::optimize("fp-contract=off")
+  #elif !defined(__CUDACC__) && !defined(__FAST_MATH__)
+    #define DEVPLACE_AVX512_WITHOUT_FMA gnu::target("avx512f,avx512vl,avx512dq,avx512bw")
+    #define DEVPLACE_UNFUSED_BEGIN _Pragma("float_control(push)") _Pragma("clang fp contract(off)")
+    #define DEVPLACE_UNFUSED_END _Pragma("float_control(pop)")
+  #endif
 #endif
+namespace devplace::detail {
+#if defined(DEVPLACE_UNFUSED_BEGIN)
+/// Whether clang compiles loops for AVX-512. Functors of users do not stand between the macros.
+inline constexpr bool avx512_by_clang = true;
+DEVPLACE_UNFUSED_BEGIN
+/// Returns false if products and sums are fused in spite of the pragma, with -ffp-contract=fast. clang has no macro for
+/// this option.
+[[gnu::noinline, DEVPLACE_AVX512_WITHOUT_FMA]] inline bool unfused_code_is_unfused() {
+  float x = 1 + 0x1p-12F;
+  __asm__("" : "+x"(x));
+  float error_of_square = x * x - (1 + 0x1p-11F);
+  __asm__("" : "+x"(error_of_square));
+  return error_of_square == 0;
+}
+DEVPLACE_UNFUSED_END
+#else
+  #define DEVPLACE_UNFUSED_BEGIN
+  #define DEVPLACE_UNFUSED_END
+inline constexpr bool avx512_by_clang = false;
+consteval bool unfused_code_is_unfused() { return true; }
+#endif
+}  // namespace devplace::detail
 
 /// The attribute that compiles a function for size, such as one that makes a text; clang has none.
 #if defined(__clang__)

@@ -12,6 +12,7 @@
 #include <devplace/nn/loss.hpp>
 #include <devplace/ops/detail/logarithm.hpp>
 
+DEVPLACE_UNFUSED_BEGIN
 namespace devplace::nn::detail {
 
 /// Formula of -(p t log s + (1 - t) log(1 - s)) with the weight p of positive targets and s = 1 / (1 + exp(-x)).
@@ -52,6 +53,7 @@ template <class T, bool Weighted> struct binary_cross_entropy {
 };
 
 }  // namespace devplace::nn::detail
+DEVPLACE_UNFUSED_END
 
 namespace devplace::nn {
 

@@ -13,6 +13,7 @@
 
 // Functors of activations x F(x), where F is a symmetric distribution function, and of softplus, for host and devices.
 // x F(x) = max(x, 0) - |x| t(|x|), where t(a) = F(-a) is the tail: large |x| cancel no digits, infinities give no NaN.
+DEVPLACE_UNFUSED_BEGIN
 namespace devplace::detail::elementary {
 
 /// Tails of distributions for 0 <= a <= `limit`; beyond `limit`, tails round to 0. `probability` is F(-a); `slope` is
@@ -88,6 +89,7 @@ struct softplus {
 };
 
 }  // namespace devplace::detail::elementary
+DEVPLACE_UNFUSED_END
 
 namespace devplace {
 

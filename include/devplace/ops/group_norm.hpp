@@ -7,6 +7,7 @@
 #include <devplace/ops/detail/channel_sums.hpp>
 #include <devplace/ops/normalize.hpp>
 
+DEVPLACE_UNFUSED_BEGIN
 namespace devplace::detail {
 
 // Row functors of group normalisation (Wu and He 2018). A row holds the elements of one group of one sample: `members`
@@ -118,6 +119,7 @@ template <class T, class G, class Element = T> struct group_norm_gradient_terms 
 };
 
 }  // namespace devplace::detail
+DEVPLACE_UNFUSED_END
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 

@@ -11,6 +11,7 @@
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each_row.hpp>
 
+DEVPLACE_UNFUSED_BEGIN
 namespace devplace::detail {
 
 // Row functors of normalisations: if Centred, y = w (x - mean) / sqrt(variance + epsilon) + b, layer normalisation (Ba,
@@ -109,5 +110,6 @@ template <class T, bool Centred, class Element = T> struct normalize_backward_ro
 };
 
 }  // namespace devplace::detail
+DEVPLACE_UNFUSED_END
 
 #include DEVPLACE_BACKENDS(normalize)

@@ -17,6 +17,7 @@
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/evaluated.hpp>
 
+DEVPLACE_UNFUSED_BEGIN
 namespace devplace::detail {
 
 // Row functors: each index is a row. Rows with NaN or +infinity, and rows of -infinity only, become NaN by IEEE
@@ -126,6 +127,7 @@ template <class T> struct log_softmax_backward_row {
 };
 
 }  // namespace devplace::detail
+DEVPLACE_UNFUSED_END
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 

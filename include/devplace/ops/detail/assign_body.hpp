@@ -113,7 +113,7 @@ inline void finish_stores_around_caches() {}
 
 /// Index functor without broadcasting, except of tensors with one element.
 template <class T, class Tree> struct assign_linear {
-  static constexpr bool computes_much = detail::computes_much<Tree>;
+  static constexpr bool computes_much = deserves_avx512<Tree>;
   T* destination;
   Tree tree;
 
@@ -124,8 +124,8 @@ template <class T, class Tree> struct assign_linear {
   template <bool Alternating = false> void range(std::size_t begin, std::size_t end) const {
     constexpr std::size_t most = 1024 / sizeof(T);
     alignas(64) T block[most];
-    const bool is_streamed = !computes_much && reads_memory<Tree> && (end - begin) * sizeof(T) >= streamed_from &&
-                             !is_leaf(destination, tree);
+    const bool is_streamed = !detail::computes_much<Tree> && reads_memory<Tree> &&
+                             (end - begin) * sizeof(T) >= streamed_from && !is_leaf(destination, tree);
     const std::size_t step = is_streamed ? most : end - begin;
     for (; begin != end; begin += std::min(step, end - begin)) {
       const std::size_t count = std::min(step, end - begin);
@@ -206,7 +206,7 @@ template <class T, std::size_t Rank> struct strided_target {
 DEVPLACE_ANY_LOOP_BODY_BEGIN
 /// Index functor for a destination or operands with a stride for each axis, which is 0 along broadcast axes.
 template <class Target, class Tree, std::size_t Rank> struct assign_strided {
-  static constexpr bool computes_much = detail::computes_much<Tree>;
+  static constexpr bool computes_much = deserves_avx512<Tree>;
   Target destination;
   Tree tree;
   std::size_t extents[Rank];

@@ -17,6 +17,9 @@
 // divided by 0 is 0, and each functor states its treatment of NaN.
 namespace devplace::detail::elementary {
 
+/// Found for all functors of this namespace, and for no functor of a user's.
+void is_elementary(const auto&);
+
 /// The type in which sums, differences and products of integers are computed: unsigned, so that wrapping is defined.
 template <class T>
 using wrapping_t =

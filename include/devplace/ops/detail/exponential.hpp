@@ -10,6 +10,7 @@
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
+DEVPLACE_UNFUSED_BEGIN
 namespace devplace::detail {
 
 /// Constants of the exponential function for a floating-point format.
@@ -258,3 +259,4 @@ template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_t
 }
 
 }  // namespace devplace::detail
+DEVPLACE_UNFUSED_END

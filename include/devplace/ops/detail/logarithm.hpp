@@ -7,6 +7,7 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/exponential.hpp>
 
+DEVPLACE_UNFUSED_BEGIN
 namespace devplace::detail {
 
 /// Terms `K` to `Last` of artanh(s) / s = 1 + s^2 / 3 + s^4 / 5 + ..., divided by s^2K.
@@ -70,3 +71,4 @@ template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_l
 }
 
 }  // namespace devplace::detail
+DEVPLACE_UNFUSED_END

@@ -5,6 +5,7 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/exponential.hpp>
 
+DEVPLACE_UNFUSED_BEGIN
 namespace devplace::detail {
 
 /// Constants of the normal distribution's tail for a floating-point format. The coefficients are those of Phi(-a) =
@@ -81,3 +82,4 @@ template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_e
 }
 
 }  // namespace devplace::detail
+DEVPLACE_UNFUSED_END

@@ -11,6 +11,7 @@
 #include <devplace/tensor/dtype.hpp>
 
 DEVPLACE_HOST_PRAGMAS_BEGIN
+DEVPLACE_UNFUSED_BEGIN
 namespace devplace::detail {
 
 // Loops over a row in groups of 8 elements, with 8 accumulators: compilers can vectorise them without reordering
@@ -204,4 +205,5 @@ template <class T> DEVPLACE_HD double short_row_exponentials(T* e, const T* x, T
 }
 
 }  // namespace devplace::detail
+DEVPLACE_UNFUSED_END
 DEVPLACE_HOST_PRAGMAS_END

@@ -81,6 +81,16 @@ template <class F, class Indices, class... Children>
 inline constexpr bool computes_much<node<F, Indices, Children...>> =
     requires { F::computes_much; } || (computes_much<Children> || ...);
 
+/// Whether a tree has a functor other than those for which is_elementary is found (ops/detail/elementary.hpp).
+template <class Tree> inline constexpr bool has_users_functor = false;
+template <class F, class Indices, class... Children>
+inline constexpr bool has_users_functor<node<F, Indices, Children...>> =
+    !requires(const F& f) { is_elementary(f); } || (has_users_functor<Children> || ...);
+
+/// Whether the loop of a tree is also compiled for AVX-512 (backend/cpu/detail/vector_loops.hpp).
+template <class Tree>
+inline constexpr bool deserves_avx512 = computes_much<Tree> && !(avx512_by_clang && has_users_functor<Tree>);
+
 /// The tree with every leaf replaced by `change(leaf)`.
 DEVPLACE_HD_CALLS_ANY
 template <class Change, class Leaf> DEVPLACE_HD constexpr auto transformed(const Change& change, const Leaf& leaf) {

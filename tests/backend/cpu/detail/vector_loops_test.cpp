@@ -58,6 +58,7 @@ bool same_bits(const floats& a, const floats& b, std::size_t first) {
   return std::memcmp(a.data(), b.data() + first, a.size() * sizeof(float)) == 0;
 }
 
+DEVPLACE_UNFUSED_BEGIN
 /// The functor that for_each runs for an assignment, by one of the functions under test.
 struct stores_numbers {
   float* to;
@@ -69,6 +70,7 @@ struct stores_numbers {
     });
   }
 };
+DEVPLACE_UNFUSED_END
 
 }  // namespace
 

@@ -45,7 +45,7 @@ template <class T> struct attention_scores {
 /// Replaces scores by exp(score - running maximum of the row), and rescales `sums` and `results` of the earlier blocks
 /// of keys to the new maximum (online softmax).
 template <class T> struct attention_exponentials {
-  static constexpr bool computes_much = true;
+  static constexpr bool computes_much = !avx512_by_clang;  // clang's code would not be faster
 
   attention_scores<T> block;
   T* scores;
@@ -95,7 +95,7 @@ template <class T> struct attention_quotients {
 /// Replaces scores by probabilities after dropout. Replaces the probabilities' gradients dp by scale p (dp - product),
 /// the gradients of the unscaled scores. Here p is the probability before dropout and dp includes dropout.
 template <class T> struct attention_gradients {
-  static constexpr bool computes_much = true;
+  static constexpr bool computes_much = !avx512_by_clang;  // clang's code would not be faster
 
   attention_scores<T> block;
   T* scores;

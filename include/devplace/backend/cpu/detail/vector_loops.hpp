@@ -8,14 +8,15 @@
 #include <devplace/config.hpp>
 
 // Loops over elements, compiled up to three times: for the target of the command line, for AVX2 if that target lacks
-// it and F does not declare that it computes_little, and, by g++, for AVX-512 if F::computes_much justifies the compile
-// time. The AVX2 and AVX-512 versions have no fused multiply-adds, so a program gives the same bits on every processor
-// unless its own flags allow fusing. The last elements, which fill no vector, are rounded like those in vectors.
-// The version for processors without AVX2, which few machines have, calls F for each index if F::range_needs_vectors,
-// and g++ compiles it for size: four versions would otherwise make most of the code of a small program. F::allows_fma
-// states that F has no product and sum that a compiler could fuse. The AVX2 version then has FMA, because std::fma is
-// slow without it. F::has_loops_of_any_length states that F::range has loops whose lengths are no constants, which g++
-// does not vectorise at -O2 by default.
+// it and F does not declare that it computes_little, and for AVX-512 if F::computes_much justifies the compile time.
+// The AVX2 and AVX-512 versions have no fused multiply-adds, so a program gives the same bits on every processor unless
+// its own flags allow fusing; sums of products in such an F, if no functor of a user's, stand between the macros
+// DEVPLACE_UNFUSED for clang. The last elements, which fill no vector, are rounded like those in vectors. The version
+// for processors without AVX2, which few machines have, calls F for each index if F::range_needs_vectors, and g++
+// compiles it for size: four versions would otherwise make most of the code of a small program. F::allows_fma states
+// that F has no product and sum that a compiler could fuse. The AVX2 version then has FMA, because std::fma is slow
+// without it. F::has_loops_of_any_length states that F::range has loops whose lengths are no constants, which g++ does not
+// vectorise at -O2 by default.
 namespace devplace::detail {
 
 // Calls f.range(begin, end), or f for each index without such a member or unless the further condition holds. No
@@ -64,7 +65,7 @@ DEVPLACE_ANY_LOOP_BODY_END
 template <class F> void run_range(const F& f, std::size_t begin, std::size_t end) {
 #if defined(DEVPLACE_AVX512_WITHOUT_FMA)
   if constexpr (requires { requires F::computes_much; })
-    if (current_isa() == cpu_isa::avx512) return range_for_avx512(f, begin, end);
+    if (current_isa() == cpu_isa::avx512 && unfused_code_is_unfused()) return range_for_avx512(f, begin, end);
 #endif
 #if defined(__x86_64__) && !defined(__AVX2__)
   if constexpr (!requires { requires F::computes_little; }) {
