@@ -53,6 +53,13 @@ template <class T> inline T opaque(T x) {
   #define DEVPLACE_INDEPENDENT_ITERATIONS_END
 #endif
 
+/// Aligns a local array for any vector, as g++ does without being told where it vectorises.
+#if defined(__clang__) && !defined(__CUDACC__)
+  #define DEVPLACE_ALIGNED_FOR_VECTORS alignas(64)
+#else
+  #define DEVPLACE_ALIGNED_FOR_VECTORS
+#endif
+
 /// Surrounds a function that contains a loop of independent iterations whose body is unknown here: for example, the
 /// body calls a user's functor or std::log. If clang cannot vectorise the loop, it warns at the function into which the
 /// loop was inlined, possibly the user's. Therefore the function must be noinline, and the macros disable the warning

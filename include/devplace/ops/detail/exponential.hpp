@@ -167,14 +167,14 @@ template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_e
 /// Numbers whose exponentials are computed together.
 template <class T> struct exponential_block {
   static constexpr std::size_t most = 256, tile = 64;
-  T numbers[most];
+  DEVPLACE_ALIGNED_FOR_VECTORS T numbers[most];
 
   /// Replaces the first `count` numbers by their exponentials, and overwrites the others. `Parts` is exponent_parts or
   /// raised_exponent. Takes two thirds of the time of the same operations in one loop: a processor does not look ahead
   /// as far as the chain of operations for a vector is long, so the chains of several vectors must alternate.
   template <class Parts> [[gnu::always_inline]] DEVPLACE_HD inline void take_exponentials(std::size_t count) {
-    T r[most];
-    decltype(Parts::scale) scale[most];
+    DEVPLACE_ALIGNED_FOR_VECTORS T r[most];
+    DEVPLACE_ALIGNED_FOR_VECTORS decltype(Parts::scale) scale[most];
     for (; count % tile != 0; ++count) numbers[count] = 0;
     for_tiles(count, [&](std::size_t i) __attribute__((always_inline)) {
       const Parts parts(numbers[i]);
