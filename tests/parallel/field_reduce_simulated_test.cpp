@@ -141,7 +141,8 @@ void check_joined_lines(Where, const std::array<std::size_t, 3>& size) {
   dp::field<T, dp::dextents<3>, Where, Other> v(sizes);
   dp::parallel_for(whole_in_three{}, u);
   dp::parallel_for(whole_in_three{}, v);
-  std::int64_t squares = 0, largest = 0, up = 0, highest = std::numeric_limits<std::int64_t>::min(), indexed = 0;
+  std::int64_t squares = 0, largest = 0, up = 0, highest = std::numeric_limits<std::int64_t>::min(), indexed = 0,
+               weighted = 0;
   const auto at = [](std::size_t i, std::size_t j, std::size_t k) {
     std::int64_t x = 0;
     whole_in_three{}(x, i, j, k);
@@ -157,6 +158,7 @@ void check_joined_lines(Where, const std::array<std::size_t, 3>& size) {
         up += w;
         highest = std::max(highest, w);
         indexed += x * static_cast<std::int64_t>(1 + 7 * i + k);
+        weighted += w * static_cast<std::int64_t>(1 + 7 * i + k);
       }
   const auto exchanged = dp::exchange(u, edge::periodic);
   CHECK(dp::parallel_reduce(product{}, std::as_const(u), std::as_const(v)) == static_cast<T>(squares));
@@ -167,11 +169,16 @@ void check_joined_lines(Where, const std::array<std::size_t, 3>& size) {
   CHECK(dp::parallel_reduce<reduction::max>(upwards{}, exchanged, std::as_const(v)) == static_cast<T>(highest));
   CHECK(dp::parallel_reduce(third_index{}, std::as_const(u)) == static_cast<T>(indexed));
   CHECK(dp::exact_sum(third_index{}, std::as_const(u)) == static_cast<double>(indexed));
+  decltype(v) w(sizes), overlapped(sizes);
+  dp::stencil(w, upwards{}, exchanged, std::as_const(v));
+  CHECK(dp::exact_sum(third_index{}, std::as_const(w)) == static_cast<double>(weighted));
+  dp::stencil(overlapped, upwards{}, dp::exchange_async(u, edge::periodic), std::as_const(v));
+  CHECK(dp::exact_sum(third_index{}, std::as_const(overlapped)) == static_cast<double>(weighted));
 }
 
 }  // namespace
 
-TEST_CASE("lines that follow each other in memory are reduced as one", "[field]") {
+TEST_CASE("lines that follow each other in memory are computed and reduced as one", "[field]") {
   constexpr std::array<std::array<std::size_t, 3>, 4> sizes{{{6, 4, 3}, {67, 4, 8}, {7, 5, 1}, {6, 6, 1200}}};
   on_places([&](auto where) {
     for (const auto& size : sizes) check_joined_lines<double, dp::halo<1>, dp::halo<>>(where, size);

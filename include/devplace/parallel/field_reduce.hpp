@@ -37,14 +37,6 @@ template <reduction By, class T>
   requires(!std::is_same_v<T, exact_digits> && (By == reduction::sum || By == reduction::mean))
 struct field_accumulator<By, T> : std::type_identity<devplace::detail::sum_accumulator_t<T>> {};
 
-/// Joins lines without ghosts between them to one line, as short ones take longer: their number becomes 1 along the
-/// axes that are joined with the last one.
-template <class... Field, std::size_t Rank> per_axis<Rank> merged_lines(per_axis<Rank> sizes) {
-  for (std::size_t axis = Rank - 1; axis != 0 && ((Field::halo_type::width(axis) == 0) && ...); --axis)
-    sizes[Rank - 1] *= std::exchange(sizes[axis - 1], 1);
-  return sizes;
-}
-
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// Reduces the cells of every place of this process, and then over all participants in the order of their ranks.

@@ -124,6 +124,14 @@ template <class F, class Out, class... In> constexpr bool check_stencil() {
       "processes; give fields with the same cells.");
 }
 
+/// Joins lines without ghosts between them to one line, as short ones take longer: their number becomes 1 along the
+/// axes that are joined with the last one.
+template <class... Field, std::size_t Rank> per_axis<Rank> merged_lines(per_axis<Rank> sizes) {
+  for (std::size_t axis = Rank - 1; axis != 0 && ((Field::halo_type::width(axis) == 0) && ...); --axis)
+    sizes[Rank - 1] *= std::exchange(sizes[axis - 1], 1);
+  return sizes;
+}
+
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// Waits for the ghost rows of an operand that is exchanged asynchronously.
@@ -221,7 +229,8 @@ template <class First, class... Rest> class loop_operands {
     if (of.cells() == 0) return;  // an empty part has no memory to begin at
     loop body{f, {{moved_to(access<X&>::of(exchange_access::behind(x), k), of.first.data())}...}, {}, {}};
     const auto part = layout_.part(k);
-    std::copy_n(of.size.begin(), rank, body.sizes);
+    const auto sizes = loop::indexed ? of.size : merged_lines<field_of_operand_t<X>...>(of.size);
+    std::copy_n(sizes.begin(), rank, body.sizes);
     for (std::size_t axis = 0; axis != rank; ++axis) body.begin[axis] = part.begin[axis] + of.first[axis];
     devplace::detail::for_each_index<backend_type>(
         devplace::detail::mesh_of<typename field::placement_type>::ordinals[k], of.cells(), grain, body);
