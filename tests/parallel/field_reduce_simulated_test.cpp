@@ -10,6 +10,8 @@
 #include <vector>
 
 #include <devplace/fields.hpp>
+#include <devplace/ops/reduce.hpp>
+#include <devplace/tensor/item.hpp>
 
 #include "parallel/field_oracle.hpp"
 #include "support/catch.hpp"
@@ -127,6 +129,9 @@ struct upwards {
     return (u(1, 0, 0) - 3 * u(-1, 0, 0)) * v;
   }
 };
+struct tenth {
+  DEVPLACE_HD double operator()(double x) const { return x / 10; }
+};
 struct third_index {
   template <class T> DEVPLACE_HD T operator()(T x, std::size_t i, std::size_t, std::size_t k) const {
     return x * static_cast<T>(1 + 7 * i + k);
@@ -194,6 +199,28 @@ TEST_CASE("lines that follow each other in memory are computed and reduced as on
   };
   with_other_halos(dp::on<dp::cpu>{});
   with_other_halos(dp::sharded<dp::grid<2, 2>, 0, 1, 2, 3>{});
+}
+
+TEST_CASE("a sum has the bits of the lines' sums, also where lines follow each other in memory", "[field]") {
+  const auto check = []<class Halo>(Halo, std::size_t columns) {
+    dp::field<double, dp::dextents<3>, dp::cpu, Halo> u(dp::extents{std::size_t{67}, std::size_t{40}, columns});
+    dp::parallel_for(whole_in_three{}, u);
+    dp::tensor<double, dp::extents<67, 40>, dp::cpu> lines;
+    for (std::size_t i = 0; i != 67; ++i)
+      for (std::size_t j = 0; j != 40; ++j) {
+        double sum = 0, x = 0;
+        for (std::size_t k = 0; k != columns; ++k) {
+          whole_in_three{}(x, i, j, k);
+          sum += tenth{}(x);
+        }
+        lines(i, j) = sum;
+      }
+    CHECK(dp::parallel_reduce(tenth{}, u) == dp::item(dp::sum(lines)));
+  };
+  for (const std::size_t columns : {1u, 3u, 15u}) {
+    check(dp::halo<1, 1>{}, columns);
+    check(dp::halo<1, 1, 1>{}, columns);
+  }
 }
 
 TEST_CASE("reductions of whole numbers are exact on any places", "[field]") {

@@ -19,9 +19,10 @@ namespace devplace::detail {
 /// Elements outer x count x inner, reduced along `count` to outer x inner results. Element (o, k, i) is `source((o *
 /// count + k) * inner + i)`, result (o, i) goes to `reducer.store(o * inner + i, accumulator)`.
 ///
-/// A source may provide `of_result(o * inner + i)`, a functor for the elements of one result. On GPUs with inner 1, the
-/// source's elements may be in runs of n = `run_length()`: element k of result o then has the index (k / n * outer + o)
-/// * n + k % n.
+/// A source may provide `of_result(o * inner + i)`, a functor for the elements of one result; with `has_only_runs` it
+/// may provide `joined_results(o)`, the number of results from one on whose elements the functor has. On GPUs with
+/// inner 1, the source's elements may be in runs of n = `run_length()`: element k of result o then has the index
+/// (k / n * outer + o) * n + k % n.
 ///
 /// To save code, a source that is used only with inner 1 can declare a static member `has_only_runs`. A source that is
 /// used only for single results can declare `reduces_all`, as a reducer can.

@@ -46,6 +46,17 @@ template <class F, std::size_t Rank, class... Cells> struct line_source {
     return result;
   }
   DEVPLACE_HD auto operator()(std::size_t i) const { return of_result(i / sizes[Rank - 1])(i); }
+  /// Number of lines from a line on that follow each other in memory, so that of_result() of the first one has them
+  /// all.
+  std::size_t joined_results([[maybe_unused]] std::size_t number) const {
+    if constexpr (Rank != 1 && !indexed) {
+      const auto are_joined = [this]<std::size_t... I>(std::index_sequence<I...>) {
+        return ((packed_at<I>(cells).strides[Rank - 2] == static_cast<std::ptrdiff_t>(sizes[Rank - 1])) && ...);
+      };
+      if (are_joined(fields{})) return sizes[Rank - 2] - number % sizes[Rank - 2];
+    }
+    return 1;
+  }
 };
 
 /// A sum of numbers as an integer of 128 bits in two's complement. The unit is 2^-88 of a power of two above all

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -114,11 +115,15 @@ template <class Source, class Reducer> struct reduced_block {
   void short_rows(const Source& source, std::size_t first, std::size_t last) const {
     constexpr bool of_lines = requires { requires Source::has_only_runs; };
     if constexpr (of_lines) {  // finding a line takes longer than adding its elements
-      for (; first != last; ++first) {
+      while (first != last) {
         const auto row = elements_of_result(source, first);
-        accumulator sum = Reducer::identity();
-        for (std::size_t k = 0; k != plan.count; ++k) Reducer::add(sum, row(first * plan.count + k), k);
-        plan.reducer.store(first, sum);
+        std::size_t joined = 1;
+        if constexpr (requires { source.joined_results(first); }) joined = source.joined_results(first);
+        for (const std::size_t next = first + std::min(joined, last - first); first != next; ++first) {
+          accumulator sum = Reducer::identity();
+          for (std::size_t k = 0; k != plan.count; ++k) Reducer::add(sum, row(first * plan.count + k), k);
+          plan.reducer.store(first, sum);
+        }
       }
     } else {
       for (std::size_t n; first != last; first += n) {
