@@ -191,9 +191,10 @@ template <class T, class Backend, std::size_t Rank> class ghost_layers {
       }
   }
 
+  // Rank is compared, too, since g++ -O2 warns about a second axis of fields with one.
   void begin_divided(std::size_t axis) {
     fill_edges(axis);
-    for (std::size_t k = 0; axis != 0 && k != places(); ++k)
+    for (std::size_t k = 0; Rank != 1 && axis != 0 && k != places(); ++k)
       for (const bool high : {false, true})
         if (!is_filled_here(k, axis, high))
           copy_layer(k, axis, outgoing(k, axis, high), packed_strides(k, axis), owned(k, axis, high),
@@ -220,7 +221,7 @@ template <class T, class Backend, std::size_t Rank> class ghost_layers {
   void end_divided(std::size_t axis) {
     if (places() > 1) devices_.streams().join();
     messages_[axis].finish();
-    for (std::size_t k = 0; axis != 0 && k != places(); ++k)
+    for (std::size_t k = 0; Rank != 1 && axis != 0 && k != places(); ++k)
       for (const bool high : {false, true})
         if (!is_filled_here(k, axis, high))
           copy_layer(k, axis, ghosts(k, axis, high), parts_[k].strides(), incoming(k, axis, high),
