@@ -108,12 +108,12 @@ auto reduce_fields(const F& f, const First& first, const Rest&... rest) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The sum, mean, largest or smallest of `f(x, y, ...)` over the cells of fields on the same places, as a number on the
-/// host, the same in all processes: `parallel_reduce(product{}, u, v)`. `f` is called as in parallel_for(f, fields...),
-/// and reads only. Integers, maxima and minima have the same bits for every number of places; a maximum or minimum of 0
-/// is positive, and a NaN gives NaN. Sums of floating-point values are accumulated in double, on each place in a fixed
-/// order, and then in the order of the places; exact_sum() gives the same bits for every number of places. Waits for
-/// the result.
+/// The sum, mean, largest or smallest of `f(x, y, ...)` over the cells of fields on the same places, as a number of f's
+/// return type on the host, the same in all processes: `parallel_reduce(product{}, u, v)`. `f` is called as in
+/// parallel_for(f, fields...), and reads only. Integers, maxima and minima have the same bits for every number of
+/// places; a maximum or minimum of 0 is positive, and a NaN gives NaN. Sums of floating-point values are accumulated in
+/// double, on each place in a fixed order, and then in the order of the places; exact_sum() gives the same bits for
+/// every number of places. Waits for the result.
 template <reduction By = reduction::sum, class F, class... Field>
   requires(sizeof...(Field) != 0 && (parallel::detail::is_loop_operand<Field> && ...))
 auto parallel_reduce(const F& f, const Field&... fields) {
