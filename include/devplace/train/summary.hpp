@@ -33,7 +33,8 @@ inline std::string table_of_layers(const std::vector<nn::layer_summary>& layers)
   std::size_t parameters = 0, flops = 0, frozen = 0, buffers = 0;
   for (const nn::layer_summary& layer : layers) {
     std::string output;
-    for (const std::size_t extent : layer.output) output += (output.empty() ? "" : "x") + std::to_string(extent);
+    for (const std::size_t extent : layer.output)
+      output += devplace::detail::joined({output.empty() ? "" : "x", extent});
     add_row({layer.name, layer.type, output, std::to_string(layer.parameters), std::to_string(layer.flops)});
     parameters += layer.parameters, flops += layer.flops, frozen += layer.frozen, buffers += layer.buffers;
   }
