@@ -750,6 +750,11 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   }
 #endif
 
+#if defined(PARAMETERS_WITHOUT_NAMES)  // expect: devplace: for_each_parameter, for_each_buffer: the function is called
+                                       // with
+  model.for_each_parameter([](auto x) { x = 0; });
+#endif
+
 #if defined(COPY_ASSIGNED_MODEL)  // expect: (deleted|cannot be referenced)
   {
     cpu_model other{dp::seed{2}};

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <ratio>
@@ -70,6 +71,9 @@ TEST_CASE("a model knows its parameters at compile time, by PyTorch's names", "[
   });
   CHECK(names == cpu_model::parameter_names());
   CHECK(scalars == cpu_model::parameter_count());
+  cpu_model ones{dp::seed{1}};
+  ones.for_each_parameter([](auto&, auto& view) { view = 1; });
+  CHECK(std::ranges::count(ones.parameter<2>(), 1) == 24);
 }
 
 TEST_CASE("predict computes the network's formula, for any number of samples", "[nn]") {

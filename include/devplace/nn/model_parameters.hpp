@@ -11,6 +11,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/host_memory.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/config.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/place/placement.hpp>
@@ -27,6 +28,13 @@ namespace nn::detail {
 
 /// Stands for an index that a program chooses at run time, which is rejected.
 inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
+
+/// Instantiated once for a function that no parameter can be passed to.
+template <class F> consteval void refuse_visitor() {
+  static_assert(devplace::detail::accepted<F>,
+                "devplace: for_each_parameter, for_each_buffer: the function is called with a name and a view of any "
+                "rank, as in [](const std::string& name, auto x).");
+}
 
 }  // namespace nn::detail
 
@@ -184,7 +192,11 @@ template <class Net, placement Where, precision P> class model_parameters {
   template <class Element, bool Buffers, class F> DEVPLACE_CONFIGURED void visit(F&& f, std::size_t k) const {
     detail::naming_bad_alloc(Buffers ? "a buffer's name" : "a parameter's name", [&] {
       const auto call = [&](const std::string& name, auto entry, std::size_t offset) {
-        f(name, view_of<Element, Buffers>(k, offset, typename decltype(entry)::extents{}));
+        auto window = view_of<Element, Buffers>(k, offset, typename decltype(entry)::extents{});
+        if constexpr (requires { f(name, window); })
+          f(name, window);
+        else  // clang instantiates what depends on F alone even if it is discarded
+          nn::detail::refuse_visitor<std::conditional_t<sizeof(window) == 0, void, F>>();
       };
       if constexpr (Buffers)
         plan::for_each_buffer(call);
