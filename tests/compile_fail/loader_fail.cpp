@@ -48,6 +48,12 @@ void forgets(dp::loader<where>& batches) {
 void nowhere(const dp::image_set& data) { dp::loader<dp::on<dp::pinned>> batches{data, {.batch = 64}}; }
 #endif
 
+#if defined(COPY_OF_A_BATCH)  // expect: (deleted|cannot be referenced)
+void copies(dp::loader<where>& batches) {
+  for (auto [images, labels] : batches.epoch(0)) step(images);
+}
+#endif
+
 #if defined(EPOCH_OF_TEMPORARY)  // expect: discards qualifiers|an rvalue
 void dangles(const dp::image_set& data) {
   for (const auto& [images, labels] : dp::loader<where>{data, {.batch = 64}}.epoch(0)) step(images);
