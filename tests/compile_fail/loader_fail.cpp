@@ -150,6 +150,13 @@ double swapped(const dp::image_set& data, const small_model& model) { return dp:
 double both(const dp::labelled_images& data, const small_model& model) { return dp::accuracy(model, data); }
 #endif
 
+#if defined(ACCURACY_OF_TENSORS)  // expect: devplace: accuracy takes the model and then its batches or an image_set
+double of_tensors(const dp::tensor<float, dp::extents<dp::dyn, 784>, where>& x,
+                  const dp::tensor<std::int64_t, dp::extents<dp::dyn>, where>& y, const small_model& model) {
+  return dp::accuracy(model, x, y);
+}
+#endif
+
 #if defined(TOP_AS_A_NUMBER)  // expect: devplace: accuracy takes the model and then its batches or an image_set
 double among_five(const dp::image_set& data, const small_model& model) { return dp::accuracy(model, data, 5); }
 #endif

@@ -60,7 +60,7 @@ template <class X>
 concept model_like = is_model<X>;
 
 template <class X>
-concept epoch_like = requires(std::remove_cvref_t<X>& batches) { batches.begin(); };
+concept epoch_like = !tensor_like<X> && requires(std::remove_cvref_t<X>& batches) { batches.begin(); };
 
 /// Parameter type of overloads for the argument `{}`: it converts better to this type than to the option structs.
 enum empty_braces : unsigned char {};
