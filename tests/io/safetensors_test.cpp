@@ -249,6 +249,7 @@ TEST_CASE("opening a damaged safetensors file throws", "[io]") {
     CHECK_THAT(safetensors_failure(""), ContainsSubstring("has 0 bytes; a safetensors file starts with 8 bytes"));
     CHECK_THAT(safetensors_failure("1234567"), ContainsSubstring("has 7 bytes"));
     CHECK_THAT(safetensors_failure("this is text"), ContainsSubstring("is not a safetensors file: its first 8 bytes"));
+    CHECK_THAT(safetensors_failure({"PK\x03\x04\x00\x00\x08\x08", 8}), ContainsSubstring("A file of torch.save is"));
     std::string length(8, '\0');
     CHECK_THAT(safetensors_failure(length), ContainsSubstring("does not start with '{'"));
     CHECK_THAT(safetensors_failure(length.replace(0, 4, "\x01\xe1\xf5\x05")),

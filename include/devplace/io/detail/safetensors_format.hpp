@@ -226,7 +226,8 @@ inline safetensors_header read_safetensors_header(byte_source& source, std::stri
         {"has ", got, byte_word(got), "; a safetensors file starts with 8 bytes, its header's length. Copy it again."});
   if (length > longest_safetensors_header)
     fail({"is not a safetensors file: its first 8 bytes announce a header of ", length, byte_word(length),
-          ", and headers have at most 100 MB."});
+          ", and headers have at most 100 MB. A file of torch.save is converted in Python: "
+          "safetensors.torch.save_file(torch.load(old), path)."});
   if (const std::uint64_t most = source.remaining().count; most < length)
     fail({"ends inside its header, which should have ", length, byte_word(length), " and has ", most, byte_word(most),
           ". Copy it again, or give a safetensors file."});
