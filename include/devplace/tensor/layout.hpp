@@ -30,7 +30,7 @@ template <place P> struct device_of<P> {
 template <class Backend> struct device_of<here<Backend>> {
   using backend_type = Backend;
   constexpr device_of() = default;
-  constexpr explicit device_of(int ordinal) : ordinal_(ordinal) {}
+  constexpr device_of(int ordinal) : ordinal_(ordinal) {}
   constexpr int ordinal() const { return ordinal_; }
 
  private:

@@ -47,7 +47,7 @@ class DEVPLACE_NODISCARD view
   static constexpr bool is_row_major = std::is_same_v<Layout, row_major>, is_strided = std::is_same_v<Layout, strided>;
   ///@}
 
-  /// From memory that the view does not own (see wrap()); `device` is for `here<Backend>` only.
+  /// From memory that the view does not own (see wrap()); `device` is an ordinal, for `here<Backend>` only.
   ///@{
   [[gnu::always_inline]] constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {})
     requires(!is_strided)
