@@ -118,6 +118,10 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
   on_device moved = a;
 #endif
 
+#if defined(TENSOR_OF_OTHER_EXTENTS)  // expect: devplace: a tensor is not made of another tensor.* with other extents
+  dp::tensor<double, dp::dextents<2>, on_cpu> sized = dp::tensor<double, dp::extents<1, 2>, on_cpu>{{1, 2}};
+#endif
+
 #if defined(TENSOR_FROM_A_VECTOR)  // expect: devplace: a tensor is not made of another tensor, a view or a container
   dp::tensor<float, dp::extents<3>, on_cpu> of_vector(std::vector<float>{1, 2, 3});
 #endif

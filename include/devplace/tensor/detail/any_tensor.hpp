@@ -81,9 +81,11 @@ template <class T, class Extents, class... Value> consteval bool check_list() {
   static_assert(no_function,
                 "devplace: a tensor is not made of a function; assign its elements on the host, x(i, j) = f(i, j), and "
                 "copy the tensor with to<Where>(x), or compute an expression of arange<T, Where>(n).");
-  static_assert(no_other,
-                "devplace: a tensor is not made of another tensor, a view or a container; to<Where>(x) copies a tensor "
-                "or view, cast<T>(x) converts its elements, and wrap(values, extents(n)) is a view of a container.");
+  static_assert(
+      no_other,
+      "devplace: a tensor is not made of another tensor, a view or a container; to<Where>(x) copies a tensor "
+      "or view, and to<Where>(x.reshape(extents(n, m))) with other extents, cast<T>(x) converts its elements, "
+      "and wrap(values, extents(n)) is a view of a container.");
   static_assert(no_value, "devplace: for elements of one value write full<T, Where>(extents, value).");
   static_assert(list, "devplace: a tensor is made of its extents or of a list of numbers.");
   static_assert(one_axis,
