@@ -110,12 +110,12 @@ consteval bool unfused_code_is_unfused() { return true; }
 #endif
 }  // namespace devplace::detail
 
-/// The attribute that compiles a function for size, such as one that makes a text; clang has none.
+/// Attributes for g++: DEVPLACE_FOR_SIZE compiles a function for size, such as one that makes a text, and
+/// DEVPLACE_FOR_ANY_LENGTH vectorises loops whose length is no constant at -O2, too, as clang does by default.
 #if defined(__clang__)
   #define DEVPLACE_FOR_SIZE
   #define DEVPLACE_FOR_ANY_LENGTH
 #else
   #define DEVPLACE_FOR_SIZE gnu::optimize("Os")
-   /// The attribute with which g++ vectorises loops of any length at -O2, as clang does.
   #define DEVPLACE_FOR_ANY_LENGTH gnu::optimize("vect-cost-model=dynamic")
 #endif

@@ -59,8 +59,8 @@ template <class T> struct target_terms {
 
 /// Row functor: computes the loss of a row, and its gradient unless `dlogits` is null.
 template <class T, class Label> struct cross_entropy_row {
-  static constexpr bool computes_much = !avx512_by_clang,
-                        range_needs_vectors = true;  // clang's code would not be faster
+  static constexpr bool computes_much = !avx512_by_clang;  // clang's code would not be faster
+  static constexpr bool range_needs_vectors = true;
 
   T* dlogits;  // may be `logits`
   T* losses;
