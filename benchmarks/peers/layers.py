@@ -7,7 +7,7 @@
 Arguments: the program bench_peers_layers, threads (default 1), rounds (default 5). Both alternate within a round, and
 the median over the rounds is reported, in microseconds, and then the rows in which PyTorch is faster. PyTorch is eager:
 predictions in inference_mode; steps with mse, into existing gradients, and with the fused SGD where there are
-parameters.
+parameters. Steps of layers without parameters compute the gradient of the input.
 """
 
 import torch

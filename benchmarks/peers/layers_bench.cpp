@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <devplace/all.hpp>
 #include <devplace/attention.hpp>
@@ -25,7 +26,8 @@ using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
-/// Times a layer for samples of the given extents. A step uses sgd with mse.
+/// Times a layer for samples of the given extents. A step uses mse, and sgd or, if the layer has no parameters,
+/// computes the gradient of its input.
 template <class Layer, std::size_t... Sample> double seconds_of(std::size_t samples, bool step) {
   using model_type = dp::model<nn::sequential<nn::input<Sample...>, Layer>, on_cpu>;
   using element = typename model_type::input_type;
@@ -42,6 +44,12 @@ template <class Layer, std::size_t... Sample> double seconds_of(std::size_t samp
   }();
   if (!step) return time_of([&] { const auto y = model.predict(x); });
   const auto y = model.predict(x);
+  if constexpr (model_type::parameter_count() == 0)
+    return time_of([&] {
+      auto [output, saved] = model.forward(x);
+      const auto loss = nn::mse{}(output, y);
+      const auto gradients = model.backward_to_input(std::move(saved), loss.gradient);
+    });
   dp::trainer train{model, nn::mse{}, dp::optim::sgd{.learning_rate = 1e-6}};
   return time_of([&] { train(x, y); });
 }
