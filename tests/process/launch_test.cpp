@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <span>
@@ -128,6 +130,23 @@ TEST_CASE("parts with the same processes on several hosts do not mix their calls
     CHECK(one.end == "exit 3");
     CHECK_THAT(one.text, ContainsSubstring("waits 0.5 s in all_gather #1 (1 x 4 bytes). Missing: rank "));
   }
+}
+
+TEST_CASE("exchanges of two parts on several hosts are open at the same time", "[process][launch]") {
+  forked_ranks processes;
+  start_as_torchrun(processes, 4, 1, [] {
+    const dp::process_group group = dp::launched_processes(dp::test::quick());
+    const dp::process_group even_or_odd = group.split(group.rank() % 2), half = group.split(group.rank() / 2);
+    if (group.is_main()) ::usleep(100'000);  // the exchanges of processes 0 and 1, and of 0 and 2, wait for it
+    const auto sums = [](const dp::process_group& first, const dp::process_group& second, int rank) {
+      return std::pair{first.all_reduce(rank), second.all_reduce(rank)};
+    };
+    const auto [one, other] =
+        group.rank() < 2 ? sums(half, even_or_odd, group.rank()) : sums(even_or_odd, half, group.rank());
+    const int in_half = group.rank() < 2 ? one : other, in_other = group.rank() < 2 ? other : one;
+    require(in_half == (group.rank() < 2 ? 1 : 5) && in_other == (group.rank() % 2 == 0 ? 2 : 4));
+  });
+  for (const auto& one : processes.wait()) CHECK(one.end == "exit 0");
 }
 
 TEST_CASE("launched processes on several hosts cannot train on CPUs, and the error names the fix",

@@ -63,7 +63,7 @@ class control_role {
   void exchange(std::span<const std::int32_t> members, std::uint64_t part, const void* own, std::size_t bytes,
                 void* all, std::size_t bytes_of_all) {
     std::unique_lock lock(mutex_);
-    const control_gather head{hash_of(members, part), static_cast<std::uint32_t>(members.size()), bytes_of_all == 0};
+    const control_gather head{hash_of(part, members), static_cast<std::uint32_t>(members.size()), bytes_of_all == 0};
     contribution_.clear();
     for (const auto& [from, size] : {std::pair<const void*, std::size_t>{&head, sizeof head},
                                      {members.data(), members.size_bytes()},
