@@ -67,7 +67,7 @@ std::vector<float> numbers(std::size_t count, unsigned seed, float low, float hi
 
 TEST_CASE("losses on a GPU equal the CPU's", "[nn]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
-  for (const auto [rows, columns] : {std::pair{1U, 11U}, {300U, 11U}, {2U, 1500U}}) {
+  for (const auto& [rows, columns] : {std::pair{1U, 11U}, {300U, 11U}, {2U, 1500U}}) {
     const auto x = numbers(rows * columns, 1, -4, 4), t = numbers(rows * columns, 2, 0, 1);
     compare(nn::l1{}, rows, x, t);
     compare(nn::smooth_l1{.beta = 0.5}, rows, x, t);
