@@ -90,11 +90,14 @@ TEMPLATE_TEST_CASE("rows of 2 x 2 windows in vectors have the bits of single win
       if (!std::isnan(single[i]) || !std::isnan(together[i]))
         REQUIRE(std::memcmp(&single[i], &together[i], sizeof(T)) == 0);
   };
-  for (std::size_t columns = 2; columns <= 35; ++columns)
-    for (std::size_t rows = 2; rows <= 5; ++rows) {
+  const auto axis = [](std::size_t in, std::size_t dilation) {
+    return dp::detail::window_axis{in, (in - 1 - dilation) / 2 + 1, 2, 2, 0, dilation};
+  };
+  for (std::size_t columns = 3; columns <= 35; ++columns)
+    for (std::size_t rows = 3; rows <= 6; ++rows) {
       constexpr std::size_t planes = 3;
       CAPTURE(columns, rows);
-      const dp::detail::pooling_shape s{{rows, rows / 2, 2, 2, 0, 1}, {columns, columns / 2, 2, 2, 0, 1}};
+      const dp::detail::pooling_shape s{axis(rows, rows == 6 ? 2 : 1), axis(columns, rows == 5 ? 2 : 1)};
       const auto x = numbers(planes * s.plane()), dy = numbers(planes * s.windows());
       using namespace dp::detail;
       check(planes, s.windows(), [&](T* y) { return max_pool_functor<T>{s, x.data(), y}; });

@@ -51,16 +51,20 @@ template <class F> DEVPLACE_HD void for_each_window_of(const pooling_shape& s, s
   }
 }
 
-/// Whether windows are 2 x 2 with stride 2, the most common ones: none overlap, and all are inside. Rows of windows
-/// have at least one vector.
-constexpr bool halves(const pooling_shape& s) {
-  const auto halves_axis = [](const window_axis& a) { return a.size == 2 && a.stride == 2 && a.padding == 0; };
-  return halves_axis(s.rows) && halves_axis(s.columns) && s.columns.out >= 4;
+/// Whether windows are adjacent squares of 2 x 2 elements, the most common ones: none overlap, and all are inside.
+constexpr bool in_squares(const pooling_shape& s) {
+  const auto in_twos = [](const window_axis& a) {
+    return a.size == 2 && a.stride == 2 && a.padding == 0 && a.dilation == 1;
+  };
+  return in_twos(s.rows) && in_twos(s.columns);
 }
+
+/// Whether rows of such windows have at least one vector.
+constexpr bool have_vectors(const pooling_shape& s) { return in_squares(s) && s.columns.out >= 4; }
 
 /// For such windows of planes [begin, end), calls f(first, at, lanes) for runs of `lanes` windows, a constant. The
 /// windows begin with window `first` and with element `at`; runs may overlap.
-void for_each_halving_run(const pooling_shape& s, std::size_t begin, std::size_t end, const auto& f) {
+void for_each_run_of_squares(const pooling_shape& s, std::size_t begin, std::size_t end, const auto& f) {
   const auto in_runs = [&](auto lanes) {
     const std::size_t n = s.columns.out;
     for (std::size_t row = begin * s.rows.out; row < end * s.rows.out; ++row) {
@@ -173,8 +177,8 @@ template <class T> struct max_pool_functor {
   }
   void range(std::size_t from, std::size_t until) const {
     if constexpr (std::is_floating_point_v<T>)
-      if (halves(s))
-        return for_each_halving_run(
+      if (have_vectors(s))
+        return for_each_run_of_squares(
             s, from / s.windows(), until / s.windows(), [this](auto first, auto at, auto lanes) {
               using run = pairs<T, lanes>;
               const run upper(x + at), lower(x + at + s.columns.in);
@@ -219,10 +223,10 @@ template <class T> struct max_pool_gradient_functor {
   void range(std::size_t from, std::size_t until) const
     requires floating_element<T>
   {
-    if (!halves(s) || s.plane() != 4 * s.windows())
+    if (!have_vectors(s) || s.plane() != 4 * s.windows())
       for (std::size_t i = from; i < until; ++i) dx[i] = T{0};
-    if (halves(s))
-      return for_each_halving_run(s, from / s.plane(), until / s.plane(), [this](auto first, auto at, auto lanes) {
+    if (have_vectors(s))
+      return for_each_run_of_squares(s, from / s.plane(), until / s.plane(), [this](auto first, auto at, auto lanes) {
         using run = pairs<T, lanes>;
         const run upper(x + at), lower(x + at + s.columns.in);
         const auto second = (upper.second > upper.first) | (upper.second != upper.second);
@@ -301,13 +305,14 @@ template <class T> struct average_pool_functor {
   void range(std::size_t from, std::size_t until) const
     requires floating_element<T>
   {
-    if (halves(s))
-      return for_each_halving_run(s, from / s.windows(), until / s.windows(), [this](auto first, auto at, auto lanes) {
-        using run = pairs<T, lanes>;
-        const run upper(x + at), lower(x + at + s.columns.in);
-        const typename run::vector sum = T{0} + upper.first + upper.second + lower.first + lower.second;
-        *reinterpret_cast<typename run::in_memory*>(to + first) = sum / T{4};
-      });
+    if (have_vectors(s))
+      return for_each_run_of_squares(
+          s, from / s.windows(), until / s.windows(), [this](auto first, auto at, auto lanes) {
+            using run = pairs<T, lanes>;
+            const run upper(x + at), lower(x + at + s.columns.in);
+            const typename run::vector sum = T{0} + upper.first + upper.second + lower.first + lower.second;
+            *reinterpret_cast<typename run::in_memory*>(to + first) = sum / T{4};
+          });
     for_each_line(s, from / s.windows(), until / s.windows(), [this](const window_line& line) {
       T buffer[window_line::most];
       T* const sums = line.results(to, buffer);
@@ -341,10 +346,10 @@ template <class T> struct average_pool_gradient_functor {
   void range(std::size_t from, std::size_t until) const
     requires floating_element<T>
   {
-    if (!halves(s) || s.plane() != 4 * s.windows())
+    if (!have_vectors(s) || s.plane() != 4 * s.windows())
       for (std::size_t i = from; i < until; ++i) dx[i] = T{0};
-    if (halves(s))
-      return for_each_halving_run(s, from / s.plane(), until / s.plane(), [this](auto first, auto at, auto lanes) {
+    if (have_vectors(s))
+      return for_each_run_of_squares(s, from / s.plane(), until / s.plane(), [this](auto first, auto at, auto lanes) {
         using run = pairs<T, lanes>;
         run shares;
         shares.first = shares.second = T{0} + *reinterpret_cast<const typename run::in_memory*>(dy + first) / T{4};

@@ -39,12 +39,7 @@ template <class T> struct four_squares {
   }
 };
 
-inline bool in_squares(const pooling_shape& s) {
-  const auto in_twos = [](const window_axis& a) {
-    return a.size == 2 && a.stride == 2 && a.padding == 0 && a.dilation == 1;
-  };
-  return in_twos(s.rows) && in_twos(s.columns) && s.columns.in % 8 == 0;
-}
+inline bool have_packs(const pooling_shape& s) { return in_squares(s) && s.columns.in % 8 == 0; }
 
 template <template <class> class Pool, half_precision_element T>
   requires(std::is_same_v<Pool<T>, max_pool_functor<T>> || std::is_same_v<Pool<T>, average_pool_functor<T>>)
@@ -52,7 +47,7 @@ struct wide_form<Pool<T>> {
   static constexpr unsigned width = 4;
   Pool<T> f;
 
-  bool is_wide() const { return in_squares(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
+  bool is_wide() const { return have_packs(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const pooling_shape& s = f.s;
@@ -85,7 +80,7 @@ struct wide_form<Gradient<T>> {
   Gradient<T> f;
 
   bool is_wide() const {
-    return in_squares(f.s) && input_is_aligned(f) && is_aligned<4>(f.dy) && is_aligned<width>(f.dx);
+    return have_packs(f.s) && input_is_aligned(f) && is_aligned<4>(f.dy) && is_aligned<width>(f.dx);
   }
 
   template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
