@@ -58,11 +58,11 @@ inline constexpr std::size_t static_row_size = [] {
   return size;
 }();
 
-/// The loss of a row, and its weight: the number of elements.
+/// The loss of a row, and its weight: for a mean over elements their number in the row, for one over samples 1.
 template <class T> struct mse_terms {
   const T* losses;
-  double elements;
-  DEVPLACE_HD loss_term operator()(std::size_t row) const { return {static_cast<double>(losses[row]), elements}; }
+  double weight;
+  DEVPLACE_HD loss_term operator()(std::size_t row) const { return {static_cast<double>(losses[row]), weight}; }
 };
 
 // Also messages of nn::mse.

@@ -36,7 +36,8 @@ class cuda_workspaces {
     std::unique_lock lock(mutex_);
     if (void* const known = find(scope.stream_id())) return known;
     lock.unlock();
-    launch_collected();  // without mutex_: a thread that waits for it may hold the places' locks, which launching needs
+    // launch_collected() takes the places' locks. A thread that holds them may wait for mutex_, so mutex_ is unlocked.
+    launch_collected();
     lock.lock();
     if (void* const known = find(scope.stream_id())) return known;
     memory_block block = implementation<backend::cuda, op::memory>::allocate(ordinal, bytes, memory_purpose::workspace);
