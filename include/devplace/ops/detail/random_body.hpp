@@ -156,11 +156,9 @@ template <class T> struct dropout_body {
 
   static constexpr bool computes_much = true;
 
-  /// Selects by masks: processors could not predict a branch, and compilers do not vectorise comparisons of 32 bits
-  /// with 64.
-  DEVPLACE_HD T element(T x, std::uint32_t word) const {
-    const bool keeps = static_cast<bool>((word >= low_half(threshold)) & (high_half(threshold) == 0));
-    return static_cast<T>(chosen(keeps, static_cast<computed_t<T>>(x) * scale, computed_t<T>{0}));
+  DEVPLACE_HD constexpr T element(T x, std::uint32_t word) const {
+    using value = computed_t<T>;
+    return static_cast<T>(word < threshold ? value{0} : static_cast<value>(x) * scale);
   }
 
   /// The words for columns 4 * group to 4 * group + 3.
@@ -171,6 +169,8 @@ template <class T> struct dropout_body {
   void range(std::size_t begin, std::size_t end) const {
     constexpr std::size_t chunk = 4 * philox_lanes;
     std::uint32_t word[4][philox_lanes], in_order[chunk];
+    const std::uint32_t low = low_half(threshold);
+    const bool keeps_any = high_half(threshold) == 0;
     while (begin < end) {
       const std::size_t row = begin / columns, start = row * columns;
       const std::size_t row_end = end - start < columns ? end - start : columns;
@@ -181,7 +181,10 @@ template <class T> struct dropout_body {
         put_in_order(word, in_order);
         const std::size_t stop = row_end < aligned + chunk ? row_end : aligned + chunk;
         independent_loop(column, stop, [&](std::size_t c) __attribute__((always_inline)) {
-          destination[start + c] = element(source[start + c], in_order[c - aligned]);
+          // element() without 64-bit comparisons and branches, which processors could not predict.
+          const bool keeps = static_cast<bool>((in_order[c - aligned] >= low) & keeps_any);
+          const auto scaled = static_cast<computed_t<T>>(source[start + c]) * scale;
+          destination[start + c] = static_cast<T>(chosen(keeps, scaled, computed_t<T>{0}));
         });
         column = stop;
       }
