@@ -6,7 +6,6 @@
 
 #include <devplace/optim/detail/adam_formula.hpp>
 #include <devplace/optim/detail/update_by_formula.hpp>
-#include <devplace/optim/optimizer_concept.hpp>
 
 namespace devplace::optim {
 
@@ -19,23 +18,19 @@ struct adamw {
   double epsilon = 1e-8;        ///< added to the square root of the second moment
   double weight_decay = 1e-2;   ///< decoupled: multiplied by learning_rate
 
-  /// Two arenas: the first moments m and the second moments v.
+  /// Members that optimizer_rule names. The two arenas have the first moments m and the second moments v.
+  ///@{
   static constexpr std::size_t state_arenas = 2;
-  /// See optimizer_rule.
-  static constexpr bool takes_groups = true;
+  static constexpr bool takes_groups = true, skips_steps = true;
+  static constexpr const char* name = "adamw";
 
-  /// Places can skip steps whose gradients are not finite; see optimizer_rule.
-  static constexpr bool skips_steps = true;
-
-  static constexpr const char* name = "adamw";  ///< begins messages about options
-  /// Lists the hyperparameters; see optimizer_rule.
   static void for_each_option(auto& self, auto&& f) { detail::for_each_option_of_adam(self, f); }
 
-  /// One update; see optimizer_rule.
   template <class Backend, class Arguments> void step(const Arguments& arguments) const {
     const detail::adam_formula formula{learning_rate, beta1, beta2, epsilon, 0, weight_decay};
     detail::update_by_formula<state_arenas, Backend>(formula, arguments);
   }
+  ///@}
 };
 
 }  // namespace devplace::optim

@@ -17,11 +17,10 @@ struct plain_sgd {
   double learning_rate = 1e-3;  ///< step size
   double weight_decay = 0;      ///< L2 penalty: its product with the parameter is added to the gradient
 
-  /// Members that optimizer_rule requires, and a name for messages.
+  /// Members that optimizer_rule names.
   ///@{
   static constexpr std::size_t state_arenas = 0;
-  static constexpr bool takes_groups = true;
-  static constexpr bool skips_steps = true;
+  static constexpr bool takes_groups = true, skips_steps = true;
   static constexpr const char* name = "plain_sgd";
   static void for_each_option(auto& self, auto&& f) {
     f("learning_rate", self.learning_rate, not_negative);

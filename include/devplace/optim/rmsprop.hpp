@@ -43,16 +43,13 @@ struct rmsprop {
   double weight_decay = 0;      ///< L2 penalty: its product with the parameter is added to the gradient
   double momentum = 0;          ///< decay rate of the momentum
 
-  /// Two arenas: the means of squares, and the momenta. Steps with momentum 0 do not access the momenta.
+  /// Members that optimizer_rule names. The two arenas have the means of squares and the momenta; steps with momentum 0
+  /// do not access the momenta.
+  ///@{
   static constexpr std::size_t state_arenas = 2;
-  /// See optimizer_rule.
-  static constexpr bool takes_groups = true;
+  static constexpr bool takes_groups = true, skips_steps = true;
+  static constexpr const char* name = "rmsprop";
 
-  /// Places can skip steps whose gradients are not finite; see optimizer_rule.
-  static constexpr bool skips_steps = true;
-
-  static constexpr const char* name = "rmsprop";  ///< begins messages about options
-  /// Lists the hyperparameters; see optimizer_rule.
   static void for_each_option(auto& self, auto&& f) {
     f("learning_rate", self.learning_rate, not_negative);
     f("alpha", self.alpha, decay_rate);
@@ -61,22 +58,21 @@ struct rmsprop {
     f("momentum", self.momentum, not_negative);
   }
 
-  /// One update; see optimizer_rule.
   template <class Backend, class Arguments> void step(const Arguments& arguments) const {
     if (momentum != 0)
       detail::update_by_formula<2, Backend>(*this, arguments);
     else
       detail::update_by_formula<1, Backend>(*this, arguments);
   }
+  ///@}
 
-  /// Multiplies the hyperparameters by a group's factors.
+  /// Members of a formula (runtime/step_record.hpp): multiplication by a group's factors, and the factors of a step.
+  ///@{
   void scale(const option_factors& by) {
     learning_rate *= by.learning_rate;
     weight_decay *= by.weight_decay;
   }
 
-  /// The factors of a step.
-  ///@{
   template <class T> using factors = detail::rmsprop_factors<T>;
   template <class T> DEVPLACE_HD void set(detail::rmsprop_factors<T>& to, std::int64_t) const {
     to = {static_cast<T>(alpha),    static_cast<T>(1 - alpha), static_cast<T>(weight_decay),

@@ -71,17 +71,13 @@ struct sgd {
   double weight_decay = 0;      ///< L2 penalty: its product with the parameter is added to the gradient
   bool nesterov = false;        ///< Nesterov's momentum; needs momentum above 0 and no dampening
 
-  /// One arena: the momenta. Allocated even if momentum is 0, so that memory does not depend on a run-time value; steps
-  /// with momentum 0 do not access the arena. plain_sgd has none.
+  /// Members that optimizer_rule names. The arena has the momenta. It is allocated even if momentum is 0, so that
+  /// memory does not depend on a run-time value; steps with momentum 0 do not access it. plain_sgd has no arena.
+  ///@{
   static constexpr std::size_t state_arenas = 1;
-  /// See optimizer_rule.
-  static constexpr bool takes_groups = true;
+  static constexpr bool takes_groups = true, skips_steps = true;
+  static constexpr const char* name = "sgd";
 
-  /// Places can skip steps whose gradients are not finite; see optimizer_rule.
-  static constexpr bool skips_steps = true;
-
-  static constexpr const char* name = "sgd";  ///< begins messages about options
-  /// Lists the hyperparameters; see optimizer_rule.
   static void for_each_option(auto& self, auto&& f) {
     f("learning_rate", self.learning_rate, not_negative);
     f("momentum", self.momentum, not_negative);
@@ -98,8 +94,7 @@ struct sgd {
           ".dampening out.");
   }
 
-  /// One update; see optimizer_rule. Reads the number of the first step with momentum from the rule that was last sent
-  /// to the place.
+  /// Reads the number of the first step with momentum from the rule that was last sent to the place.
   template <class Backend, class Arguments> void step(const Arguments& arguments) const {
     const auto& last = *static_cast<const detail::sent_steps<detail::sgd_formula>*>(arguments.sent);
     const std::int64_t first = last.rule.first != 0 || momentum == 0 ? last.rule.first : arguments.step;
@@ -109,6 +104,7 @@ struct sgd {
     else
       detail::update_by_formula<0, Backend>(formula, arguments);
   }
+  ///@}
 
   /// Whether all hyperparameters are equal.
   friend bool operator==(const sgd&, const sgd&) = default;
