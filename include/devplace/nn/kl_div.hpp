@@ -38,21 +38,21 @@ struct kl_div {
   bool batchmean = false;              ///< true: mean over samples (the divergence); false: mean over all elements
   reduction reduce = reduction::mean;  ///< sum, or a mean
 
-  /// Lists the options for comparison between processes.
+  /// Members that nn::loss names, and a list of the options for comparison between processes.
+  ///@{
   static void for_each_option(auto& self, auto&& f) {
     f("log_target", self.log_target);
     f("batchmean", self.batchmean);
     f("reduce", self.reduce);
   }
 
-  /// The loss on one place.
   template <class T> using bound = detail::bound_formula<T, detail::divergence<T>>;
 
-  /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
   template <class T, class Backend> bound<T> bind(int) const {
     detail::require_mean_or_sum("kl_div", reduce);
     return {{log_target}, !batchmean};
   }
+  ///@}
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::kl_div{}(output, target)`.
   DEVPLACE_CONFIGURED auto operator()(const auto& output, const auto& target) const {

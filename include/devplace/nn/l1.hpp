@@ -20,22 +20,20 @@ namespace devplace::nn {
 
 /// Absolute differences between output and target, both [batch, ...]: torch.nn.L1Loss. The gradient at 0 is 0.
 struct l1 {
-  /// See nn::loss.
-  static constexpr bool is_of_elements = true;
-
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
-  /// Lists the options for comparison between processes.
+  /// Members that nn::loss names, and a list of the options for comparison between processes.
+  ///@{
+  static constexpr bool is_of_elements = true;
   static void for_each_option(auto& self, auto&& f) { f("reduce", self.reduce); }
 
-  /// The loss on one place.
   template <class T> using bound = detail::bound_formula<T, detail::absolute_difference<T>>;
 
-  /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
   template <class T, class Backend> bound<T> bind(int) const {
     detail::require_mean_or_sum("l1", reduce);
     return {};
   }
+  ///@}
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::l1{}(output, target)`.
   DEVPLACE_CONFIGURED auto operator()(const auto& output, const auto& target) const {

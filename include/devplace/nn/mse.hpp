@@ -9,12 +9,11 @@ namespace devplace::nn {
 
 /// Squared differences between output and target, both [batch, ...]: torch.nn.MSELoss.
 struct mse {
-  /// See nn::loss.
-  static constexpr bool is_of_elements = true;
-
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
-  /// Lists the options for comparison between processes.
+  /// Members that nn::loss names, and a list of the options for comparison between processes.
+  ///@{
+  static constexpr bool is_of_elements = true;
   static void for_each_option(auto& self, auto&& f) { f("reduce", self.reduce); }
 
   /// The loss on one place.
@@ -27,11 +26,11 @@ struct mse {
     }
   };
 
-  /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
   template <class T, class Backend> bound<T> bind(int) const {
     detail::require_mean_or_sum("mse", reduce);
     return {};
   }
+  ///@}
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::mse{}(output, target)`.
   template <class Output, class Target>

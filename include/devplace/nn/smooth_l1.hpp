@@ -32,22 +32,19 @@ namespace devplace::nn {
 /// [batch, ...]: torch.nn.SmoothL1Loss. Equals l1 for beta 0, else the Huber loss with delta = beta,
 /// divided by beta.
 struct smooth_l1 {
-  /// See nn::loss.
-  static constexpr bool is_of_elements = true;
-
   double beta = 1;                     ///< end of the quadratic part, at least 0
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
-  /// Lists the options for comparison between processes.
+  /// Members that nn::loss names, and a list of the options for comparison between processes.
+  ///@{
+  static constexpr bool is_of_elements = true;
   static void for_each_option(auto& self, auto&& f) {
     f("beta", self.beta);
     f("reduce", self.reduce);
   }
 
-  /// The loss on one place.
   template <class T> using bound = detail::bound_formula<T, detail::smooth_difference<T>>;
 
-  /// Binds the loss to one place. Throws argument_error for options out of range.
   template <class T, class Backend> bound<T> bind(int) const {
     detail::require_mean_or_sum("smooth_l1", reduce);
     constexpr double largest = -static_cast<double>(devplace::detail::lowest_number<T>);
@@ -56,6 +53,7 @@ struct smooth_l1 {
     range.require(beta, "smooth_l1", "beta");
     return {{static_cast<T>(beta)}};
   }
+  ///@}
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::smooth_l1{}(output, target)`.
   DEVPLACE_CONFIGURED auto operator()(const auto& output, const auto& target) const {
