@@ -11,7 +11,6 @@
 #include <devplace/base/error.hpp>
 #include <devplace/nn/detail/calls.hpp>
 #include <devplace/nn/detail/fit.hpp>
-#include <devplace/nn/detail/number.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/batch_norm.hpp>
 #include <devplace/ops/batch_norm_over_places.hpp>

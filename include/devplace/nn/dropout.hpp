@@ -4,7 +4,6 @@
 
 #include <ratio>
 
-#include <devplace/nn/detail/number.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/random.hpp>
 

@@ -4,8 +4,8 @@
 
 #include <ratio>
 
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/detail/in_place_layer.hpp>
-#include <devplace/nn/detail/number.hpp>
 #include <devplace/ops/elementwise.hpp>
 
 namespace devplace::nn {

@@ -7,7 +7,6 @@
 #include <ratio>
 
 #include <devplace/nn/detail/fit.hpp>
-#include <devplace/nn/detail/number.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/group_norm.hpp>
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <ratio>
 
-#include <devplace/nn/detail/number.hpp>
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/detail/row_normalization.hpp>
 
 namespace devplace::nn {

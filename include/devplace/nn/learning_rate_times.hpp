@@ -4,8 +4,8 @@
 
 #include <ratio>
 
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
-#include <devplace/nn/detail/number.hpp>
 #include <devplace/nn/detail/wrapper.hpp>
 
 namespace devplace::nn {

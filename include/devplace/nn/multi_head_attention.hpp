@@ -12,7 +12,6 @@
 #include <devplace/base/divided_up.hpp>
 #include <devplace/nn/detail/calls.hpp>
 #include <devplace/nn/detail/fit.hpp>
-#include <devplace/nn/detail/number.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/attention.hpp>
 #include <devplace/ops/linear_gradients.hpp>

@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include <devplace/nn/detail/number.hpp>
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/detail/row_normalization.hpp>
 
 namespace devplace::nn {

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/nn/detail/number.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/ops/random.hpp>
