@@ -38,7 +38,7 @@ concept differentiable_functor = std::is_empty_v<F> && requires(const F& f, floa
 /// using net = nn::sequential<nn::linear<4, 8>, nn::elementwise<softsign>, nn::linear<8, 1>>;
 /// ```
 /// `F` has no members. Elements of 16 bits are passed as float. Backward reads the input.
-template <class F> struct elementwise : detail::elementwise_layer_of_input<elementwise<F>> {
+template <class F> struct elementwise : detail::elementwise_layer<elementwise<F>, keep::input> {
   static_assert(
       detail::differentiable_functor<F>,
       "devplace: elementwise<F>: F is an empty struct whose const call operator takes and returns a float or a "

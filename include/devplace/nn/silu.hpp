@@ -9,7 +9,7 @@ namespace devplace::nn {
 
 /// x sigmoid(x) of each element, also known as swish: torch.nn.SiLU. 0 for -infinity, where PyTorch's formula gives
 /// NaN.
-struct silu : detail::elementwise_layer_of_input<silu> {
+struct silu : detail::elementwise_layer<silu, keep::input> {
   /// The function, and the input's gradient from the input `x` and the output's gradient `dy`.
   ///@{
   static auto value(const auto& x) { return devplace::silu(x); }

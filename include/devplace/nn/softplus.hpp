@@ -14,7 +14,7 @@ namespace devplace::nn {
 /// which is positive, and the threshold are std::ratio: `softplus<std::ratio<2>, std::ratio<10>>`; `softplus<>` has
 /// PyTorch's defaults, 1 and 20.
 template <class BetaRatio = std::ratio<1>, class ThresholdRatio = std::ratio<20>>
-struct softplus : detail::elementwise_layer_of_input<softplus<BetaRatio, ThresholdRatio>> {
+struct softplus : detail::elementwise_layer<softplus<BetaRatio, ThresholdRatio>, keep::input> {
   /// Beta and threshold, each a std::ratio.
   ///@{
   using beta = BetaRatio;
