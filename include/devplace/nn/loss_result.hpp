@@ -7,7 +7,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/assign.hpp>
@@ -28,11 +27,6 @@ template <class T, class Batch>
 using loss_sums_t =
     tensor<sum_of_t<T>, extents<2>,
            std::conditional_t<devplace::detail::kind_of<Batch>::is_split, gradient_placement_t<Batch>, Batch>>;
-
-/// The result of scaling the gradient of a loss; its use is an error.
-template <class X> struct scaled_gradient {
-  static_assert(devplace::detail::accepted<X>, "devplace: " DEVPLACE_DETAIL_UNDIVIDED);
-};
 
 }  // namespace devplace::nn::detail
 
@@ -81,7 +75,7 @@ template <class T, class Batch> class loss_value : public runtime::unread_loss<>
 /// The gradient of a loss with respect to the network's output, a sum over samples that is not yet divided. The
 /// optimizer receives the sum of the samples' weights and divides by it, so that uneven parts of a batch add up
 /// exactly.
-template <class T, extents_like Extents, class Batch> struct loss_gradient {
+template <class T, extents_like Extents, class Batch> struct loss_gradient : runtime::undivided {
   /// The placement of the batch.
   using batch_placement_type = Batch;
 
@@ -95,14 +89,6 @@ template <class T, extents_like Extents, class Batch> struct loss_gradient {
   std::array<const void*, local_place_count<Batch>> outputs = {};
   bool of_probabilities_is_wrong = false;
   ///@}
-
-  /// Scaling is rejected: the optimizer divides the gradient of a mean.
-  ///@{
-  template <class X> detail::scaled_gradient<X> operator*(const X&) const;
-  template <class X> detail::scaled_gradient<X> operator/(const X&) const;
-  template <class X> detail::scaled_gradient<X> operator*=(const X&) const;
-  template <class X> detail::scaled_gradient<X> operator/=(const X&) const;
-  ///@}
 };
 
 /// Wraps a gradient that the program computed itself, for `model.backward`. It must be the gradient of a sum over the
@@ -113,7 +99,7 @@ DEVPLACE_CONFIGURED loss_gradient<T, Extents, Batch> output_gradient(tensor<T, E
   detail::loss_sums_t<T, Batch> sums(extents<2>{});
   for (std::size_t k = 0; k < local_place_count<Batch>; ++k)
     fill(devplace::detail::local_part(sums, k), detail::sum_of_t<T>{0});
-  return {std::move(gradient), std::move(sums), reduction::sum};
+  return {{}, std::move(gradient), std::move(sums), reduction::sum};
 }
 
 /// The result of a loss function: `auto [loss, gradient] = nn::cross_entropy{}(output, labels)`.

@@ -4,7 +4,6 @@
 
 #include <devplace/base/refusal.hpp>
 
-/// The message for a program that scales the gradients of a loss or of parameters.
 #define DEVPLACE_DETAIL_UNDIVIDED                                                                                   \
   "gradients are sums over the samples, and the optimizer divides gradients of a mean by the samples' weights: do " \
   "not divide them again; scale the learning rate, or give weights to the loss."
@@ -17,8 +16,8 @@ template <class X> devplace::detail::refusal reject_scaling() {
   return {};
 }
 
-/// Base of gradients; its operators reject scaling. Without these operators, compilers list all operators of the
-/// library.
+/// Base of the gradients of losses and of parameters; its operators reject scaling. Without these operators, compilers
+/// list all operators of the library.
 struct undivided {
   template <class X> auto operator*(const X&) const { return reject_scaling<X>(); }
   template <class X> auto operator/(const X&) const { return reject_scaling<X>(); }
