@@ -10,7 +10,7 @@
 #include <devplace/base/unprintable.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/assign.hpp>
-#include <devplace/ops/for_each.hpp>
+
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/undivided.hpp>
@@ -112,34 +112,6 @@ template <class T, extents_like Extents, class Batch> struct [[nodiscard]] loss_
 };
 
 }  // namespace devplace::nn
-
-namespace devplace::nn::detail {
-
-/// Functor that multiplies elements by a number.
-template <class T, class Factor> struct scale_functor {
-  T* data;
-  Factor factor;
-  DEVPLACE_HD void operator()(std::size_t i) const { data[i] = static_cast<T>(static_cast<Factor>(data[i]) * factor); }
-};
-
-inline namespace DEVPLACE_CONFIGURATION {
-
-/// Divides the gradient of a batch's summed losses by the sum of the weights if the loss is a mean.
-template <class DX, class T, class Extents, class Batch>
-void divide_by_weights(DX& dx, const loss_gradient<T, Extents, Batch>& loss) {
-  if (loss.reduction != reduction::mean) return;
-  using factor_type = sum_of_t<T>;
-  const double weights = total_sums<T, Batch>(loss.sums)[1];
-  const factor_type factor = weights == 0 ? 0 : static_cast<factor_type>(1 / weights);
-  for (std::size_t k = 0; k < local_place_count<Batch>; ++k) {
-    const auto part = devplace::detail::local_part(dx, k);
-    devplace::detail::for_each_index<typename decltype(part)::backend_type>(
-        part.ordinal(), part.size(), 4096, scale_functor<T, factor_type>{part.data(), factor});
-  }
-}
-
-}  // namespace DEVPLACE_CONFIGURATION
-}  // namespace devplace::nn::detail
 
 /// @cond Doxygen does not find the primary template.
 namespace devplace::detail {

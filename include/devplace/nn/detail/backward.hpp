@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/nn/loss.hpp>
+#include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/loss_result.hpp>
 #include <devplace/nn/saved.hpp>
 #include <devplace/nn/sequential.hpp>
@@ -146,6 +146,18 @@ void run_backward(const std::shared_ptr<State>& state, saved<Net, Where, P, Batc
                                                 add, input_gradient(k));
     runtime::engine<Net, P, backend_type>::add_sums(r, local_part(loss.sums, k).data(), add);
   });
+}
+
+/// Divides the gradient of a batch's summed losses by the sum of the weights if the loss is a mean.
+template <class DX, class T, class Extents, class Batch>
+void divide_by_weights(DX& dx, const loss_gradient<T, Extents, Batch>& loss) {
+  if (loss.reduction != reduction::mean) return;
+  const double weights = total_sums<T, Batch>(loss.sums)[1];
+  const auto factor = static_cast<sum_of_t<T>>(weights == 0 ? 0 : 1 / weights);
+  for (std::size_t k = 0; k < local_place_count<Batch>; ++k) {
+    const auto part = flat(devplace::detail::local_part(dx, k));
+    assign_flat(part, computed(part) * factor);
+  }
 }
 
 }  // namespace DEVPLACE_CONFIGURATION
