@@ -18,7 +18,6 @@
 #include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/view.hpp>
 

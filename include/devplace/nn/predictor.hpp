@@ -18,7 +18,6 @@
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/predict.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace {
 

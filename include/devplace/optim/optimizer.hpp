@@ -29,7 +29,6 @@
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/step_record.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/runtime/working_copy.hpp>
 
 namespace devplace {

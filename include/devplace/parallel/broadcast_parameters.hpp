@@ -9,7 +9,7 @@
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/process_group.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
+#include <devplace/runtime/replica.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 

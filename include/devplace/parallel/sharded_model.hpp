@@ -27,7 +27,7 @@
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/predict.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
+#include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/working_copy.hpp>
 
 namespace devplace {

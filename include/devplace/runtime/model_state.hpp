@@ -11,7 +11,6 @@
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/replica.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace::runtime {
 

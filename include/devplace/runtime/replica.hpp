@@ -14,6 +14,8 @@
 #include <devplace/base/error.hpp>
 #include <devplace/base/function_view.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/event.hpp>
+#include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/place/replica_error.hpp>
 #include <devplace/runtime/kept_workspaces.hpp>
 #include <devplace/tensor/precision.hpp>
@@ -62,7 +64,7 @@ template <class S> struct model_state {
   std::uint64_t updates = 0;          ///< optimizer steps and assignments so far; each makes saved activations stale
   std::uint64_t writable_views = 0;   ///< number of calls that returned writable views of parameters
   std::uint64_t failures = 0;         ///< failures of devices before construction; later ones make the model unusable
-  void (*check_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/wait_for_model.hpp
+  void (*check_failures)(model_state&) = nullptr;  ///< checks for new failures; see runtime::check_failures
   bool working_copies_are_old = true;              ///< whether passes round the parameters first
   std::mutex renewal;                              ///< protects working_copies_are_old and the rounding
   bool replaced = false;                           ///< whether another model was assigned to this one
@@ -125,6 +127,29 @@ inline constexpr const char* partial_update_text =
 template <class S> void require_usable(const model_state<S>& state) {
   if (const char* const why = state.unusable.load(std::memory_order_acquire))
     throw error(std::string("this model cannot be used any more: ") + why);
+}
+
+template <class Backend> std::uint64_t failures_of(std::span<const int> ordinals) {
+  std::uint64_t failures = 0;
+  for (const int ordinal : ordinals) failures += devplace::detail::failure_count<Backend>(ordinal);
+  return failures;
+}
+
+/// Waits for all places of a model. If a device has failed since the model was made, marks the model as unusable and
+/// throws the failure. The message names the replica where the failure began. Throws error if another caller has
+/// received the failure.
+template <class Backend, class S> void wait_for_model(model_state<S>& state) {
+  const devplace::detail::replica_failure failed = devplace::detail::drain_replicas<Backend>(state.ordinals);
+  if (failed.failure || failures_of<Backend>(state.ordinals) != state.failures)
+    state.unusable.store(failed_device_text, std::memory_order_release);
+  if (failed.failure) devplace::detail::throw_failure<Backend>(failed, state.ordinals);
+  require_usable(state);
+}
+
+/// Calls wait_for_model() if a device has failed; does not wait otherwise. Throws if the model is unusable.
+template <class Backend, class S> void check_failures(model_state<S>& state) {
+  require_usable(state);
+  if (failures_of<Backend>(state.ordinals) != state.failures) wait_for_model<Backend>(state);
 }
 
 }  // namespace devplace::runtime

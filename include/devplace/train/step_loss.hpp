@@ -13,8 +13,8 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
+#include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/undivided.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/train/detail/step_mark.hpp>
 
 namespace devplace {

@@ -15,7 +15,7 @@
 #include <devplace/optim/loss_scaling.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/bucket_reduction.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
+#include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/train/accumulate.hpp>

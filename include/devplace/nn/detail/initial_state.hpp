@@ -14,7 +14,6 @@
 #include <devplace/nn/draw_elements.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/runtime/model_state.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace::detail {
 

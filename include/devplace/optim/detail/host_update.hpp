@@ -18,7 +18,6 @@
 #include <devplace/place/replica_error.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/step_record.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace::optim::detail {
 

@@ -7,7 +7,6 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/runtime/replica.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace::train::detail {
 

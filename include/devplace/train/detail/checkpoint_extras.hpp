@@ -16,7 +16,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/model_state.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/train/detail/checkpoint_text.hpp>
 

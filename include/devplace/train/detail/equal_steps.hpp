@@ -19,7 +19,7 @@
 #include <devplace/parallel/fingerprint.hpp>
 #include <devplace/process/process_group.hpp>
 #include <devplace/runtime/network.hpp>
-#include <devplace/runtime/wait_for_model.hpp>
+#include <devplace/runtime/replica.hpp>
 #include <devplace/train/detail/fingerprint_of_training.hpp>
 #include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/step_mark.hpp>
