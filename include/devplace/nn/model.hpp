@@ -63,17 +63,8 @@ class model<Net, Where, P> : public model_types<Net, Where, P>,
   using mesh = detail::mesh_of<Where>;
   static_assert(detail::kind_of<Where>::is_whole,
                 "devplace: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
-  using types = model_types<Net, Where, P>;
 
  public:
-  /// The types of batches and outputs (model_types).
-  ///@{
-  using typename types::batch_placement_type;
-  using typename types::input_extents;
-  using typename types::input_type;
-  using typename types::output_extents;
-  using typename types::output_type;
-  ///@}
   /// The result of backward for a loader's batch.
   using gradient_type = gradients<Net, gradient_placement_t<Where>, P>;
 
@@ -146,7 +137,7 @@ class model<Net, Where, P> : public model_types<Net, Where, P>,
       if constexpr (!std::is_same_v<held, nn::detail::nothing>) saved.hold(std::move(batch));
       return nn::forward_result<decltype(output), decltype(saved)>{std::move(output), std::move(saved)};
     } else {
-      using saved_type = nn::saved<Net, Where, P, batch_placement_type, nn::detail::nothing>;
+      using saved_type = nn::saved<Net, Where, P, batch_placement_t<Where>, nn::detail::nothing>;
       return runtime::rejected<nn::forward_result<runtime::typical_outputs<model>, saved_type>>();
     }
   }
@@ -175,7 +166,7 @@ class model<Net, Where, P> : public model_types<Net, Where, P>,
       const runtime::sole_use use(*live());
       auto lease = nn::detail::leased_gradients<model, Saved>(state_, loss.reduction);
       auto dx = detail::make_like<element_of_t<P>, typename Saved::batch_placement_type>(
-          runtime::batch_extents<input_extents>(loss.gradient.extent(0)), loss.gradient);
+          runtime::batch_extents<typename plan::input>(loss.gradient.extent(0)), loss.gradient);
       nn::detail::run_backward(state_, std::move(saved), loss, false,
                                [&](std::size_t k) { return detail::local_part(dx, k).data(); });
       nn::detail::divide_by_weights(dx, loss);
