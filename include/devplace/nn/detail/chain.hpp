@@ -200,7 +200,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     else if constexpr (Rows)
       return &plan<Index>::template forward<Backend, element, P, true>;
     else if constexpr (absorbs_next<Index>())
-      return &plan<Index>::template forward_absorbing<typename plan<Index + 1>::layer_type, Backend, element, P>;
+      return &plan<Index>::template forward<Backend, element, P, false, typename plan<Index + 1>::layer_type>;
     else
       return &plan<Index>::template forward<Backend, element, P>;
   }
@@ -211,7 +211,7 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     else if constexpr (Rows)
       return &plan<Index>::template backward<Backend, element, P, true>;
     else if constexpr (absorbs_next<Index>())
-      return &plan<Index>::template backward_absorbing<typename plan<Index + 1>::layer_type, Backend, element, P>;
+      return &plan<Index>::template backward<Backend, element, P, false, typename plan<Index + 1>::layer_type>;
     else
       return &plan<Index>::template backward<Backend, element, P>;
   }

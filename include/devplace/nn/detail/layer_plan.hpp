@@ -145,14 +145,17 @@ template <class Layer, class In> struct layer_plan {
   }
 
   /// Runs forward on activations at these addresses; `X` is the element type of the layer's input. With `Rows`, a pass
-  /// through some rows of the first parameter. Returns `auto` for chain::compile_layers.
-  template <class Backend, class X, class P, bool Rows = false>
+  /// through some rows of the first parameter. With `Next`, also computes this layer, which works in place on the
+  /// result. Returns `auto` for chain::compile_layers.
+  template <class Backend, class X, class P, bool Rows = false, class Next = void>
   static auto forward(const pass<P>& p, const void* x, void* y) {
     if (skipped(p)) return;
     const pass<P>& own_pass = own<P>(p);
     const forward_call<Layer, In, P, Backend, X> call(own_pass, x, y);
     if constexpr (Rows)
       Layer::forward_rows(call);
+    else if constexpr (!std::is_void_v<Next>)
+      Layer::template forward_absorbing<Next>(call);
     else
       Layer::forward(call);
   }
@@ -160,14 +163,8 @@ template <class Layer, class In> struct layer_plan {
   using indices = std::index_sequence<>;
   template <class Backend, class X, class P, bool Training> static auto compile_layers(indices) {}
 
-  /// Runs forward fused with the layer `Next`, which works in place on the result.
-  template <class Next, class Backend, class X, class P>
-  static void forward_absorbing(const pass<P>& p, const void* x, void* y) {
-    if (skipped(p)) return;
-    Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, X>(own<P>(p), x, y));
-  }
-
-  template <class Backend, class X, class P, bool Rows = false>
+  /// Runs backward. With `Next`, y and dy belong to that layer; `between` may alias dy.
+  template <class Backend, class X, class P, bool Rows = false, class Next = void>
   static auto backward(const pass<P>& p, const backward_arguments<P>& a) {
     if constexpr (parameters == 0) {
       if (a.dx == nullptr) return;
@@ -177,17 +174,10 @@ template <class Layer, class In> struct layer_plan {
     const backward_call<Layer, In, P, Backend, X> call(own_pass, own<P>(p, a));
     if constexpr (Rows)
       Layer::backward_rows(call);
+    else if constexpr (!std::is_void_v<Next>)
+      Layer::template backward_absorbing<Next>(call, call.output_like(a.y), call.output_like(a.between));
     else
       Layer::backward(call);
-  }
-
-  /// Runs backward of forward_absorbing: y and dy belong to `Next`; `between` may alias dy.
-  template <class Next, class Backend, class X, class P>
-  static void backward_absorbing(const pass<P>& p, const backward_arguments<P>& a) {
-    if (skipped(p)) return;
-    const pass<P>& own_pass = own<P>(p);
-    const backward_call<Layer, In, P, Backend, X> call(own_pass, own<P>(p, a));
-    Layer::template backward_absorbing<Next>(call, call.output_like(a.y), call.output_like(a.between));
   }
 
   /// The type list of the parameters if the layer's arenas start at `Base` and `Frozen`.
