@@ -59,41 +59,38 @@ template <class Step, class Layer, class In> struct layer_fit {
 template <std::size_t Index, class In, class Done, class... Layers> struct chain_plans;
 template <std::size_t Index, class In, class... Done> struct chain_plans<Index, In, std::tuple<Done...>> {
   using type = std::tuple<Done...>;
-  using output = In;
-  static constexpr bool whole = true;    ///< all are layers
-  static constexpr bool fitting = true;  ///< each takes the previous layer's output
+  static constexpr bool faultless = true;  ///< all are layers, and each takes the previous layer's output
 };
 template <std::size_t Index, class In, class... Done, class Layer, class... Rest>
 struct chain_plans<Index, In, std::tuple<Done...>, Layer, Rest...> {
   using plan = layer_plan<Layer, typename taken_by<Layer, In>::type>;
   using next = chain_plans<Index + 1, typename plan::output, std::tuple<Done..., plan>, Rest...>;
   using type = typename next::type;
-  using output = typename next::output;
-  static constexpr bool whole = is_layer<typename plan::wrong_layer> && next::whole;
-  static constexpr bool fitting = !takes_another<Layer, In> && layers_fit<typename plan::first_misfit> && next::fitting;
+  static constexpr bool faultless = is_layer<typename plan::wrong_layer> && !takes_another<Layer, In> &&
+                                    layers_fit<typename plan::first_misfit> && next::faultless;
 };
 
 // The first wrong layer and the first misfit of a chain, void if there is none. Only chains with a fault are searched,
 // because nvcc's front end takes time exponential in the number of layers for the search.
-template <bool Whole, class Plans> struct wrong_layer_in : std::type_identity<void> {};
-template <class Plans> struct wrong_layer_in<false, Plans> {
-  using own = typename Plans::plan::wrong_layer;
-  using type =
-      std::conditional_t<is_layer<own>, typename wrong_layer_in<Plans::next::whole, typename Plans::next>::type, own>;
+template <bool Faultless, class Plans> struct faults_in {
+  using wrong_layer = void;
+  using first_misfit = void;
 };
-template <bool Fitting, class Plans> struct misfit_in : std::type_identity<void> {};
 template <std::size_t Index, class In, class Done, class Layer, class... Rest>
-struct misfit_in<false, chain_plans<Index, In, Done, Layer, Rest...>> {
+struct faults_in<false, chain_plans<Index, In, Done, Layer, Rest...>> {
   using next = typename chain_plans<Index, In, Done, Layer, Rest...>::next;
-  using own = typename layer_fit<position<Index>, Layer, In>::first_misfit;
-  using type = std::conditional_t<layers_fit<own>, typename misfit_in<next::fitting, next>::type, own>;
+  using own = layer_fit<position<Index>, Layer, In>;
+  using others = faults_in<next::faultless, next>;
+  using wrong_layer = typename first_not_void<typename own::wrong_layer, typename others::wrong_layer>::type;
+  using first_misfit = typename first_not_void<typename own::first_misfit, typename others::first_misfit>::type;
 };
 
 template <class In, class... Layers>
 struct layer_plan<sequential<Layers...>, In> : chain<In, typename chain_plans<0, In, std::tuple<>, Layers...>::type> {
   using plans = chain_plans<0, In, std::tuple<>, Layers...>;
-  using wrong_layer = typename wrong_layer_in<plans::whole, plans>::type;
-  using first_misfit = typename misfit_in<plans::fitting, plans>::type;
+  using faults = faults_in<plans::faultless, plans>;
+  using wrong_layer = typename faults::wrong_layer;
+  using first_misfit = typename faults::first_misfit;
 };
 
 /// `type`: the extents of one sample at a network's input, if the first layer determines them.
