@@ -37,8 +37,7 @@ namespace detail {
 template <class Layer> struct last_layer : std::type_identity<Layer> {};
 template <class First, class... Rest>
 struct last_layer<sequential<First, Rest...>>
-    : last_layer<typename decltype(numbered_types<std::index_sequence_for<First, Rest...>, First,
-                                                  Rest...>::template find<sizeof...(Rest)>())::type> {};
+    : last_layer<typename decltype((std::type_identity<First>{}, ..., std::type_identity<Rest>{}))::type> {};
 
 /// The plan of a layer that gets samples of extents `In`, its first wrong layer and its first misfit, each void if
 /// there is none. The misfit's path begins with `Step`, the layer's position.
@@ -129,8 +128,10 @@ template <std::size_t Index, class... Entries> struct entry_at<Index, entry_list
   using type = typename decltype(entries::template find<index>())::type;
 };
 
-/// Facts about the trained parameters of a list.
-template <class... Entries> struct entry_facts {
+/// Facts about a list of parameters; arrays are about the trained ones.
+template <class List> struct entry_facts;
+template <class... Entries> struct entry_facts<entry_list<Entries...>> {
+  static constexpr std::size_t count = sizeof...(Entries);
   static constexpr std::size_t trained = (std::size_t{0} + ... + (Entries::frozen ? 0 : 1));
   template <class T> static constexpr std::array<T, trained> of_trained(const std::array<T, sizeof...(Entries)>& all) {
     const std::array<bool, sizeof...(Entries)> frozen{Entries::frozen...};
@@ -143,8 +144,6 @@ template <class... Entries> struct entry_facts {
   static constexpr auto ranks = of_trained<std::size_t>({Entries::extents::rank...});
   static constexpr auto learning_rates = of_trained<double>({Entries::learning_rate...});
 };
-template <class... Entries> constexpr std::size_t count_of(entry_list<Entries...>) { return sizeof...(Entries); }
-template <class... Entries> auto facts_of(entry_list<Entries...>) -> entry_facts<Entries...>;
 
 }  // namespace detail
 
@@ -170,13 +169,13 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
  private:
   static constexpr std::size_t trained = network_plan::parameter_elements;
   using list = typename network_plan::template entries<0, trained>;
-  using facts = decltype(nn::detail::facts_of(list{}));
+  using facts = nn::detail::entry_facts<list>;
   static std::string prefix() { return nn::detail::network_prefix(network_plan::own_name); }
 
  public:
   /// The number of parameters, and the number of elements of their arena. The arena holds the trained parameters first
   /// and then the frozen parameters.
-  static constexpr std::size_t parameter_count = nn::detail::count_of(list{});
+  static constexpr std::size_t parameter_count = facts::count;
   static constexpr std::size_t arena_elements = trained + network_plan::frozen_elements;
   /// One sample's extents at the network's input.
   using input = typename nn::detail::checked_input<Net>::type;
