@@ -21,13 +21,12 @@ template <class Join, class In, class... Plans> struct branches : plan_list<Plan
  private:
   using list = plan_list<Plans...>;
   using list::n;
-  template <std::size_t... Index> static constexpr std::array<branch_facts, n> describe(std::index_sequence<Index...>) {
-    return {branch_facts{list::template before<Index>(), list::template phases<Index, false>(),
-                         list::template phases<Index, true>(), Plans::parameter_elements,
-                         sample_size<typename Plans::output>, Plans::reshapes, includes(Plans::keeps, keep::output),
-                         Plans::reports_layers, &Plans::saved_bytes, &Plans::scratch_bytes}...};
-  }
-  static constexpr std::array<branch_facts, n> all = describe(std::make_index_sequence<n>{});
+  static constexpr auto all = []<std::size_t... Index>(std::index_sequence<Index...>) {
+    return std::array{branch_facts{
+        list::template before<Index>(), list::template phases<Index, false>(), list::template phases<Index, true>(),
+        Plans::parameter_elements, sample_size<typename Plans::output>, Plans::reshapes,
+        includes(Plans::keeps, keep::output), Plans::reports_layers, &Plans::saved_bytes, &Plans::scratch_bytes}...};
+  }(std::make_index_sequence<n>{});
 
  public:
   using output = typename Join::template output<typename Plans::output...>;

@@ -30,13 +30,12 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
   template <std::size_t Index> using plan = typename list::template plan<Index>;
 
   /// Whether activation i has the element type of the chain's input.
-  static constexpr std::array<bool, n + 1> raw_activations() {
+  static constexpr std::array<bool, n + 1> raw = [] {
     const std::array<bool, n> kept{Plans::keeps_elements...};
     std::array<bool, n + 1> result{true};
     for (std::size_t i = 0; i < n; ++i) result[i + 1] = result[i] && kept[i];
     return result;
-  }
-  static constexpr std::array<bool, n + 1> raw = raw_activations();
+  }();
   static constexpr bool own_elements(bool behind_others) {
     const std::array<bool, n> own{Plans::own_input_elements...};
     bool any = false;
@@ -76,14 +75,13 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
   template <std::size_t Index> static constexpr bool absorbed() { return absorbs_next<Index - 1>(); }
 
   static constexpr std::array<std::size_t, n> plan_links{Plans::links...};
-  template <std::size_t... Index>
-  static constexpr std::array<chain_layer, n> describe_layers(std::index_sequence<Index...>) {
-    return {chain_layer{list::template before<Index>(), list::sum_before(plan_links, Index), plan_links[Index],
-                        list::template phases<Index, false>(), list::template phases<Index, true>(),
-                        plan_parameters[Index], Index + (absorbs_next<Index>() ? 1 : 0), raw[Index],
-                        Plans::reports_layers, &Plans::saved_bytes, &Plans::scratch_bytes}...};
-  }
-  static constexpr std::array<chain_layer, n> chain_layers = describe_layers(std::make_index_sequence<n>{});
+  static constexpr auto chain_layers = []<std::size_t... Index>(std::index_sequence<Index...>) {
+    return std::array{chain_layer{list::template before<Index>(), list::sum_before(plan_links, Index),
+                                  plan_links[Index], list::template phases<Index, false>(),
+                                  list::template phases<Index, true>(), plan_parameters[Index],
+                                  Index + (absorbs_next<Index>() ? 1 : 0), raw[Index], Plans::reports_layers,
+                                  &Plans::saved_bytes, &Plans::scratch_bytes}...};
+  }(std::make_index_sequence<n>{});
   /// The number of layers that run if nobody reads the output: the last of them leaves something for backward.
   static constexpr std::size_t repeated = [] {
     const std::array<bool, n> leaves{Plans::leaves_data...};
