@@ -205,6 +205,11 @@ int main() {
     model_of<nn::conv2d<3, 4, nn::kernel<3>, nn::stride<1>, nn::stride<2>>> wrong{dp::seed{1}};
   }
 #endif
+#if defined(KERNEL_TWICE)  // expect: devplace: a convolution's options are .* each at most once
+  {
+    model_of<nn::conv2d<3, 4, nn::kernel<3>, nn::kernel<5>>> wrong{dp::seed{1}};
+  }
+#endif
 #if defined(STRIDE_OF_NOTHING)  // expect: devplace: kernel, stride and dilation of a convolution are 1 or more
   {
     model_of<nn::conv2d<3, 4, nn::kernel<3>, nn::stride<0>>> wrong{dp::seed{1}};

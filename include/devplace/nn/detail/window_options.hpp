@@ -33,26 +33,19 @@ struct no_bias {};
 
 namespace detail {
 
-/// The value of an option with two sizes; `given` is false for a default.
-struct pair_of_sizes {
-  std::size_t rows, columns;
-  bool given = false;
-};
-/// Finds the option `Option<Rows, Columns>` among types.
+/// The value of the option `Option<Rows, Columns>`, and how often it is given.
 template <template <std::size_t, std::size_t, std::size_t...> class Option> struct pair_option {
-  template <class Other> static constexpr pair_of_sizes read(const Other*, pair_of_sizes otherwise = {}) {
-    return otherwise;
+  std::size_t rows, columns, count = 0;
+
+  template <class Other> constexpr void read(const Other*) {}
+  template <std::size_t Rows, std::size_t Columns> constexpr void read(const Option<Rows, Columns>*) {
+    *this = {Rows, Columns, count + 1};
   }
-  template <std::size_t Rows, std::size_t Columns>
-  static constexpr pair_of_sizes read(const Option<Rows, Columns>*, pair_of_sizes = {}) {
-    return {Rows, Columns, true};
+  template <class... Options> constexpr pair_option among() const {
+    pair_option result = *this;
+    (result.read(static_cast<const Options*>(nullptr)), ...);
+    return result;
   }
-  template <class... Options> static constexpr pair_of_sizes among(pair_of_sizes value) {
-    ((value = read(static_cast<const Options*>(nullptr), value)), ...);
-    return value;
-  }
-  template <class... Options>
-  static constexpr std::size_t count = (std::size_t{read(static_cast<const Options*>(nullptr)).given} + ... + 0);
 };
 
 /// The options of a window along one axis.
@@ -82,26 +75,23 @@ template <std::size_t Count> inline constexpr std::size_t group_count<groups<Cou
 /// The values of a convolution's or a pooling's options. With `StrideIsKernel` the stride's default is the kernel.
 template <bool StrideIsKernel, class... Options> struct window_options {
  private:
-  static constexpr pair_of_sizes size = pair_option<kernel>::template among<Options...>({1, 1});
-  static constexpr pair_of_sizes step =
-      pair_option<stride>::template among<Options...>(StrideIsKernel ? size : pair_of_sizes{1, 1});
-  static constexpr pair_of_sizes pad = pair_option<padding>::template among<Options...>({0, 0});
-  static constexpr pair_of_sizes dilate = pair_option<dilation>::template among<Options...>({1, 1});
+  static constexpr auto size = pair_option<kernel>{1, 1}.template among<Options...>();
+  static constexpr pair_option<stride> every{StrideIsKernel ? size.rows : 1, StrideIsKernel ? size.columns : 1};
+  static constexpr auto step = every.template among<Options...>();
+  static constexpr auto pad = pair_option<padding>{0, 0}.template among<Options...>();
+  static constexpr auto dilate = pair_option<dilation>{1, 1}.template among<Options...>();
 
  public:
   static constexpr axis_options rows{size.rows, step.rows, pad.rows, dilate.rows};
   static constexpr axis_options columns{size.columns, step.columns, pad.columns, dilate.columns};
-  static constexpr std::size_t kernels = pair_option<kernel>::template count<Options...>,
-                               strides = pair_option<stride>::template count<Options...>,
-                               paddings = pair_option<padding>::template count<Options...>,
-                               dilations = pair_option<dilation>::template count<Options...>,
-                               groupings = (std::size_t{group_count<Options> != 0} + ... + 0),
-                               no_biases = (std::size_t{std::is_same_v<Options, no_bias>} + ... + 0);
+  static constexpr std::size_t dilations = dilate.count;
+  static constexpr std::size_t groupings = (std::size_t{group_count<Options> != 0} + ... + 0);
+  static constexpr std::size_t no_biases = (std::size_t{std::is_same_v<Options, no_bias>} + ... + 0);
   /// Whether each type is an option, and none is given twice.
   static constexpr bool known =
-      kernels + strides + paddings + dilations + groupings + no_biases == sizeof...(Options) && strides <= 1 &&
-      paddings <= 1 && dilations <= 1 && groupings <= 1 && no_biases <= 1;
-  static constexpr bool has_kernel = kernels == 1;
+      size.count + step.count + pad.count + dilations + groupings + no_biases == sizeof...(Options) &&
+      std::max({size.count, step.count, pad.count, dilations, groupings, no_biases}) <= 1;
+  static constexpr bool has_kernel = size.count == 1;
   static constexpr std::size_t group_number = groupings == 0 ? 1 : (group_count<Options> + ... + 0);
   static_assert(check_sizes<size.rows, size.columns, step.rows, step.columns, pad.rows, pad.columns, dilate.rows,
                             dilate.columns, group_number>());
