@@ -54,7 +54,7 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// `type` is the placement of a reduction's result, or `why` is the reason why the algebra of placements rejects the
 /// reduction. `type` is void for operands on one place and for axes given as numbers, which no rule of the algebra
 /// treats.
-template <class Operation, class X, class... Axes> struct reduced_placement : placed_on<void> {};
+template <class Operation, class X, class... Axes> struct reduced_placement : result_unless<mismatch::none, void> {};
 template <class Operation, distributed_operand X, std::size_t... N>
 struct reduced_placement<Operation, X, axis<N>...> : reduction_result<Operation::kind, placement_type_of<X>, N...> {};
 template <class Operation, class X, class... Axes>

@@ -47,18 +47,11 @@ enum class mismatch : unsigned char {
   parts_of_rows,       ///< the axis of a row function, or of a reduction whose parts do not combine, is split
 };
 
-/// The placement of a result.
-template <class Where> struct placed_on {
-  using type = Where;
-  static constexpr mismatch why = mismatch::none;
-};
-/// No result, and the reason.
-template <mismatch Why> struct refused {
-  using type = void;
+/// The placement of a result, or void and the reason why there is none.
+template <mismatch Why, class Where> struct result_unless {
+  using type = std::conditional_t<Why == mismatch::none, Where, void>;
   static constexpr mismatch why = Why;
 };
-template <mismatch Why, class Where>
-using result_unless = std::conditional_t<Why == mismatch::none, placed_on<Where>, refused<Why>>;
 
 /// Whether two placements have the same places. One place and a mesh of this one place differ.
 template <class A, class B> inline constexpr bool same_places = false;
@@ -127,9 +120,9 @@ template <class A, class B> constexpr auto matmul_of() {
   using a = kind_of<A>;
   using b = kind_of<B>;
   if constexpr (!same_places<A, B>)
-    return refused<mismatch::places>{};
+    return result_unless<mismatch::places, A>{};
   else if constexpr (a::axis == 1 && b::axis == 0)  // each place sums over its part
-    return placed_on<with_kind_t<A, summands<reduction::sum>>>{};
+    return result_unless<mismatch::none, with_kind_t<A, summands<reduction::sum>>>{};
   else
     return result_unless<why_no_product(a{}, b{}), std::conditional_t<a::is_whole, B, A>>{};
 }
@@ -146,7 +139,8 @@ template <reducing Op, class Where, std::size_t... Axis> constexpr auto reductio
                              (kind::op == reduction::min && Op == reducing::min);
     return result_unless<defined ? mismatch::none : mismatch::nonlinear, Where>{};
   } else if constexpr (split_axis_stays) {
-    return placed_on<with_kind_t<Where, split_along<kind::axis - (std::size_t{0} + ... + (Axis < kind::axis))>>>{};
+    constexpr std::size_t axis = kind::axis - (std::size_t{0} + ... + (Axis < kind::axis));
+    return result_unless<mismatch::none, with_kind_t<Where, split_along<axis>>>{};
   } else {
     constexpr mismatch why = Op == reducing::mean       ? mismatch::mean_of_parts
                              : Op == reducing::position ? mismatch::position_in_parts
