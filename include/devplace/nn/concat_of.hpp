@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/nn/detail/branch_fit.hpp>
@@ -34,19 +35,15 @@ template <std::size_t Axis> struct join_by_concatenation {
   using rule = parts_of_one_size;
   static constexpr bool adds = false;
 
+  template <class Extents, std::size_t Size>
+  using with_size = typename devplace::detail::with_axis<Extents, Axis - 1, Size>::type;
   template <class First, class Other> static constexpr bool fits() {
-    bool fit = First::rank == Other::rank && Axis <= First::rank;
-    for (std::size_t i = 0; fit && i < First::rank; ++i)
-      fit = i + 1 == Axis || First::static_extent(i) == Other::static_extent(i);
-    return fit;
+    return Axis <= First::rank && std::is_same_v<with_size<First, 0>, with_size<Other, 0>>;
   }
 
   template <class Extents>
   static constexpr std::size_t along = Axis <= Extents::rank ? Extents::static_extent(Axis - 1) : 0;
-  template <class First, std::size_t Sum, std::size_t... I>
-  static auto joined(std::index_sequence<I...>) -> extents<(I + 1 == Axis ? Sum : First::static_extent(I))...>;
-  template <class First, class... Others>
-  using output = decltype(joined<First, (along<First> + ... + along<Others>)>(std::make_index_sequence<First::rank>{}));
+  template <class First, class... Others> using output = with_size<First, (along<First> + ... + along<Others>)>;
 
   /// Each branch's result for one sample consists of this many contiguous parts, which lie apart in the output.
   template <class Output> static constexpr std::size_t rows() {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <devplace/base/error.hpp>
+#include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/elementwise.hpp>
@@ -17,11 +18,8 @@
 
 namespace devplace::nn::detail {
 
-template <class Array> std::size_t row_count(const Array& x) {
-  std::size_t count = 1;
-  for (std::size_t axis = 0; axis + 1 < Array::rank; ++axis) count *= x.extent(axis);
-  return count;
-}
+/// Number of rows along the last axis.
+std::size_t row_count(const auto& x) { return devplace::detail::rows_of(x.extents()).rows; }
 
 /// Requires labels [n, ...] for an output [n, ..., classes]; throws shape_error for other labels. Returns `auto`, so
 /// that compilers instantiate the function where it is called and show the user's line.

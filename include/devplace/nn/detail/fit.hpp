@@ -151,12 +151,8 @@ template <class X, std::size_t Width> struct last_axis {
   static constexpr bool fits = X::rank > 0 && X::static_extent(X::rank - 1) == Width;
   using type = std::conditional_t<fits, X, extents<Width>>;
   using expected = std::conditional_t<!fits && X{}.size() == Width, flattened<type>, type>;
-
-  template <std::size_t Other, std::size_t... Axis>
-  static auto replaced(std::index_sequence<Axis...>) -> extents<type::static_extent(Axis)..., Other>;
-
   /// `type` with its last axis replaced.
-  template <std::size_t Other> using with = decltype(replaced<Other>(std::make_index_sequence<type::rank - 1>{}));
+  template <std::size_t Other> using with = typename devplace::detail::with_axis<type, type::rank - 1, Other>::type;
 };
 
 /// The input extents of a normalisation of channels: `X` if its first axis has `Channels` elements, with any further
