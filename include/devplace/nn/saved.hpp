@@ -25,8 +25,8 @@ struct nothing {};
 
 }  // namespace detail
 
-/// The data that forward saves for backward: move-only, used once. The type names the network, its placement and
-/// precision, and the placement of the batch.
+/// The data that forward saves for backward: move-only, used once; backward rejects a moved-from object. The type names
+/// the network, its placement and precision, and the placement of the batch.
 template <class Net, placement Where, precision P, placement Batch, class Held> class [[nodiscard]] saved {
   using state_type = runtime::model_state<typename precision_traits<P>::storage>;
   static constexpr std::size_t places = local_place_count<Where>;
@@ -37,11 +37,6 @@ template <class Net, placement Where, precision P, placement Batch, class Held> 
 
   /// Called by `model.forward`, which fills the object.
   explicit saved(std::shared_ptr<state_type> state) : state_(std::move(state)), updates_(state_->updates) {}
-  /// Transfer the saved data; backward rejects a moved-from object.
-  ///@{
-  saved(saved&&) noexcept = default;
-  saved& operator=(saved&&) noexcept = default;
-  ///@}
 
   /// Stores place k's workspace and pass, and the addresses of the place's parts of the batch and of the output.
   void keep(std::size_t k, devplace::detail::memory_block&& workspace, const runtime::pass<P>& p, const void* input,
