@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-
 #include <devplace/place/backend.hpp>
 #include <devplace/runtime/step_record.hpp>
 
@@ -14,14 +12,6 @@ namespace devplace::op {
 struct update {};
 
 }  // namespace devplace::op
-
-namespace devplace::runtime {
-
-template <class Backend, class Update> void run_update(int ordinal, std::size_t n, const Update& update) {
-  if (n != 0) devplace::detail::dispatch<op::update, Backend>(ordinal, n, update);
-}
-
-}  // namespace devplace::runtime
 
 #include <devplace/backend/cpu/update.hpp>
 #include DEVPLACE_BACKENDS(update)

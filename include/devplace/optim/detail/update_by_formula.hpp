@@ -56,7 +56,7 @@ void run_update(Update& update, const Arguments& a) {
     update.working.data = a.working;
     *a.wrote_working = true;
   }
-  runtime::run_update<Backend>(a.ordinal, a.n, update);
+  if (a.n != 0) devplace::detail::dispatch<op::update, Backend>(a.ordinal, a.n, update);
 }
 
 /// Enqueues one update by the formula of `rule` (runtime/step_record.hpp) with the first `States` arenas of state. Also
