@@ -16,7 +16,6 @@
 
 namespace devplace::runtime {
 
-/// Types and sizes of a pass through `Net` in precision `P` on any backend.
 template <class Net, class P> struct pass_layout {
   using roles = precision_traits<P>;
   using plan = network_plan<Net>;
@@ -24,8 +23,6 @@ template <class Net, class P> struct pass_layout {
   using output_extents = typename plan::output;
   using input_element = typename plan::template input_element<P>;
   using output_element = typename plan::template output_element<P>;
-  /// Whether samples are rounded to activations before the first layer, and the element type that the first layer
-  /// reads.
   static constexpr bool rounds_input = plan::template rounds_input<P>;
   using first_element = typename plan::template first_element<P>;
   static constexpr element_sizes sizes{sizeof(first_element), sizeof(typename roles::activation),
@@ -61,7 +58,6 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
   using replica_type = replica<typename roles::storage>;
   using activation = typename roles::activation;
 
-  /// Describes a pass over `batch` samples in a workspace.
   [[gnu::noinline]] static pass<P> make_pass(const replica_type& r, void* workspace, std::size_t batch, mode m,
                                              const random_key& key) {
     pass<P> p;
@@ -79,7 +75,6 @@ template <class Net, class P, class Backend> struct engine : pass_layout<Net, P>
     return p;
   }
 
-  /// Returns the address of the network's output after a pass.
   [[gnu::noinline]] static output_element* output_of(const pass<P>& p) {
     return static_cast<output_element*>(static_cast<void*>(p.saved + layout::saved_bytes(p.batch, p.mode)));
   }

@@ -40,7 +40,6 @@ template <class T> class exact_squares {
 
   DEVPLACE_HD explicit exact_squares(std::int64_t largest) : inverse_(0.25 * power(2 - exponent(largest))) {}
 
-  /// Returns the number with the bits `largest`.
   DEVPLACE_HD static T number(std::int64_t largest) {
     return devplace::detail::same_bits<T>(static_cast<devplace::detail::bits_of<T>>(largest));
   }

@@ -63,7 +63,6 @@ struct layer_rows {
   std::size_t sums = 0;                 ///< numbers per sample that backward adds up from one range of rows to the next
 };
 
-/// A link of a network.
 struct link {
   std::size_t parameters, frozen;  ///< elements in the arena
   std::size_t reductions;          ///< see plan::reductions_per_pass

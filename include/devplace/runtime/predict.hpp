@@ -136,7 +136,6 @@ template <class Model, class Output, class Batch> void check_output(Output& outp
     devplace::detail::require_same_split("predict_into", output, samples);
 }
 
-/// The type of the outputs for the usual batch of `Model`.
 template <class Model>
 using typical_outputs = tensor<typename Model::output_type, decltype(batch_extents<typename Model::output_extents>(0)),
                                typename Model::batch_placement_type>;
@@ -180,7 +179,6 @@ template <class Model, bool Whole, class Batch> auto predicted(const Batch& samp
   }
 }
 
-/// Checks the user's arguments and computes the outputs.
 template <class Model, class State, class Output, class Batch>
 void predict_into(State& state, Output& outputs, const Batch& samples, std::size_t tile) {
   constexpr bool is_tensor = tensor_like<Output>;

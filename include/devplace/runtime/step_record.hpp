@@ -116,7 +116,6 @@ template <class Rule, class T, std::size_t Arrays, class Working = void> struct 
   DEVPLACE_HD formulas_type formulas() const { return {steps->next}; }
   /// Calls f(update, begin, end) for each range of elements with one formula.
   template <class F> void for_each_group(std::size_t begin, std::size_t end, F&& f) const { f(*this, begin, end); }
-  /// Prepares the next step.
   DEVPLACE_HD void advance() const { steps->advance(); }
 
  private:

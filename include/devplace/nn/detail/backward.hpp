@@ -45,7 +45,6 @@ template <class T, class Loss> inline constexpr bool is_loss_gradient = false;
 template <class T, class Extents, class Batch>
 inline constexpr bool is_loss_gradient<T, loss_gradient<T, Extents, Batch>> = true;
 
-/// The placement of the gradients that `Model::backward` computes from `Saved`.
 template <class Model, class Saved>
 using gradient_placement_of =
     gradient_placement_from_t<typename Model::placement_type, typename Saved::batch_placement_type>;
@@ -96,10 +95,8 @@ template <class Model, class Saved, class Loss> consteval bool accepts_backward_
     return false;
 }
 
-// The parts of model::backward and model::backward_to_input.
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Returns a lease of the model's gradients. Throws if a lease exists already.
 template <class Model, class Saved, class State>
 auto leased_gradients(const std::shared_ptr<State>& state, reduction loss_reduction) {
   if (state->gradients_out)

@@ -91,7 +91,6 @@ template <class Base, class Unequal, class... Fits> struct checked_branches : Ba
   using first_misfit = typename first_not_void<typename Fits::first_misfit..., typename Unequal::type>::type;
 };
 
-/// Whether branches take elements of the same type.
 template <class First, class... Rest> constexpr bool take_same_elements() {
   constexpr bool same =
       (std::is_same_v<typename input_element<First, void>::type, typename input_element<Rest, void>::type> && ...);

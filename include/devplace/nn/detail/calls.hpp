@@ -14,7 +14,6 @@
 
 namespace devplace::nn::detail {
 
-/// The extents of one sample of the layer's output.
 template <class Layer, class In> using output_t = typename Layer::template output<In>;
 
 template <class P> using gradient_of = typename precision_traits<P>::gradient;
@@ -74,7 +73,6 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
   using accumulator_type = typename roles::accumulator;  ///< type of sums and intermediate results
   using backend_type = Backend;
   using sample = In;  ///< the extents of one sample of the input
-  /// A batch of samples.
   template <class Element, class Sample> using samples_of = view<Element, prepend_t<dyn, Sample>, here<Backend>>;
 
   call(const pass<P>& p, const void* x, erased_address<Y> y)
@@ -169,7 +167,6 @@ template <class Layer, class In, class P, class Backend, class X, class Y = outp
   ///@}
 
  protected:
-  /// The view of a parameter or buffer in the layer's part of an arena.
   template <std::size_t Index, bool Buffer, class Element> [[gnu::always_inline]] auto entry_in(Element* arena) const {
     using entry = table_entry<Layer, Index, Buffer>;
     static_assert(entry::exists, "devplace: the layer has no parameter (or buffer) with this index.");

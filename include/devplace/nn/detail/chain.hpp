@@ -20,7 +20,6 @@ namespace devplace::nn::detail {
 template <class Plan, class Next>
 inline constexpr bool absorbs = requires { requires Plan::layer_type::template absorbs<typename Next::layer_type>; };
 
-/// The plan of consecutive layers.
 template <class In, class Plans> struct chain;
 
 template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {

@@ -36,7 +36,6 @@ struct chain_storages {
     return total;
   }
 
-  /// Bytes of all storages between input and output.
   constexpr std::size_t interior(std::size_t batch, const element_sizes& e) const {
     return offset(count - 1, batch, e);
   }
@@ -114,7 +113,6 @@ struct chain_layer {
   bool reports_layers;     ///< whether the layer's backward calls `after`
   bytes_function saved_bytes, scratch_bytes;
 
-  /// Whether one of the layer's links is in the range.
   constexpr bool runs_in(const link_range& range) const {
     return first_link < range.last && first_link + links > range.first;
   }
@@ -225,7 +223,6 @@ template <class P> class chain_pass {
     return p_.mode == mode::train ? layer.saved_bytes(p_.batch, mode::train, layer.sizes(e_)) : 0;
   }
 
-  /// The address of activation `i`.
   [[gnu::noinline]] void* activation(std::size_t i) const {
     const std::size_t id = storages_.of_activation[i];
     if (id == 0) return const_cast<void*>(x_);

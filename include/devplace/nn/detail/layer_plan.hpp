@@ -41,7 +41,6 @@ template <class Table> constexpr bool all_initialised(const Table& table) {
   return all;
 }
 
-/// Whether a type is a complete layer for samples of extents `In`.
 template <class Layer, class In>
 concept is_complete_layer = layer_for<Layer, In> &&
                             (has_passes<Layer, In, own_element_t<Layer, float>, float> ||
