@@ -195,10 +195,10 @@ struct batch_norm {
       std::is_same_v<Samples, of_each_place> || std::is_same_v<Samples, over_all_places>,
       "devplace: batch_norm's second argument names the samples that give the statistics: nn::of_each_place or "
       "nn::over_all_places. Momentum and epsilon follow: batch_norm<64, nn::of_each_place, std::ratio<1, 100>>.");
-  static_assert(detail::is_ratio<Momentum> && detail::number_of<Momentum> >= 0 && detail::number_of<Momentum> <= 1,
+  static_assert(detail::number_of<Momentum> >= 0 && detail::number_of<Momentum> <= 1,
                 "devplace: batch_norm takes the momentum, the weight of new statistics in the running statistics, as a "
                 "ratio from 0 to 1: batch_norm<64, nn::of_each_place, std::ratio<1, 10>>.");
-  static_assert(detail::is_ratio<Epsilon> && detail::number_of<Epsilon> >= 0,
+  static_assert(detail::number_of<Epsilon> >= 0,
                 "devplace: batch_norm takes epsilon as a ratio that is not negative: batch_norm<64, "
                 "nn::of_each_place, std::ratio<1, 10>, std::ratio<1, 1000>>.");
   static_assert(refuses_one || std::is_same_v<OfOne, running_statistics_of_one>,

@@ -15,7 +15,7 @@ namespace devplace::nn {
 template <class AlphaRatio = std::ratio<1>> struct elu : detail::elementwise_layer<elu<AlphaRatio>> {
   /// Alpha, a std::ratio.
   using alpha = AlphaRatio;
-  static_assert(detail::is_ratio<alpha> && detail::number_of<alpha> > 0,
+  static_assert(detail::number_of<alpha> > 0,
                 "devplace: elu takes its alpha as a positive ratio: elu<std::ratio<3, 2>> for 1.5.");
   /// The function, and the input's gradient from the output `y` and the output's gradient `dy`.
   ///@{

@@ -22,7 +22,7 @@ template <std::size_t Groups, std::size_t Channels, class EpsilonRatio = std::ra
                 "of groups that divides the number of channels, as in group_norm<8, 64>.");
   /// Epsilon, a std::ratio.
   using epsilon_ratio = EpsilonRatio;
-  static_assert(detail::is_ratio<epsilon_ratio> && detail::number_of<epsilon_ratio> >= 0,
+  static_assert(detail::number_of<epsilon_ratio> >= 0,
                 "devplace: group_norm takes epsilon as a ratio that is not negative: group_norm<8, 64, std::ratio<1, "
                 "1000>>.");
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.

@@ -17,7 +17,7 @@ struct layer_norm : detail::row_normalization<layer_norm<Features, EpsilonRatio>
   /// Epsilon, a std::ratio.
   using epsilon_ratio = EpsilonRatio;
   static_assert(
-      detail::is_ratio<epsilon_ratio> && detail::number_of<epsilon_ratio> >= 0,
+      detail::number_of<epsilon_ratio> >= 0,
       "devplace: layer_norm takes epsilon as a ratio that is not negative: layer_norm<64, std::ratio<1, 1000>>.");
 
   /// Returns the number added to the variance.

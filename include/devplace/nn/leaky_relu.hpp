@@ -16,7 +16,7 @@ template <class SlopeRatio = std::ratio<1, 100>> struct leaky_relu : detail::ele
   /// The slope, a std::ratio.
   using slope = SlopeRatio;
   static_assert(
-      detail::is_ratio<slope> && detail::number_of<slope> >= 0,
+      detail::number_of<slope> >= 0,
       "devplace: leaky_relu takes its slope as a ratio that is not negative: leaky_relu<std::ratio<1, 100>> for 0.01.");
   /// The function, and the input's gradient from the output `y` and the output's gradient `dy`.
   ///@{

@@ -15,7 +15,7 @@ namespace devplace::nn {
 /// factor does not change the rule's weight_decay.
 template <class FactorRatio, class Layer, class... More> struct learning_rate_times : detail::wrapper<Layer, More...> {
   static_assert(
-      detail::is_ratio<FactorRatio> && detail::number_of<FactorRatio> > 0,
+      detail::number_of<FactorRatio> > 0,
       "devplace: learning_rate_times: its first argument is a factor above 0, as in learning_rate_times<std::ratio<1, "
       "10>, linear<784, 256>>; use frozen for parameters that are not trained.");
 };

@@ -20,8 +20,7 @@ template <std::size_t Features, class EpsilonRatio = epsilon_of_type>
 struct rms_norm : detail::row_normalization<rms_norm<Features, EpsilonRatio>, Features, false> {
   /// Epsilon, a std::ratio or epsilon_of_type.
   using epsilon_ratio = EpsilonRatio;
-  static_assert(std::is_same_v<epsilon_ratio, epsilon_of_type> ||
-                    (detail::is_ratio<epsilon_ratio> && detail::number_of<epsilon_ratio> >= 0),
+  static_assert(std::is_same_v<epsilon_ratio, epsilon_of_type> || detail::number_of<epsilon_ratio> >= 0,
                 "devplace: rms_norm takes epsilon as a ratio that is not negative: rms_norm<64, std::ratio<1, 1000>>.");
 
   /// Returns the number added to the mean of squares.

@@ -21,7 +21,7 @@ struct softplus : detail::elementwise_layer<softplus<BetaRatio, ThresholdRatio>,
   using threshold = ThresholdRatio;
   ///@}
   static_assert(
-      detail::is_ratio<beta> && detail::number_of<beta> > 0 && detail::is_ratio<threshold>,
+      detail::number_of<beta> > 0 && requires { threshold::num; },
       "devplace: softplus takes beta, positive, and threshold as ratios: softplus<std::ratio<2>, std::ratio<20>>.");
   /// The function, and the input's gradient from the input `x` and the output's gradient `dy`.
   ///@{

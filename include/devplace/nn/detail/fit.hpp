@@ -97,20 +97,14 @@ template <std::size_t... Sizes> consteval bool check_sizes() {
   return true;
 }
 
+/// The value of a std::ratio; -1, which layers reject, for another type.
+template <class R> inline constexpr double number_of = -1;
 template <class R>
-inline constexpr bool is_ratio = requires {
-  R::num;
-  R::den;
-};
-
-/// The value of a std::ratio; 1 for another type, so that no further error follows the rejection.
-template <class R> inline constexpr double number_of = 1;
-template <class R>
-  requires is_ratio<R>
+  requires requires { R::num / R::den; }
 inline constexpr double number_of<R> = static_cast<double>(R::num) / static_cast<double>(R::den);
 
 /// Whether a template argument is a std::ratio of at least 0 and below 1.
-template <class R> inline constexpr bool is_probability = is_ratio<R> && number_of<R> >= 0 && number_of<R> < 1;
+template <class R> inline constexpr bool is_probability = number_of<R> >= 0 && number_of<R> < 1;
 
 template <class Layer>
 concept fixes_input = requires { typename Layer::input_extents; };
