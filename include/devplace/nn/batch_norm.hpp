@@ -57,7 +57,7 @@ template <class P, class Backend, bool Joint> struct passes_of_batch_norm {
   using T = element_of_t<P>;
   using F = accumulator_of<P>;
   using G = gradient_of<P>;
-  using shape_type = devplace::detail::channel_shape;
+
   template <class Number>
   static constexpr std::size_t reduced_of_channel = Joint ? 4 * sizeof(std::int64_t) / sizeof(Number) : 0;
   static constexpr std::size_t reductions = Joint ? 2 : 0;
@@ -91,7 +91,7 @@ template <class P, class Backend, bool Joint> struct passes_of_batch_norm {
   }
 
  private:
-  shape_type shape() const { return {p.batch, layer.channels, extent}; }
+  devplace::detail::channel_shape shape() const { return {p.batch, layer.channels, extent}; }
   /// The number of elements of each channel that the statistics cover.
   std::size_t elements() const { return (Joint ? p.samples : p.batch) * extent; }
   /// The address of the layer's second parameter, buffer or gradient.

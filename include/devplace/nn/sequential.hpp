@@ -118,7 +118,6 @@ template <class Net> struct checked_input {
   using type = typename network_input<Net>::type;
 };
 
-/// Parameter `Index` of a list.
 template <std::size_t Index, class List> struct entry_at;
 template <std::size_t Index, class... Entries> struct entry_at<Index, entry_list<Entries...>> {
   static constexpr bool exists = Index < sizeof...(Entries);
@@ -177,7 +176,6 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
   /// and then the frozen parameters.
   static constexpr std::size_t parameter_count = facts::count;
   static constexpr std::size_t arena_elements = trained + network_plan::frozen_elements;
-  /// One sample's extents at the network's input.
   using input = typename nn::detail::checked_input<Net>::type;
   /// The network's links (runtime::link_range) for a backend's passes.
   template <class Backend>
@@ -204,7 +202,6 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
   static constexpr bool rounds_input =
       !network_plan::own_input_elements && !std::is_same_v<input_element<P>, element_of_t<P>>;
   template <class P> using first_element = std::conditional_t<rounds_input<P>, element_of_t<P>, input_element<P>>;
-  /// Extents and offset of parameter `Index`.
   template <std::size_t Index> using parameter_at = typename nn::detail::entry_at<Index, list>::type;
   /// Call `f(name, entry, offset)` for every parameter, or for every buffer.
   template <class F> static void for_each_parameter(F&& f) {
@@ -226,7 +223,6 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
   static constexpr auto visited_buffers = network_plan::template visited<true>(network_plan::own_name);
   /// Calls `f(prefix, plan)` for every layer, where `prefix` begins the names of its parameters.
   template <class F> static void for_each_layer(F&& f) { network_plan::visit_layers(prefix(), f); }
-  /// For each trained parameter: offset in the arena, number of axes, and factor of the optimizer's learning rate.
   static constexpr auto offsets = facts::offsets;
   static constexpr auto ranks = facts::ranks;
   static constexpr auto learning_rates = facts::learning_rates;

@@ -216,7 +216,6 @@ template <class Layer, class In> struct layer_plan {
     else
       return of_inputs && std::is_same_v<output, In>;
   }
-  /// Number of multiplications of the layer's products for one sample.
   static constexpr std::size_t multiply_adds = multiply_adds_of<Layer, In>;
   static constexpr recomputed_cost cost{multiply_adds, multiply_adds, 0};
   /// Number of elements of the layer's parameters, frozen or not, and of its buffers.

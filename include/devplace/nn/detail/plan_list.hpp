@@ -147,7 +147,6 @@ template <class... Plans> struct plan_list {
   static constexpr std::size_t frozen_elements = sum_before(plan_frozen, n);
   static constexpr std::size_t buffer_elements = sum_before(plan_buffers, n);
 
-  /// The type list of the parameters if the arenas start at `Base` and `Frozen`.
   template <std::size_t Base, std::size_t Frozen>
   using entries = typename parameter_list<Base, Frozen, entry_list<>, Plans...>::type;
 
@@ -169,7 +168,6 @@ template <class... Plans> struct plan_list {
             .layers = visited_layers<Buffers>,
             .count = n};
   }
-  /// Whether the first axis of the last layer's outputs is the channels.
   static constexpr bool channels_first(bool of_inputs) {
     ((of_inputs = Plans::channels_first(of_inputs)), ...);
     return of_inputs;
