@@ -181,11 +181,7 @@ template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename 
   template <class Backend>
   static constexpr std::array<link, network_plan::links> links_for = [] {
     std::array<link, network_plan::links> result{};
-    if constexpr (network_plan::links == 1)
-      result[0] = {trained, network_plan::frozen_elements, network_plan::reductions_per_pass,
-                   false,   network_plan::backward_reads,  network_plan::sliced_rows};
-    else
-      network_plan::template store_links<Backend>(result.data(), false, false);
+    nn::detail::store_links_of<network_plan, Backend>(result.data(), false, false, network_plan::sliced_rows);
     return result;
   }();
   /// Whether backward reads the network's output.

@@ -20,6 +20,18 @@ namespace devplace::nn::detail {
 template <class Plan, class Next>
 inline constexpr bool absorbs = requires { requires Plan::layer_type::template absorbs<typename Next::layer_type>; };
 
+/// Stores a plan's links at `to`; see chain::store_links. `rows`: those of a plan that is one link.
+template <class Plan, class Backend>
+constexpr runtime::link* store_links_of(runtime::link* to, bool joined, bool trained, const runtime::layer_rows& rows) {
+  if constexpr (Plan::links != 1) {
+    return Plan::template store_links<Backend>(to, joined, trained);
+  } else {
+    const bool reads = trained ? Plan::parameter_elements + Plan::frozen_elements != 0 : Plan::backward_reads;
+    *to = {Plan::parameter_elements, Plan::frozen_elements, Plan::reductions_per_pass, joined, reads, rows};
+    return to + 1;
+  }
+}
+
 template <class In, class Plans> struct chain;
 
 template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
@@ -117,8 +129,10 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
   /// trained. Returns the address behind the last one.
   template <class Backend> static constexpr runtime::link* store_links(runtime::link* to, bool joined, bool trained) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      ((to = store_links_of<Index, Backend>(to, Index == 0 ? joined : is_joined<Index, Backend>(),
-                                            trained || chain_layers[Index].before.parameters != 0)),
+      ((to = store_links_of<plan<Index>, Backend>(
+            to, Index == 0 ? joined : is_joined<Index, Backend>(),
+            trained || chain_layers[Index].before.parameters != 0,
+            absorbs_next<Index>() ? runtime::layer_rows{} : plan<Index>::sliced_rows)),
        ...);
     }(indices{});
     return to;
@@ -165,22 +179,6 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
     if constexpr (Index > 1)
       if (outputs_after<Index - 2, Backend>() != 0) return true;
     return absorbs_next<Index - 1>();
-  }
-  template <std::size_t Index, class Backend>
-  static constexpr runtime::link* store_links_of(runtime::link* to, bool joined, bool trained) {
-    using layer = plan<Index>;
-    if constexpr (layer::links != 1) {
-      return layer::template store_links<Backend>(to, joined, trained);
-    } else {
-      const bool reads = trained ? layer::parameter_elements + layer::frozen_elements != 0 : layer::backward_reads;
-      *to = {layer::parameter_elements,
-             layer::frozen_elements,
-             layer::reductions_per_pass,
-             joined,
-             reads,
-             absorbs_next<Index>() ? runtime::layer_rows{} : layer::sliced_rows};
-      return to + 1;
-    }
   }
 
   template <std::size_t Index, class X, class P>
