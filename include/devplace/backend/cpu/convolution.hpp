@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <devplace/backend/cpu/detail/convolution_kernels.hpp>
-#include <devplace/backend/cpu/detail/gemm_buffer.hpp>
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/parallel_ranges.hpp>
@@ -72,21 +71,21 @@ bool convolve_depthwise_on_cpu(const Arguments& g, const convolution_kernels<T>&
   const depthwise_convolution d = kernels.depthwise_of(g.shape);
   const convolution_shape& s = g.shape;
   if (!d.is_faster) return false;
-  parallel_ranges(
-      s.samples * s.groups * divided_up(rows, d.rows), tasks_per_thread(s.outputs * s.depth() * d.rows * s.columns.out),
-      [&](std::size_t begin, std::size_t end) { (kernels.*compute)(g, d, begin, end, gemm_buffer::of_this_thread()); });
+  parallel_ranges(s.samples * s.groups * divided_up(rows, d.rows),
+                  tasks_per_thread(s.outputs * s.depth() * d.rows * s.columns.out),
+                  [&](std::size_t begin, std::size_t end) { (kernels.*compute)(g, d, begin, end); });
   return true;
 }
 
 /// Runs a direct convolution if it is faster, otherwise one by products.
-template <bool Mirrored, class T>
-void convolve_on_cpu(const convolution_arguments<T, computed_t<T>>& g, const convolution_kernels<T>& kernels) {
+template <class T>
+void convolve_on_cpu(const convolution_arguments<T, computed_t<T>>& g, bool mirrored,
+                     const convolution_kernels<T>& kernels) {
   if (const direct_convolution d = kernels.direct_of(g.shape); d.is_faster) {
     const convolution_shape& s = g.shape;
-    return parallel_ranges(s.groups * s.samples * s.rows.out, tasks_per_thread(s.outputs * s.depth() * s.columns.out),
-                           [&](std::size_t begin, std::size_t end) {
-                             kernels.template convolve_rows<Mirrored>(g, d, begin, end, gemm_buffer::of_this_thread());
-                           });
+    return parallel_ranges(
+        s.groups * s.samples * s.rows.out, tasks_per_thread(s.outputs * s.depth() * s.columns.out),
+        [&](std::size_t begin, std::size_t end) { kernels.convolve_rows(g, mirrored, d, begin, end); });
   }
   const std::size_t width = 2 * kernels.gemm.lanes;
   const std::size_t panels = g.shape.groups * g.shape.samples * divided_up(g.shape.pixels(), width);
@@ -95,8 +94,8 @@ void convolve_on_cpu(const convolution_arguments<T, computed_t<T>>& g, const con
   const gemm_split split = split_product(m, n, g.shape.depth(), kernels.gemm.tile_rows, width,
                                          static_cast<std::size_t>(thread_count()), width / 4);
   for_each_part(m, n, kernels.gemm.tile_rows, width, split, [&](const gemm_range& range) {
-    kernels.template convolve_range<Mirrored>(g, range.row_begin, range.row_end, range.column_begin / width,
-                                              range.column_end / width, gemm_buffer::of_this_thread());
+    kernels.convolve_range(g, mirrored, range.row_begin, range.row_end, range.column_begin / width,
+                           range.column_end / width);
   });
 }
 
@@ -108,14 +107,13 @@ namespace devplace {
 template <> struct implementation<backend::cpu, op::convolution> {
   template <class T>
   static void run(int, const detail::convolution_arguments<T>& g, detail::cpu_isa isa = detail::current_isa()) {
-    const detail::convolution_kernels<T> kernels = detail::convolution_kernels_of<T>(isa);
-    const auto [weight, bias] = detail::wide_parameters<T>(g, g.shape.groups * g.shape.outputs, isa);
-    const detail::convolution_arguments<T, detail::computed_t<T>> wide{
-        detail::with_long_rows(g.shape), g.x, weight, bias, g.y, g.epilogue, g.math, g.floats};
-    if (detail::convolve_depthwise_on_cpu(wide, kernels, wide.shape.rows.out,
-                                          &detail::convolution_kernels<T>::convolve_depthwise))
-      return;
-    detail::convolve_on_cpu<false>(wide, kernels);
+    using namespace detail;
+    const convolution_kernels<T> kernels = convolution_kernels_of<T>(isa);
+    const auto [weight, bias] = wide_parameters<T>(g, g.shape.groups * g.shape.outputs, isa);
+    const convolution_arguments<T, computed_t<T>> wide{
+        with_long_rows(g.shape), g.x, weight, bias, g.y, g.epilogue, g.math, g.floats};
+    if (!convolve_depthwise_on_cpu(wide, kernels, wide.shape.rows.out, &convolution_kernels<T>::convolve_depthwise))
+      convolve_on_cpu(wide, false, kernels);
   }
 };
 
@@ -136,7 +134,7 @@ template <> struct implementation<backend::cpu, op::convolution_input_gradient> 
     if (s.rows.has_mirror() && s.columns.has_mirror()) {
       const convolution_shape back{s.samples,       s.groups,           s.outputs,      s.channels,
                                    s.rows.mirror(), s.columns.mirror(), s.columns_first};
-      return convolve_on_cpu<true, T>({back, g.dy, g.weight, g.bias, g.dx, epilogue::none, g.math, g.floats}, kernels);
+      return convolve_on_cpu<T>({back, g.dy, g.weight, g.bias, g.dx, epilogue::none, g.math, g.floats}, true, kernels);
     }
     constexpr std::size_t most = convolution_block_rows<computed_t<T>>;
     const std::size_t together = s.taps() < most ? most / s.taps() : 1;
@@ -145,8 +143,7 @@ template <> struct implementation<backend::cpu, op::convolution_input_gradient> 
     parallel_indices(s.samples * s.groups * blocks, tasks_per_thread(work), [&](std::size_t task) {
       const std::size_t block = task % blocks;
       kernels.convolve_back_range(g, task / blocks % s.groups, task / blocks / s.groups,
-                                  part_begin(s.channels, blocks, block), part_begin(s.channels, blocks, block + 1),
-                                  gemm_buffer::of_this_thread());
+                                  part_begin(s.channels, blocks, block), part_begin(s.channels, blocks, block + 1));
     });
   }
 };
@@ -163,7 +160,7 @@ template <> struct implementation<backend::cpu, op::convolution_weight_gradient>
     const convolution_shape& s = g.shape;
     const std::size_t chunk = convolution_chunk(s), weights = s.weights();
     const std::size_t chunks = s.samples <= chunk ? 1 : detail::divided_up(s.samples, chunk);
-    // Calls compute(sum, block, buffer) for blocks of the weight's columns.
+    // Calls compute(sum, block) for blocks of the weight's columns.
     const auto for_blocks = [&](std::size_t blocks, const auto& compute) {
       const std::size_t work = s.outputs * s.depth() / blocks * s.pixels() * smaller(s.samples, chunk);
       parallel_indices(chunks * s.groups * blocks, tasks_per_thread(work), [&](std::size_t task) {
@@ -171,25 +168,23 @@ template <> struct implementation<backend::cpu, op::convolution_weight_gradient>
         sum_type* const sum = part == 0 ? g.dweight : g.scratch + (part - 1) * weights;
         compute(weight_sum<sum_type>{group, part * chunk, smaller((part + 1) * chunk, s.samples),
                                      sum + group * s.outputs * s.depth(), part == 0 ? g.beta : 0},
-                task % blocks, gemm_buffer::of_this_thread());
+                task % blocks);
       });
     };
     if (const depthwise_convolution depthwise = kernels.depthwise_of(s); depthwise.is_faster) {
-      for_blocks(1, [&](const auto& sum, std::size_t, void* buffer) {
-        kernels.convolve_weight_depthwise(g, depthwise, sum, buffer);
-      });
+      for_blocks(1, [&](const auto& sum, std::size_t) { kernels.convolve_weight_depthwise(g, depthwise, sum); });
     } else if (const direct_convolution d = kernels.direct_of(s); d.gradient_is_faster) {
       const std::size_t blocks = detail::divided_up(s.channels, d.channels);
-      for_blocks(blocks, [&](const auto& sum, std::size_t block, void* buffer) {
+      for_blocks(blocks, [&](const auto& sum, std::size_t block) {
         const std::size_t c0 = block * d.channels;
-        kernels.convolve_weight_rows(g, d, sum, c0, smaller(d.channels, s.channels - c0), buffer);
+        kernels.convolve_weight_rows(g, d, sum, c0, smaller(d.channels, s.channels - c0));
       });
     } else {
       const std::size_t width = 2 * kernels.gemm.lanes, panels = detail::divided_up(s.depth(), width);
       const std::size_t blocks = detail::divided_up(panels, convolution_weight_columns<sum_type> / width);
-      for_blocks(blocks, [&](const auto& sum, std::size_t block, void* buffer) {
+      for_blocks(blocks, [&](const auto& sum, std::size_t block) {
         kernels.convolve_weight_range(g, sum, part_begin(panels, blocks, block) * width,
-                                      smaller(part_begin(panels, blocks, block + 1) * width, s.depth()), buffer);
+                                      smaller(part_begin(panels, blocks, block + 1) * width, s.depth()));
       });
     }
     if (chunks > 1)

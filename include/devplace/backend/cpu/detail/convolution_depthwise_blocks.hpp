@@ -12,10 +12,10 @@ namespace devplace::detail {
 
 template <class T>
 void convolution_kernels<T>::convolve_depthwise(const convolution_arguments<T, sum_type>& g,
-                                                const depthwise_convolution& d, std::size_t begin, std::size_t end,
-                                                void* buffer) const {
+                                                const depthwise_convolution& d, std::size_t begin,
+                                                std::size_t end) const {
   const convolution_shape& s = g.shape;
-  sum_type* const image = static_cast<sum_type*>(buffer);
+  sum_type* const image = static_cast<sum_type*>(gemm_buffer::of_this_thread());
   sum_type* const sums = image + s.channels * d.phases() * d.plane;
   const std::size_t segments = divided_up(s.rows.out, d.rows), depth = s.depth();
   std::size_t offsets[depthwise_depth];
@@ -37,10 +37,10 @@ void convolution_kernels<T>::convolve_depthwise(const convolution_arguments<T, s
 
 template <class T>
 void convolution_kernels<T>::convolve_back_depthwise(const convolution_input_gradient_arguments<T, sum_type>& g,
-                                                     const depthwise_convolution& d, std::size_t begin, std::size_t end,
-                                                     void* buffer) const {
+                                                     const depthwise_convolution& d, std::size_t begin,
+                                                     std::size_t end) const {
   const convolution_shape& s = g.shape;
-  sum_type* const gradients = static_cast<sum_type*>(buffer);
+  sum_type* const gradients = static_cast<sum_type*>(gemm_buffer::of_this_thread());
   sum_type* const sums = gradients + s.outputs * d.plane;
   sum_type* const line = sums + d.phases() * d.plane;
   const std::size_t first_row = d.first_row(s), count = d.rows_of_input(s), segments = divided_up(count, d.rows);
@@ -100,13 +100,13 @@ void convolution_kernels<T>::convolve_back_depthwise(const convolution_input_gra
 
 template <class T>
 void convolution_kernels<T>::convolve_weight_depthwise(const convolution_weight_gradient_arguments<T>& g,
-                                                       const depthwise_convolution& d, const weight_sum<sum_type>& of,
-                                                       void* buffer) const {
+                                                       const depthwise_convolution& d,
+                                                       const weight_sum<sum_type>& of) const {
   const std::size_t lanes = gemm.lanes;
   const std::size_t most = convolution_block_depth * lanes;  // at most this many elements are summed in vectors
   constexpr std::size_t room = depthwise_depth + 9;
   const convolution_shape& s = g.shape;
-  sum_type* const image = static_cast<sum_type*>(buffer);
+  sum_type* const image = static_cast<sum_type*>(gemm_buffer::of_this_thread());
   sum_type* const gradient = image + s.channels * d.phases() * d.plane;
   const std::size_t depth = s.depth();
   const std::size_t width = tile_width(depth, tap_widths), whole = padded_to(depth, width);

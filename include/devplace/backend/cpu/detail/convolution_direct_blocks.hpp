@@ -12,13 +12,12 @@
 namespace devplace::detail {
 
 template <class T>
-template <bool Mirrored>
-void convolution_kernels<T>::convolve_rows(const convolution_arguments<T, sum_type>& g, const direct_convolution& d,
-                                           std::size_t begin, std::size_t end, void* buffer) const {
+void convolution_kernels<T>::convolve_rows(const convolution_arguments<T, sum_type>& g, bool mirrored,
+                                           const direct_convolution& d, std::size_t begin, std::size_t end) const {
   const std::size_t lanes = gemm.lanes;
   const convolution_shape& s = g.shape;
   const direct_tiles<sum_type>& tiles = tiles_of(d.pixel_tile_width);
-  sum_type* const weights = static_cast<sum_type*>(buffer);
+  sum_type* const weights = static_cast<sum_type*>(gemm_buffer::of_this_thread());
   sum_type* const bias = weights + convolution_depth * 2 * lanes;
   sum_type* const images = bias + 2 * lanes;
   sum_type sums[direct_sums<sum_type>] = {};
@@ -28,7 +27,7 @@ void convolution_kernels<T>::convolve_rows(const convolution_arguments<T, sum_ty
   std::size_t offsets[convolution_depth];
   for (std::size_t c = 0; c < d.channels; ++c)
     for (std::size_t tap = 0; tap < s.taps(); ++tap)
-      offsets[c * s.taps() + tap] = c * d.plane + d.at_tap(s, Mirrored ? s.taps() - 1 - tap : tap);
+      offsets[c * s.taps() + tap] = c * d.plane + d.at_tap(s, mirrored ? s.taps() - 1 - tap : tap);
 
   for (std::size_t block_end, first = begin; first < end; first = block_end) {
     const std::size_t group = first / (s.rows.out * s.samples), group_end = (group + 1) * s.rows.out * s.samples;
@@ -50,7 +49,7 @@ void convolution_kernels<T>::convolve_rows(const convolution_arguments<T, sum_ty
       for (std::size_t o0 = 0; o0 < s.outputs; o0 += 2 * lanes) {
         const std::size_t count = smaller(2 * lanes, s.outputs - o0), vectors = count > lanes ? 2 : 1;
         const std::size_t across = vectors * lanes, taps = s.taps();
-        if constexpr (Mirrored) {
+        if (mirrored) {
           for (std::size_t c = 0; c < channels; ++c)
             gemm.pack(weights + c * taps * across, across, weight + ((c0 + c) * s.outputs + o0) * taps, taps, 1, count,
                       taps);
@@ -86,11 +85,11 @@ void convolution_kernels<T>::convolve_rows(const convolution_arguments<T, sum_ty
 template <class T>
 void convolution_kernels<T>::convolve_weight_rows(const convolution_weight_gradient_arguments<T>& g,
                                                   const direct_convolution& d, const weight_sum<sum_type>& of,
-                                                  std::size_t c0, std::size_t channels, void* buffer) const {
+                                                  std::size_t c0, std::size_t channels) const {
   const std::size_t lanes = gemm.lanes;
   const convolution_shape& s = g.shape;
   const direct_tiles<sum_type>& tiles = tiles_of(d.patch_tile_width);
-  sum_type* const images = static_cast<sum_type*>(buffer);
+  sum_type* const images = static_cast<sum_type*>(gemm_buffer::of_this_thread());
   sum_type* const gradients = images + d.gradient_segments * d.channels * d.plane;
   sum_type sums[16 * 2 * 64 / sizeof(sum_type)] = {};
   std::size_t offsets[convolution_depth + 16] = {};

@@ -24,21 +24,12 @@ template <class T> convolution_kernels<T> convolution_kernels_of(cpu_isa isa) {
   return with_instruction_set([](auto code) { return convolution_kernel_table<T>(code); }, isa);
 }
 DEVPLACE_COMPILED_APART(convolution_kernels<double> convolution_kernels_of(cpu_isa))
-#define DEVPLACE_CONVOLUTIONS_OF(T)                                                                              \
-  DEVPLACE_COMPILED_APART(struct convolution_kernels<T>)                                                         \
-  DEVPLACE_COMPILED_APART(void convolution_kernels<T>::convolve_range<false>(                                    \
-      const convolution_arguments<T, float>&, std::size_t, std::size_t, std::size_t, std::size_t, void*) const)  \
-  DEVPLACE_COMPILED_APART(void convolution_kernels<T>::convolve_range<true>(                                     \
-      const convolution_arguments<T, float>&, std::size_t, std::size_t, std::size_t, std::size_t, void*) const)  \
-  DEVPLACE_COMPILED_APART(void convolution_kernels<T>::convolve_rows<false>(                                     \
-      const convolution_arguments<T, float>&, const direct_convolution&, std::size_t, std::size_t, void*) const) \
-  DEVPLACE_COMPILED_APART(void convolution_kernels<T>::convolve_rows<true>(                                      \
-      const convolution_arguments<T, float>&, const direct_convolution&, std::size_t, std::size_t, void*) const) \
-  DEVPLACE_COMPILED_APART(convolution_kernels<T> convolution_kernels_of(cpu_isa))
-DEVPLACE_CONVOLUTIONS_OF(float)
-DEVPLACE_CONVOLUTIONS_OF(bf16)
-DEVPLACE_CONVOLUTIONS_OF(half)
-#undef DEVPLACE_CONVOLUTIONS_OF
+DEVPLACE_COMPILED_APART(struct convolution_kernels<float>)
+DEVPLACE_COMPILED_APART(struct convolution_kernels<bf16>)
+DEVPLACE_COMPILED_APART(struct convolution_kernels<half>)
+DEVPLACE_COMPILED_APART(convolution_kernels<float> convolution_kernels_of(cpu_isa))
+DEVPLACE_COMPILED_APART(convolution_kernels<bf16> convolution_kernels_of(cpu_isa))
+DEVPLACE_COMPILED_APART(convolution_kernels<half> convolution_kernels_of(cpu_isa))
 
 }  // namespace devplace::detail
 DEVPLACE_HOST_PRAGMAS_END

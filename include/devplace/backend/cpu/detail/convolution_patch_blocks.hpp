@@ -11,17 +11,16 @@
 namespace devplace::detail {
 
 template <class T>
-template <bool Mirrored>
-void convolution_kernels<T>::convolve_range(const convolution_arguments<T, sum_type>& g, std::size_t row_begin,
-                                            std::size_t row_end, std::size_t begin, std::size_t end,
-                                            void* buffer) const {
+void convolution_kernels<T>::convolve_range(const convolution_arguments<T, sum_type>& g, bool mirrored,
+                                            std::size_t row_begin, std::size_t row_end, std::size_t begin,
+                                            std::size_t end) const {
   const std::size_t tile_columns = 2 * gemm.lanes, tile_rows = gemm.tile_rows;
   constexpr std::size_t most_rows = convolution_block_rows<sum_type> * convolution_block_depth / patch_depth<T>;
   const std::size_t block_rows = most_rows / tile_rows * tile_rows;
   const std::size_t block_panels =
       convolution_block_columns<sum_type> * convolution_block_depth / patch_depth<T> / tile_columns;
   const convolution_shape& s = g.shape;
-  sum_type* const packed_a = static_cast<sum_type*>(buffer);
+  sum_type* const packed_a = static_cast<sum_type*>(gemm_buffer::of_this_thread());
   sum_type* const packed_b = packed_a + convolution_block_rows<sum_type> * convolution_block_depth;
   const std::size_t pixels = s.pixels(), k = s.depth(), whole = k + (g.bias != nullptr ? 1 : 0);
   const std::size_t panels = divided_up(pixels, tile_columns);  // per sample
@@ -50,7 +49,7 @@ void convolution_kernels<T>::convolve_range(const convolution_arguments<T, sum_t
       for (std::size_t i0 = row_begin; i0 < row_end; i0 += block_rows) {
         const std::size_t rows = smaller(block_rows, row_end - i0);
         const sum_type* const bias = with_bias ? g.bias + group * s.outputs : nullptr;
-        if constexpr (Mirrored) {
+        if (mirrored) {
           pack_mirrored_rows(packed_a, s, weight, i0, rows, p0, depth_of_image, bias);
         } else {
           pack_rows(packed_a, weight + i0 * k + p0, k, std::size_t{1}, rows, depth_of_image,
@@ -78,13 +77,13 @@ void convolution_kernels<T>::convolve_range(const convolution_arguments<T, sum_t
 template <class T>
 void convolution_kernels<T>::convolve_back_range(const convolution_input_gradient_arguments<T, sum_type>& g,
                                                  std::size_t group, std::size_t sample, std::size_t begin,
-                                                 std::size_t end, void* buffer) const {
+                                                 std::size_t end) const {
   const std::size_t tile_columns = 2 * gemm.lanes, tile_rows = gemm.tile_rows;
   const std::size_t block_rows = convolution_block_rows<sum_type> / tile_rows * tile_rows;
   constexpr std::size_t block_columns = convolution_block_columns<sum_type> / 2;
   static_assert(block_columns <= convolution_block_depth);  // fold_row's limit
   const convolution_shape& s = g.shape;
-  sum_type* const packed_a = static_cast<sum_type*>(buffer);
+  sum_type* const packed_a = static_cast<sum_type*>(gemm_buffer::of_this_thread());
   sum_type* const packed_b = packed_a + convolution_block_rows<sum_type> * convolution_block_depth;
   sum_type* const products = packed_b + tile_columns * convolution_block_depth;  // [block_rows, block_columns]
   const std::size_t pixels = s.pixels(), k = s.depth();
@@ -126,12 +125,12 @@ void convolution_kernels<T>::convolve_back_range(const convolution_input_gradien
 
 template <class T>
 void convolution_kernels<T>::convolve_weight_range(const convolution_weight_gradient_arguments<T>& g,
-                                                   const weight_sum<sum_type>& of, std::size_t begin, std::size_t end,
-                                                   void* buffer) const {
+                                                   const weight_sum<sum_type>& of, std::size_t begin,
+                                                   std::size_t end) const {
   const std::size_t tile_columns = 2 * gemm.lanes, tile_rows = gemm.tile_rows;
   const std::size_t block_rows = convolution_block_rows<sum_type> / tile_rows * tile_rows;
   const convolution_shape& s = g.shape;
-  sum_type* const packed_a = static_cast<sum_type*>(buffer);
+  sum_type* const packed_a = static_cast<sum_type*>(gemm_buffer::of_this_thread());
   sum_type* const packed_b = packed_a + convolution_block_rows<sum_type> * convolution_block_depth;
   sum_type* const unfolded = packed_b + convolution_weight_columns<sum_type> *
                                             convolution_block_depth;  // [tile_columns, convolution_block_depth]

@@ -8,6 +8,7 @@
 #include <devplace/backend/cpu/detail/depthwise_convolution.hpp>
 #include <devplace/backend/cpu/detail/direct_convolution.hpp>
 #include <devplace/backend/cpu/detail/gemm_blocks.hpp>
+#include <devplace/backend/cpu/detail/gemm_buffer.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
 // Convolutions as products of the matrix engine, and direct and depthwise convolutions. In products, the operand that
@@ -139,42 +140,40 @@ template <class T> struct convolution_kernels {
 
   /// Computes rows [row_begin, row_end) of each group's outputs for the panels [begin, end) of pixels. Panels are
   /// numbered by group, then by sample, then by pixel. A bias is appended to each weight row, and the matching element
-  /// of each patch is 1. `Mirrored`: uses the weights of pack_mirrored_rows.
-  template <bool Mirrored>
-  void convolve_range(const convolution_arguments<T, sum_type>& g, std::size_t row_begin, std::size_t row_end,
-                      std::size_t begin, std::size_t end, void* buffer) const;
+  /// of each patch is 1. `mirrored`: uses the weights of pack_mirrored_rows.
+  void convolve_range(const convolution_arguments<T, sum_type>& g, bool mirrored, std::size_t row_begin,
+                      std::size_t row_end, std::size_t begin, std::size_t end) const;
 
   /// Computes the input's gradient for channels [begin, end) of a group in one sample, for any strides. The products
   /// W^T dY of a block of pixels are computed in the buffer and added to the image.
   void convolve_back_range(const convolution_input_gradient_arguments<T, sum_type>& g, std::size_t group,
-                           std::size_t sample, std::size_t begin, std::size_t end, void* buffer) const;
+                           std::size_t sample, std::size_t begin, std::size_t end) const;
 
   /// Computes columns [begin, end) of a sum of weight gradients, at most convolution_weight_columns.
   void convolve_weight_range(const convolution_weight_gradient_arguments<T>& g, const weight_sum<sum_type>& of,
-                             std::size_t begin, std::size_t end, void* buffer) const;
+                             std::size_t begin, std::size_t end) const;
 
-  /// Computes rows [begin, end) of outputs, numbered by group, then by sample, then by row. `Mirrored`: g is a
+  /// Computes rows [begin, end) of outputs, numbered by group, then by sample, then by row. `mirrored`: g is a
   /// transposed convolution, whose channels are the original convolution's outputs and whose taps are in reverse order.
-  template <bool Mirrored>
-  void convolve_rows(const convolution_arguments<T, sum_type>& g, const direct_convolution& d, std::size_t begin,
-                     std::size_t end, void* buffer) const;
+  void convolve_rows(const convolution_arguments<T, sum_type>& g, bool mirrored, const direct_convolution& d,
+                     std::size_t begin, std::size_t end) const;
 
   /// Computes `channels` channels of a sum of weight gradients, from channel c0 on.
   void convolve_weight_rows(const convolution_weight_gradient_arguments<T>& g, const direct_convolution& d,
-                            const weight_sum<sum_type>& of, std::size_t c0, std::size_t channels, void* buffer) const;
+                            const weight_sum<sum_type>& of, std::size_t c0, std::size_t channels) const;
 
   /// Computes segments [begin, end) of outputs, numbered by sample, then by group, then by row.
   void convolve_depthwise(const convolution_arguments<T, sum_type>& g, const depthwise_convolution& d,
-                          std::size_t begin, std::size_t end, void* buffer) const;
+                          std::size_t begin, std::size_t end) const;
 
   /// Computes the input's gradient for segments [begin, end) of rows of phases, numbered as in convolve_depthwise. For
   /// each phase, convolves the output's gradient with the taps that read the phase.
   void convolve_back_depthwise(const convolution_input_gradient_arguments<T, sum_type>& g,
-                               const depthwise_convolution& d, std::size_t begin, std::size_t end, void* buffer) const;
+                               const depthwise_convolution& d, std::size_t begin, std::size_t end) const;
 
   /// Computes a sum of weight gradients. Vectors sum parts of a sample; the sums of the parts are added in double.
   void convolve_weight_depthwise(const convolution_weight_gradient_arguments<T>& g, const depthwise_convolution& d,
-                                 const weight_sum<sum_type>& of, void* buffer) const;
+                                 const weight_sum<sum_type>& of) const;
 
  private:
   /// Packs `rows` rows of A, at most convolution_block_rows, into contiguous panels of tile_rows rows and depth
