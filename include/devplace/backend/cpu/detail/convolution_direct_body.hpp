@@ -85,16 +85,11 @@ DEVPLACE_TARGET inline void copy_segment(T* to, const direct_convolution& d, con
                                          const From* image, std::size_t channels, std::size_t y0, std::size_t n) {
   const window_axis& a = s.columns;
   const std::size_t rows = d.span(s, n), first = y0 * s.rows.stride;
-  const std::size_t top = first < s.rows.padding ? smaller(s.rows.padding - first, rows) : 0;
-  const std::size_t inside = s.rows.in + s.rows.padding > first ? s.rows.in + s.rows.padding - first : 0;
-  const std::size_t bottom = inside < rows ? inside < top ? top : inside : rows;
+  const auto [top, bottom] = inside_range(s.rows.in, s.rows.padding, first, rows);
   for (std::size_t c = 0; c < channels; ++c, image += s.plane(), to += d.plane) {
     fill_run(to, T{0}, top * d.row);
     for (std::size_t f = 0; f < d.phases; ++f) {
-      std::size_t begin = f < a.padding ? divided_up(a.padding - f, a.stride) : 0;
-      begin = smaller(begin, d.phase);
-      std::size_t end = a.in + a.padding > f ? divided_up(a.in + a.padding - f, a.stride) : 0;
-      end = end < begin ? begin : smaller(end, d.phase);
+      const auto [begin, end] = inside_range(a.in, a.padding, f, d.phase, a.stride);
       T* row = to + top * d.row + f * d.phase;
       for (std::size_t r = top; r < bottom; ++r, row += d.row) {
         fill_run(row, T{0}, d.phase);

@@ -32,8 +32,7 @@ DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, c
   const window_axis& a = s.columns;
   if (a.stride == 1 && s.rows.stride == 1 && d.pitch <= depthwise_narrow && a.padding + a.in <= d.pitch) {
     const std::size_t rows = n + d.extra_rows, padding = s.rows.padding;
-    const std::size_t begin = y0 < padding ? smaller(padding - y0, rows) : 0;
-    const std::size_t end = y0 < s.rows.in + padding ? smaller(s.rows.in + padding - y0, rows) : 0;
+    const auto [begin, end] = inside_range(s.rows.in, padding, y0, rows);
     fill_run(to, T{0}, rows * d.pitch + d.slack);
     if (begin < end)
       copy_rows(to + begin * d.pitch + a.padding, d.pitch, image + (y0 + begin - padding) * a.in, a.in, a.in,
@@ -42,10 +41,7 @@ DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, c
   }
   for (std::size_t phase = 0; phase < d.phases(); ++phase, to += d.plane) {
     const std::size_t f = phase % d.column_phases, first = phase / d.column_phases;
-    std::size_t begin = f < a.padding ? divided_up(a.padding - f, a.stride) : 0;
-    begin = smaller(begin, d.pitch);
-    std::size_t end = a.in + a.padding > f ? divided_up(a.in + a.padding - f, a.stride) : 0;
-    end = end < begin ? begin : smaller(end, d.pitch);
+    const auto [begin, end] = inside_range(a.in, a.padding, f, d.pitch, a.stride);
     T* row = to;
     for (std::size_t r = 0; r < n + d.extra_rows; ++r, row += d.pitch) {
       const std::size_t at = (y0 + r) * s.rows.stride + first;
@@ -64,8 +60,7 @@ template <class T, class From>
 DEVPLACE_TARGET inline void copy_gradient(T* to, const depthwise_convolution& d, const convolution_shape& s,
                                           const From* dy, std::size_t y0, std::size_t n, std::size_t above) {
   const std::size_t width = s.columns.out;
-  const std::size_t begin = y0 < above ? smaller(above - y0, n) : 0;
-  const std::size_t end = y0 < s.rows.out + above ? smaller(s.rows.out + above - y0, n) : 0;
+  const auto [begin, end] = inside_range(s.rows.out, above, y0, n);
   fill_run(to, T{0}, n * d.pitch + d.slack);
   if (begin < end)
     copy_rows(to + begin * d.pitch, d.pitch, dy + (y0 + begin - above) * width, width, width, end - begin);
@@ -94,9 +89,8 @@ DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, c
   }
   if (d.column_phases != a.stride || (a.in + a.padding - 1) / a.stride >= d.pitch) fill_run(to, otherwise, a.in);
   for (std::size_t f = 0; f < d.column_phases; ++f) {
-    const std::size_t begin = f < a.padding ? divided_up(a.padding - f, a.stride) : 0;
-    const std::size_t end = a.in + a.padding > f ? divided_up(a.in + a.padding - f, a.stride) : 0;
+    const auto [begin, end] = inside_range(a.in, a.padding, f, d.pitch, a.stride);
     T* out = to + begin * a.stride + f - a.padding;
-    for (std::size_t i = begin; i < smaller(end, d.pitch); ++i, out += a.stride) *out = sums[f * d.plane + i];
+    for (std::size_t i = begin; i < end; ++i, out += a.stride) *out = sums[f * d.plane + i];
   }
 }

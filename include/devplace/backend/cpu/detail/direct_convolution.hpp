@@ -51,6 +51,15 @@ struct direct_convolution {
   }
 };
 
+/// The numbers [begin, end) below `count` of the positions at, at + stride, ... of a padded axis that are in the input.
+struct inside_range {
+  std::size_t begin, end;
+
+  constexpr inside_range(std::size_t in, std::size_t padding, std::size_t at, std::size_t count, std::size_t stride = 1)
+      : begin(smaller(at < padding ? divided_up(padding - at, stride) : 0, count)),
+        end(smaller(at < in + padding ? divided_up(in + padding - at, stride) : 0, count)) {}
+};
+
 /// Returns the width of a register tile, one of `widths`, with which `n` columns take the least time.
 constexpr std::size_t tile_width(std::size_t n, const unsigned char* widths) {
   std::size_t best = *widths;
