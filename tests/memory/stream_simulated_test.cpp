@@ -89,6 +89,9 @@ TEST_CASE("streams are moved, not copied", "[memory][stream]") {
 
 TEST_CASE("a stream on a missing device is an error", "[memory][stream]") {
   CHECK_THROWS_AS(dp::stream<dp::cuda<63>>(), dp::placement_unavailable);
+  CHECK_THROWS_AS(dp::stream<dp::cuda<63>>::current(), dp::placement_unavailable);
+  CHECK_THROWS_AS(dp::stream<dp::cuda<64>>::current(), dp::placement_unavailable);
+  CHECK_THROWS_AS(dp::stream<dp::cuda<100000>>::current(), dp::placement_unavailable);
 }
 
 TEST_CASE("the cpu's streams are empty", "[memory][stream]") {

@@ -120,7 +120,9 @@ template <place P> class stream<P> {
   /// This thread's current stream for the place, as torch.cuda.current_stream: the stream of the innermost
   /// stream_scope, or the place's own. Returns a non-owning handle; the scope's stream must outlive the handle.
   DEVPLACE_CONFIGURED static stream current() {
-    if constexpr (std::is_same_v<backend_of_t<P>, backend::device>)
+    // Higher ordinals name no device, which own() reports.
+    if constexpr (std::is_same_v<backend_of_t<P>, backend::device> &&
+                  place_traits<P>::ordinal < detail::counted_ordinals)
       if (void* const scoped = detail::current_stream(place_traits<P>::ordinal); scoped != nullptr)
         return stream(detail::stream_handle(scoped, place_traits<P>::ordinal, nullptr));
     return own();

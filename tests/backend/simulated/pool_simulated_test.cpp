@@ -186,3 +186,8 @@ TEST_CASE("threads may allocate and free on one device at the same time", "[back
   dp::trim_memory<dp::cuda<3>>();
   CHECK(dp::memory_statistics<dp::cuda<3>>().reserved == before.allocated);
 }
+
+TEST_CASE("trim_memory of a missing device is an error", "[backend]") {
+  CHECK_THROWS_AS(dp::trim_memory<dp::cuda<63>>(), dp::placement_unavailable);
+  CHECK_THROWS_AS(dp::trim_memory<dp::cuda<64>>(), dp::placement_unavailable);
+}

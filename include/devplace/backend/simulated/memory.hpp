@@ -59,6 +59,7 @@ template <> struct implementation<backend::cuda, op::memory> {
   static void wait(int ordinal) { detail::simulated_devices::current(ordinal).wait(); }
   static void synchronize(int ordinal) { detail::simulated_devices::at(ordinal).wait(); }
   static std::size_t trim(int ordinal) {
+    static_cast<void>(detail::simulated_devices::at(ordinal));  // throws if there is no such device
     return detail::simulated_pool::of_process().trim(ordinal, detail::counters(backend::cuda{}, ordinal));
   }
 
