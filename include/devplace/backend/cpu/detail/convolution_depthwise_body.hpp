@@ -14,23 +14,21 @@ template <class T, std::size_t Vectors>
                                                                 const std::size_t* __restrict offsets,
                                                                 const T* __restrict weights, std::size_t depth, T bias,
                                                                 bool relu) {
-  using vector = typename vector_of<T, vector_bytes>::type;
-  using loaded = typename vector_of<T, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  const vector zero{};
-  vector sum[Vectors];
+  const vector<T> zero{};
+  vector<T> sum[Vectors];
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Vectors; ++i) sum[i] = bias - zero;
   for (std::size_t p = 0; p < depth; ++p) {
     const T* const from = image + offsets[p];
-    const vector weight = weights[p] - zero;
+    const vector<T> weight = weights[p] - zero;
     DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < Vectors; ++i) sum[i] += *reinterpret_cast<const loaded*>(from + i * lanes) * weight;
+    for (std::size_t i = 0; i < Vectors; ++i)
+      sum[i] += *reinterpret_cast<const loaded<T>*>(from + i * lanes<T>) * weight;
   }
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Vectors; ++i) {
     if (relu) sum[i] = sum[i] < zero ? zero : sum[i];
-    *reinterpret_cast<loaded*>(sums + i * lanes) = sum[i];
+    *reinterpret_cast<loaded<T>*>(sums + i * lanes<T>) = sum[i];
   }
 }
 
@@ -39,13 +37,12 @@ template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tap_sums(T* sums, const T* image, const std::size_t* offsets,
                                                        const T* weights, std::size_t depth, T bias, bool relu,
                                                        std::size_t n) {
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
   std::size_t i = 0;
-  for (; i + 7 * lanes < n; i += 8 * lanes)
+  for (; i + 7 * lanes<T> < n; i += 8 * lanes<T>)
     tap_sum_tile<T, 8>(sums + i, image + i, offsets, weights, depth, bias, relu);
-  for (; i + 2 * lanes < n; i += 3 * lanes)
+  for (; i + 2 * lanes<T> < n; i += 3 * lanes<T>)
     tap_sum_tile<T, 3>(sums + i, image + i, offsets, weights, depth, bias, relu);
-  for (; i < n; i += lanes) tap_sum_tile<T, 1>(sums + i, image + i, offsets, weights, depth, bias, relu);
+  for (; i < n; i += lanes<T>) tap_sum_tile<T, 1>(sums + i, image + i, offsets, weights, depth, bias, relu);
 }
 
 /// Computes sums[j] += sum over i < n of gradient[i] image[offsets[j] + i] in whole vectors; each lane adds in
@@ -54,20 +51,18 @@ template <class T, std::size_t Taps>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tap_products(double* __restrict sums, const T* __restrict image,
                                                            const std::size_t* __restrict offsets,
                                                            const T* __restrict gradient, std::size_t n) {
-  using vector = typename vector_of<T, vector_bytes>::type;
-  using loaded = typename vector_of<T, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(T), whole = padded_to(Taps, 4);
-  vector sum[Taps] = {};
+  constexpr std::size_t whole = padded_to(Taps, 4);
+  vector<T> sum[Taps] = {};
   const T* from[Taps];
   for (std::size_t j = 0; j < Taps; ++j) from[j] = image + offsets[j];
-  for (std::size_t i = 0; i < n; i += lanes) {
-    const vector some = *reinterpret_cast<const loaded*>(gradient + i);
+  for (std::size_t i = 0; i < n; i += lanes<T>) {
+    const vector<T> some = *reinterpret_cast<const loaded<T>*>(gradient + i);
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Taps; ++j) sum[j] += *reinterpret_cast<const loaded*>(from[j] + i) * some;
+    for (std::size_t j = 0; j < Taps; ++j) sum[j] += *reinterpret_cast<const loaded<T>*>(from[j] + i) * some;
   }
   DEVPLACE_UNROLL
   for (std::size_t j = 0; j < whole; j += 4) {
-    vector four[4] = {};
+    vector<T> four[4] = {};
     DEVPLACE_UNROLL
     for (std::size_t l = 0; l < 4; ++l)
       if (j + l < Taps) four[l] = sum[j + l];

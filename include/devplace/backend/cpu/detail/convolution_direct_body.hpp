@@ -20,14 +20,12 @@ template <class T, std::size_t Bytes>
       to[i] = relu && x < T{0} ? T{0} : x;
     }
   } else {
-    using vector = typename vector_of<T, Bytes>::type;
-    using loaded = typename vector_of<T, Bytes>::unaligned;
     if (n >= lanes) {
-      vector x = *reinterpret_cast<const loaded*>(from);
-      if (beta != T{0}) x += beta * *reinterpret_cast<const loaded*>(to);
-      const vector zero{};
+      vector<T, Bytes> x = *reinterpret_cast<const loaded<T, Bytes>*>(from);
+      if (beta != T{0}) x += beta * *reinterpret_cast<const loaded<T, Bytes>*>(to);
+      const vector<T, Bytes> zero{};
       if (relu) x = x < zero ? zero : x;
-      *reinterpret_cast<loaded*>(to) = x;
+      *reinterpret_cast<loaded<T, Bytes>*>(to) = x;
       if (n == lanes) return;
       to += lanes, from += lanes, n -= lanes;
     }

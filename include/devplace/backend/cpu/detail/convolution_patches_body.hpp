@@ -12,13 +12,12 @@ template <class T, std::size_t Bytes = vector_bytes>
     if (n > 1) to[0] = from[0], to[1] = from[1];
     if (n % 2 != 0) to[n - 1] = from[n - 1];
   } else {
-    using loaded = typename vector_of<T, Bytes>::unaligned;
     if (n < lanes) return copy_run<T, Bytes / 2>(to, from, n);
     for (std::size_t i = 0; i + lanes < n; i += lanes) {
-      *reinterpret_cast<loaded*>(to + i) = *reinterpret_cast<const loaded*>(from + i);
+      *reinterpret_cast<loaded<T, Bytes>*>(to + i) = *reinterpret_cast<const loaded<T, Bytes>*>(from + i);
       __asm__("");  // else g++ would call memmove for each run, of one or two vectors in small images
     }
-    *reinterpret_cast<loaded*>(to + n - lanes) = *reinterpret_cast<const loaded*>(from + n - lanes);
+    *reinterpret_cast<loaded<T, Bytes>*>(to + n - lanes) = *reinterpret_cast<const loaded<T, Bytes>*>(from + n - lanes);
   }
 }
 
@@ -43,17 +42,16 @@ template <class To, class From, std::size_t Lanes = vector_bytes / sizeof(float)
 /// Copies every second element of two vectors, from element `Odd` on.
 template <std::size_t Bytes, std::size_t Odd, class T>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void copy_halves(T* __restrict to, const T* __restrict from) {
-  using loaded = typename vector_of<T, Bytes>::unaligned;
   constexpr std::size_t lanes = Bytes / sizeof(T);
-  typename vector_of<T, Bytes>::type x = *reinterpret_cast<const loaded*>(from);
-  const typename vector_of<T, Bytes>::type high = *reinterpret_cast<const loaded*>(from + lanes);
+  vector<T, Bytes> x = *reinterpret_cast<const loaded<T, Bytes>*>(from);
+  const vector<T, Bytes> high = *reinterpret_cast<const loaded<T, Bytes>*>(from + lanes);
   if constexpr (lanes == 8)
     x = __builtin_shufflevector(x, high, Odd, Odd + 2, Odd + 4, Odd + 6, Odd + 8, Odd + 10, Odd + 12, Odd + 14);
   else if constexpr (lanes == 4)
     x = __builtin_shufflevector(x, high, Odd, Odd + 2, Odd + 4, Odd + 6);
   else
     x = __builtin_shufflevector(x, high, Odd, Odd + 2);
-  *reinterpret_cast<loaded*>(to) = x;
+  *reinterpret_cast<loaded<T, Bytes>*>(to) = x;
 }
 
 /// Copies every second element in vectors; the last vector may overlap the previous one. Reads only between the first
@@ -75,24 +73,22 @@ template <class T, std::size_t Bytes = smaller(vector_bytes, 32)>
 template <class T>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void interleave(T* __restrict to, const T* __restrict even,
                                                               const T* __restrict odd, std::size_t n) {
-  using loaded = typename vector_of<T, 16>::unaligned;
   constexpr std::size_t lanes = 16 / sizeof(T);
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const typename vector_of<T, 16>::type a = *reinterpret_cast<const loaded*>(even + i);
-    const typename vector_of<T, 16>::type b = *reinterpret_cast<const loaded*>(odd + i);
+    const vector<T, 16> a = *reinterpret_cast<const loaded<T, 16>*>(even + i);
+    const vector<T, 16> b = *reinterpret_cast<const loaded<T, 16>*>(odd + i);
     if constexpr (lanes == 4) {
-      *reinterpret_cast<loaded*>(to + 2 * i) = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-      *reinterpret_cast<loaded*>(to + 2 * i + lanes) = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+      *reinterpret_cast<loaded<T, 16>*>(to + 2 * i) = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+      *reinterpret_cast<loaded<T, 16>*>(to + 2 * i + lanes) = __builtin_shufflevector(a, b, 2, 6, 3, 7);
     } else {
-      *reinterpret_cast<loaded*>(to + 2 * i) = __builtin_shufflevector(a, b, 0, 2);
-      *reinterpret_cast<loaded*>(to + 2 * i + lanes) = __builtin_shufflevector(a, b, 1, 3);
+      *reinterpret_cast<loaded<T, 16>*>(to + 2 * i) = __builtin_shufflevector(a, b, 0, 2);
+      *reinterpret_cast<loaded<T, 16>*>(to + 2 * i + lanes) = __builtin_shufflevector(a, b, 1, 3);
     }
   }
   for (; i < n; ++i) to[2 * i] = even[i], to[2 * i + 1] = odd[i];
 }
 
-/// Copies elements that are `stride` apart.
 template <class T, class From>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void copy_strided(T* __restrict to, const From* __restrict from,
                                                                 std::size_t n, std::size_t stride) {
@@ -131,14 +127,13 @@ template <class T, std::size_t Bytes = vector_bytes>
     if (n > 1) to[0] = value, to[1] = value;
     if (n % 2 != 0) to[n - 1] = value;
   } else {
-    using loaded = typename vector_of<T, Bytes>::unaligned;
     if (n < lanes) return fill_run<T, Bytes / 2>(to, value, n);
-    const typename vector_of<T, Bytes>::type all = value - typename vector_of<T, Bytes>::type{};
+    const vector<T, Bytes> all = value - vector<T, Bytes>{};
     for (std::size_t i = 0; i + lanes < n; i += lanes) {
-      *reinterpret_cast<loaded*>(to + i) = all;
+      *reinterpret_cast<loaded<T, Bytes>*>(to + i) = all;
       __asm__("");  // else g++ would call memset
     }
-    *reinterpret_cast<loaded*>(to + n - lanes) = all;
+    *reinterpret_cast<loaded<T, Bytes>*>(to + n - lanes) = all;
   }
 }
 
@@ -148,8 +143,7 @@ template <class T, std::size_t Bytes = vector_bytes>
 template <class T, class From>
 DEVPLACE_TARGET inline void pack_patches(T* target, std::size_t width, const convolution_shape& s, const From* image,
                                          std::size_t q0, std::size_t count, std::size_t p0, std::size_t depth) {
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  pixel_run runs[2 * lanes];
+  pixel_run runs[2 * lanes<T>];
   const std::size_t taps = s.taps(), y = q0 / s.columns.out, x = q0 % s.columns.out;
   for (std::size_t tap = 0; tap < taps; ++tap) {
     const std::size_t begin = p0 == 0 ? 0 : p0 > tap ? divided_up(p0 - tap, taps) : 0;
@@ -162,8 +156,8 @@ DEVPLACE_TARGET inline void pack_patches(T* target, std::size_t width, const con
     const From* plane = image + begin * s.plane();
     for (std::size_t c = begin; c < end; ++c, to += taps * width, plane += s.plane()) {
       if (read != width) {
-        fill_run(to, T{0}, lanes);
-        if (width != lanes) fill_run(to + lanes, T{0}, lanes);
+        fill_run(to, T{0}, lanes<T>);
+        if (width != lanes<T>) fill_run(to + lanes<T>, T{0}, lanes<T>);
       }
       for (std::size_t r = 0; r < found; ++r)
         copy_strided(to + runs[r].at, plane + runs[r].from, runs[r].n, s.columns.stride);
@@ -208,20 +202,17 @@ DEVPLACE_TARGET inline void fold_row(const T* source, const convolution_shape& s
 /// Returns the sum of n elements; each vector lane adds in ascending order.
 template <class T> DEVPLACE_TARGET computed_t<T> sum_run(const T* x, std::size_t n) {
   using sum_type = computed_t<T>;
-  using vector = typename vector_of<sum_type, vector_bytes>::type;
-  using loaded = typename vector_of<sum_type, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(sum_type);
-  vector sums[4] = {};
+  vector<sum_type> sums[4] = {};
   std::size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+  for (; i + 4 * lanes<sum_type> <= n; i += 4 * lanes<sum_type>) {
     DEVPLACE_UNROLL
     for (std::size_t j = 0; j < 4; ++j) {
       if constexpr (std::is_same_v<T, sum_type>) {
-        sums[j] += *reinterpret_cast<const loaded*>(x + i + j * lanes);
+        sums[j] += *reinterpret_cast<const loaded<sum_type>*>(x + i + j * lanes<sum_type>);
       } else {
-        sum_type wide[lanes];
-        convert<lanes>(wide, x + i + j * lanes);
-        sums[j] += *reinterpret_cast<const loaded*>(wide);
+        sum_type wide[lanes<sum_type>];
+        convert<lanes<sum_type>>(wide, x + i + j * lanes<sum_type>);
+        sums[j] += *reinterpret_cast<const loaded<sum_type>*>(wide);
       }
     }
   }

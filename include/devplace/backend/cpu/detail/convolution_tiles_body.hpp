@@ -15,33 +15,30 @@ template <class T, std::size_t Width, std::size_t Vectors>
                                                          const std::size_t* __restrict offsets, std::size_t depth,
                                                          const T* __restrict weights, const T* __restrict bias,
                                                          bool relu) {
-  using vector = typename vector_of<T, vector_bytes>::type;
-  using loaded = typename vector_of<T, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  vector sum[Width][Vectors];
+  vector<T> sum[Width][Vectors];
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Width; ++i) {
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Vectors; ++j) sum[i][j] = *reinterpret_cast<const loaded*>(bias + j * lanes);
+    for (std::size_t j = 0; j < Vectors; ++j) sum[i][j] = *reinterpret_cast<const loaded<T>*>(bias + j * lanes<T>);
   }
-  for (std::size_t p = 0; p < depth; ++p, weights += Vectors * lanes) {
+  for (std::size_t p = 0; p < depth; ++p, weights += Vectors * lanes<T>) {
     const T* const from = image + offsets[p];
-    vector weight[Vectors];
+    vector<T> weight[Vectors];
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Vectors; ++j) weight[j] = *reinterpret_cast<const loaded*>(weights + j * lanes);
+    for (std::size_t j = 0; j < Vectors; ++j) weight[j] = *reinterpret_cast<const loaded<T>*>(weights + j * lanes<T>);
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Width; ++i) {
       DEVPLACE_UNROLL
       for (std::size_t j = 0; j < Vectors; ++j) sum[i][j] += from[i] * weight[j];
     }
   }
-  const vector zero{};
+  const vector<T> zero{};
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Width; ++i) {
     DEVPLACE_UNROLL
     for (std::size_t j = 0; j < Vectors; ++j) {
       if (relu) sum[i][j] = sum[i][j] < zero ? zero : sum[i][j];
-      *reinterpret_cast<loaded*>(sums + (i * Vectors + j) * lanes) = sum[i][j];
+      *reinterpret_cast<loaded<T>*>(sums + (i * Vectors + j) * lanes<T>) = sum[i][j];
     }
   }
 }
@@ -52,21 +49,18 @@ template <class T, std::size_t Width, std::size_t Vectors>
                                                          const std::size_t* __restrict offsets, std::size_t rows,
                                                          std::size_t columns, std::size_t stride,
                                                          const T* __restrict dy) {
-  using vector = typename vector_of<T, vector_bytes>::type;
-  using loaded = typename vector_of<T, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  vector sum[Width][Vectors];
+  vector<T> sum[Width][Vectors];
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Width; ++i) {
     DEVPLACE_UNROLL
     for (std::size_t j = 0; j < Vectors; ++j)
-      sum[i][j] = *reinterpret_cast<const loaded*>(sums + (i * Vectors + j) * lanes);
+      sum[i][j] = *reinterpret_cast<const loaded<T>*>(sums + (i * Vectors + j) * lanes<T>);
   }
   for (std::size_t y = 0; y < rows; ++y, image += stride) {
-    for (std::size_t x = 0; x < columns; ++x, dy += Vectors * lanes) {
-      vector gradient[Vectors];
+    for (std::size_t x = 0; x < columns; ++x, dy += Vectors * lanes<T>) {
+      vector<T> gradient[Vectors];
       DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < Vectors; ++j) gradient[j] = *reinterpret_cast<const loaded*>(dy + j * lanes);
+      for (std::size_t j = 0; j < Vectors; ++j) gradient[j] = *reinterpret_cast<const loaded<T>*>(dy + j * lanes<T>);
       DEVPLACE_UNROLL
       for (std::size_t i = 0; i < Width; ++i) {
         DEVPLACE_UNROLL
@@ -77,7 +71,8 @@ template <class T, std::size_t Width, std::size_t Vectors>
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Width; ++i) {
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Vectors; ++j) *reinterpret_cast<loaded*>(sums + (i * Vectors + j) * lanes) = sum[i][j];
+    for (std::size_t j = 0; j < Vectors; ++j)
+      *reinterpret_cast<loaded<T>*>(sums + (i * Vectors + j) * lanes<T>) = sum[i][j];
   }
 }
 

@@ -18,35 +18,32 @@ template <class T>
 template <class T, std::size_t Rows, std::size_t Columns>
 [[gnu::noinline]] DEVPLACE_TARGET inline void dot_tile(std::size_t depth, const T* const* a, const T* const* b,
                                                        T (*out)[4]) {
-  using vector = typename vector_of<T, vector_bytes>::type;
-  using loaded = typename vector_of<T, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  vector sum[Rows][4] = {};
-  const std::size_t whole = depth / lanes * lanes;
-  for (std::size_t p = 0; p < whole; p += lanes) {
-    vector from_b[Columns];
+  vector<T> sum[Rows][4] = {};
+  const std::size_t whole = depth / lanes<T> * lanes<T>;
+  for (std::size_t p = 0; p < whole; p += lanes<T>) {
+    vector<T> from_b[Columns];
     DEVPLACE_UNROLL
     for (std::size_t j = 0; j < Columns; ++j) {
-      from_b[j] = *reinterpret_cast<const loaded*>(b[j] + p);
+      from_b[j] = *reinterpret_cast<const loaded<T>*>(b[j] + p);
       if constexpr (Rows > 1) keep_in_register(from_b[j]);
     }
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
-      vector from_a = *reinterpret_cast<const loaded*>(a[i] + p);
+      vector<T> from_a = *reinterpret_cast<const loaded<T>*>(a[i] + p);
       keep_in_register(from_a);
       DEVPLACE_UNROLL
       for (std::size_t j = 0; j < Columns; ++j) sum[i][j] += from_a * from_b[j];
     }
   }
   if (whole < depth) {
-    T rest[Rows + Columns][lanes];
+    T rest[Rows + Columns][lanes<T>];
     rest_of_rows(rest, a, Rows, whole, depth);
     rest_of_rows(rest + Rows, b, Columns, whole, depth);
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
       DEVPLACE_UNROLL
       for (std::size_t j = 0; j < Columns; ++j) {
-        sum[i][j] += *reinterpret_cast<const loaded*>(rest[i]) * *reinterpret_cast<const loaded*>(rest[Rows + j]);
+        sum[i][j] += *reinterpret_cast<const loaded<T>*>(rest[i]) * *reinterpret_cast<const loaded<T>*>(rest[Rows + j]);
       }
     }
   }

@@ -8,21 +8,18 @@ template <class T, std::size_t Rows, std::size_t Vectors>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tile(std::size_t depth, const T* __restrict a, std::size_t across_a,
                                                    std::size_t step_a, const T* __restrict b, std::size_t step_b,
                                                    T* __restrict c, std::size_t ldc, const tile_update<T>& update) {
-  using vector = typename vector_of<T, vector_bytes>::type;
-  using loaded = typename vector_of<T, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  vector sum[Rows][Vectors] = {};
+  vector<T> sum[Rows][Vectors] = {};
   if (update.far) {
     const T* row = c;
     for (std::size_t i = 0; i < Rows; ++i, row += ldc) {
       DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < Vectors; ++j) __builtin_prefetch(row + j * lanes, 1);
+      for (std::size_t j = 0; j < Vectors; ++j) __builtin_prefetch(row + j * lanes<T>, 1);
     }
   }
   for (std::size_t p = 0; p < depth; ++p) {
-    vector row[Vectors];
+    vector<T> row[Vectors];
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Vectors; ++j) row[j] = *reinterpret_cast<const loaded*>(b + j * lanes);
+    for (std::size_t j = 0; j < Vectors; ++j) row[j] = *reinterpret_cast<const loaded<T>*>(b + j * lanes<T>);
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
       DEVPLACE_UNROLL
@@ -45,19 +42,19 @@ template <class T, std::size_t Rows, std::size_t Vectors>
     for (std::size_t i = 0; i < Rows; ++i, row += ldc) {
       DEVPLACE_UNROLL
       for (std::size_t j = 0; j < Vectors; ++j)
-        sum[i][j] += update.beta * *reinterpret_cast<const loaded*>(row + j * lanes);
+        sum[i][j] += update.beta * *reinterpret_cast<const loaded<T>*>(row + j * lanes<T>);
     }
   }
   if (update.bias != nullptr) {
     DEVPLACE_UNROLL
     for (std::size_t j = 0; j < Vectors; ++j) {
-      const vector bias = *reinterpret_cast<const loaded*>(update.bias + j * lanes);
+      const vector<T> bias = *reinterpret_cast<const loaded<T>*>(update.bias + j * lanes<T>);
       DEVPLACE_UNROLL
       for (std::size_t i = 0; i < Rows; ++i) sum[i][j] += bias;
     }
   }
   if (update.relu) {
-    const vector zero{};
+    const vector<T> zero{};
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
       DEVPLACE_UNROLL
@@ -67,6 +64,6 @@ template <class T, std::size_t Rows, std::size_t Vectors>
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Rows; ++i, c += ldc) {
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Vectors; ++j) *reinterpret_cast<loaded*>(c + j * lanes) = sum[i][j];
+    for (std::size_t j = 0; j < Vectors; ++j) *reinterpret_cast<loaded<T>*>(c + j * lanes<T>) = sum[i][j];
   }
 }

@@ -5,6 +5,10 @@
 
 inline constexpr std::size_t vector_bytes = 4 * DEVPLACE_LANES;           // size of a vector of a register tile
 inline constexpr std::size_t pack_bytes = DEVPLACE_LANES == 4 ? 16 : 32;  // size of a row of a transposed block
+// A vector, the type of its loads and stores at any address, and the elements of a vector of full size.
+template <class T, std::size_t Bytes = vector_bytes> using vector = typename vector_of<T, Bytes>::type;
+template <class T, std::size_t Bytes = vector_bytes> using loaded = typename vector_of<T, Bytes>::unaligned;
+template <class T> inline constexpr std::size_t lanes = vector_bytes / sizeof(T);
 // The accumulators of a tile, 2 vectors of B and one broadcast element of A use 11 registers of generic code, which fit
 // the 16 of x86-64 and the 32 of NEON, 15 of the 16 of AVX2, and 19 of the 32 of AVX-512.
 inline constexpr std::size_t tile_rows = DEVPLACE_LANES == 4 ? 4 : DEVPLACE_LANES == 8 ? 6 : 8;
@@ -29,14 +33,14 @@ template <class T> struct vector_arithmetic {
 
   /// Computes the correctly rounded square root of every lane. Written as inline assembly because neither compiler
   /// vectorises std::sqrt, which may set errno.
-  DEVPLACE_TARGET static void take_root(typename vector_of<T, vector_bytes>::type& x) {
+  DEVPLACE_TARGET static void take_root(vector<T>& x) {
 #if defined(DEVPLACE_ROOT)
     if constexpr (sizeof(T) == sizeof(float))
       __asm__(DEVPLACE_ROOT "ps %1, %0" : "=x"(x) : "x"(x));
     else
       __asm__(DEVPLACE_ROOT "pd %1, %0" : "=x"(x) : "x"(x));
 #else
-    for (std::size_t lane = 0; lane < vector_bytes / sizeof(T); ++lane) x[lane] = std::sqrt(x[lane]);
+    for (std::size_t lane = 0; lane < lanes<T>; ++lane) x[lane] = std::sqrt(x[lane]);
 #endif
   }
 };
@@ -46,18 +50,15 @@ template <class Update, std::size_t... Array>
 DEVPLACE_TARGET inline void update_arrays(const Update& enqueued, std::size_t begin, std::size_t end,
                                           std::index_sequence<Array...>) {
   using T = typename Update::value_type;
-  using vector = typename vector_of<T, vector_bytes>::type;
-  using stored = typename vector_of<T, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
   const Update u = enqueued;  // a local copy, which no store can alias
   const auto formula = u.steps->next;
   const vector_arithmetic<T> arithmetic{u.source.factor()};
-  const std::size_t whole = begin + (end - begin) / lanes * lanes;
-  for (std::size_t i = begin; i < whole; i += lanes) {
-    const vector gradient = *reinterpret_cast<const stored*>(u.source.gradients + i);
-    vector x[] = {*reinterpret_cast<const stored*>(u.arrays[Array] + i)...};
+  const std::size_t whole = begin + (end - begin) / lanes<T> * lanes<T>;
+  for (std::size_t i = begin; i < whole; i += lanes<T>) {
+    const vector<T> gradient = *reinterpret_cast<const loaded<T>*>(u.source.gradients + i);
+    vector<T> x[] = {*reinterpret_cast<const loaded<T>*>(u.arrays[Array] + i)...};
     formula(arithmetic, gradient, x[Array]...);
-    ((*reinterpret_cast<stored*>(u.arrays[Array] + i) = x[Array]), ...);
+    ((*reinterpret_cast<loaded<T>*>(u.arrays[Array] + i) = x[Array]), ...);
   }
   for (std::size_t i = whole; i < end; ++i) u.element(formula, arithmetic.factor, i);
 }
@@ -66,14 +67,14 @@ DEVPLACE_TARGET inline void update_arrays(const Update& enqueued, std::size_t be
 struct code {
   template <class T> static constexpr gemm_kernels<T> gemm() {
     return {pack<T>,
-            copy_rows<T, vector_bytes / sizeof(T)>,
+            copy_rows<T, lanes<T>>,
             {{tile<T, 2, 1>, tile<T, 2, 2>},
              {tile<T, 4, 1>, tile<T, 4, 2>},
              {tile<T, tile_rows, 1>, tile<T, tile_rows, 2>}},
             narrow::store_transposed<T>,
             dot_range<T>,
             tile_rows,
-            vector_bytes / sizeof(T)};
+            lanes<T>};
   }
   template <class Update>
   static void update([[maybe_unused]] const Update& enqueued, [[maybe_unused]] std::size_t begin,
@@ -85,7 +86,7 @@ struct code {
   /// for floats, but of numbers for doubles, because vectors have no std::fma.
   template <class Squares, class T>
   DEVPLACE_TARGET static auto sum_of(const Squares& squares, const T* values, std::size_t count) {
-    using number = std::conditional_t<Squares::is_float, typename vector_of<double, vector_bytes>::type, double>;
+    using number = std::conditional_t<Squares::is_float, vector<double>, double>;
     constexpr std::size_t lanes = sizeof(number) / sizeof(double), chains = 4 * vector_bytes / sizeof(number);
     const Squares local = squares;
     number high[chains], low[chains];

@@ -109,21 +109,19 @@ struct float_kernel : mixed_storing<2 * vector_bytes / sizeof(float)> {
 /// Computes products of few rows as dot products along k, unpacked. Requires an untransposed A and a transposed B.
 template <class T, class Result>
 DEVPLACE_TARGET void mixed_dot_range(const gemm_arguments<T, Result>& g, const gemm_range& range) {
-  using vector = typename vector_of<float, vector_bytes>::type;
-  constexpr std::size_t lanes = vector_bytes / sizeof(float);
-  const std::size_t whole = g.k / lanes * lanes;
+  const std::size_t whole = g.k / lanes<float> * lanes<float>;
   for (std::size_t i = range.row_begin; i < range.row_end; ++i)
     for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += 4) {
       const T* const a = g.a + i * g.lda;
       const T* b[4];
       for (std::size_t j = 0; j < 4; ++j) b[j] = g.b + smaller(j0 + j, range.column_end - 1) * g.ldb;
-      vector sums[4] = {};
-      for (std::size_t p = 0; p < whole; p += lanes) {
-        vector from_a{}, from_b{};  // initialised: g++ -O2 warns otherwise
-        convert<lanes>(reinterpret_cast<float*>(&from_a), a + p);
+      vector<float> sums[4] = {};
+      for (std::size_t p = 0; p < whole; p += lanes<float>) {
+        vector<float> from_a{}, from_b{};  // initialised: g++ -O2 warns otherwise
+        convert<lanes<float>>(reinterpret_cast<float*>(&from_a), a + p);
         DEVPLACE_UNROLL
         for (std::size_t j = 0; j < 4; ++j) {
-          convert<lanes>(reinterpret_cast<float*>(&from_b), b[j] + p);
+          convert<lanes<float>>(reinterpret_cast<float*>(&from_b), b[j] + p);
           sums[j] += from_a * from_b;
         }
       }
