@@ -133,7 +133,7 @@ TEST_CASE("a block records each stream that uses it once, and keeps the record w
   int storage = 0, stream[3] = {};
   const auto number = [&](int i) { return reinterpret_cast<std::size_t>(&stream[i]); };
   {
-    block a({&storage, sizeof storage, 0, dp::memory_purpose::tensors, &count_release, &stream[0]});
+    block a({&storage, sizeof storage, 0, dp::memory_purpose::tensors, &count_release, nullptr, &stream[0]});
     for (const int i : {1, 0, 2, 1}) a.record_stream(&stream[i]);
     block b;
     b.record_stream(&stream[2]);  // recorded on an empty block: no effect

@@ -45,9 +45,9 @@ struct block_record {
   int ordinal = 0;
   memory_purpose purpose = memory_purpose::tensors;
   void (*release)(const block_record& block) noexcept = nullptr;
+  void* owner = nullptr;                       ///< state that `release` needs for memory shared with other processes
   void* stream = nullptr;                      ///< frees the memory in this stream's order; null: the place's stream
   std::unique_ptr<stream_use> uses = nullptr;  ///< uses by other streams
-  void* owner = nullptr;                       ///< state that `release` needs for memory shared with other processes
 };
 
 /// Sole owner of untyped memory on one device. Stores a release function, so that size and destructor do not depend on

@@ -41,10 +41,9 @@ template <> struct implementation<backend::cuda, op::ipc> {
     if (code == cudaErrorMemoryAllocation) detail::throw_cuda_out_of_memory(code, "cudaMalloc", ordinal, bytes);
     detail::check_cuda(code, "cudaMalloc", ordinal);
     detail::count_allocation(detail::counters(backend::cuda{}, ordinal), bytes);
-    detail::block_record record{data, bytes, ordinal, memory_purpose::tensors, &release<true>};
     cudaEvent_t& written = owner->written;
-    record.owner = owner.release();
-    detail::memory_block block(std::move(record));  // frees the memory if a call below fails
+    // Frees the memory if a call below fails.
+    detail::memory_block block({data, bytes, ordinal, memory_purpose::tensors, &release<true>, owner.release()});
     auto& handles = *static_cast<message*>(segment->data());
     detail::check_cuda(cudaEventCreateWithFlags(&written, cudaEventDisableTiming | cudaEventInterprocess),
                        "cudaEventCreateWithFlags for other processes", ordinal);
@@ -67,9 +66,8 @@ template <> struct implementation<backend::cuda, op::ipc> {
     void* data = nullptr;
     detail::check_cuda(cudaIpcOpenMemHandle(&data, handles.memory, cudaIpcMemLazyEnablePeerAccess),
                        "cudaIpcOpenMemHandle", ordinal);
-    detail::block_record record{data, bytes, ordinal, memory_purpose::tensors, &release<false>};
-    record.owner = owner.release();
-    detail::memory_block block(std::move(record));  // closes the memory if a call below fails
+    // Closes the memory if a call below fails.
+    detail::memory_block block({data, bytes, ordinal, memory_purpose::tensors, &release<false>, owner.release()});
     cudaEvent_t written = nullptr;
     detail::check_cuda(cudaIpcOpenEventHandle(&written, handles.written), "cudaIpcOpenEventHandle", ordinal);
     const cudaError_t waits = cudaStreamWaitEvent(device.stream(), written, 0);

@@ -96,7 +96,7 @@ template <> struct implementation<backend::cuda, op::memory> {
     detail::check_cuda(code, "cudaMallocFromPoolAsync", ordinal);
     detail::count_allocation(counters, bytes, purpose);
     count_reserved(counters, device.pool());
-    return detail::memory_block({data, bytes, ordinal, purpose, &release, detail::current_stream(ordinal)});
+    return detail::memory_block({data, bytes, ordinal, purpose, &release, nullptr, detail::current_stream(ordinal)});
   }
   static void copy(detail::copy_kind kind, int ordinal, void* to, const void* from, std::size_t bytes) {
     using detail::copy_kind;

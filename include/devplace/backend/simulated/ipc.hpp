@@ -41,9 +41,7 @@ template <> struct implementation<backend::cuda, op::ipc> {
                                        void (*release)(const detail::block_record&) noexcept) {
     static_cast<void>(detail::simulated_devices::at(ordinal));
     auto owner = std::make_unique<owner_type>(segment);
-    detail::block_record record{segment->data(), bytes, ordinal, memory_purpose::tensors, release};
-    record.owner = owner.release();
-    return detail::memory_block(std::move(record));
+    return detail::memory_block({segment->data(), bytes, ordinal, memory_purpose::tensors, release, owner.release()});
   }
 
   template <bool Exported> static void release(const detail::block_record& block) noexcept {

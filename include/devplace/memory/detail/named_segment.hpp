@@ -145,10 +145,8 @@ class named_segment {
                            memory_purpose purpose) {
     auto owner = std::make_unique<std::shared_ptr<named_segment>>(segment);
     void* const data = static_cast<std::byte*>(segment->data()) + offset;
-    block_record record{data, bytes, shared_memory_ordinal, purpose, &release};
-    record.owner = owner.release();
     count_allocation(counters(backend::cpu{}, shared_memory_ordinal), bytes, purpose);
-    return memory_block(std::move(record));
+    return memory_block({data, bytes, shared_memory_ordinal, purpose, &release, owner.release()});
   }
 
  private:
