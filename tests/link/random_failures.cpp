@@ -142,7 +142,8 @@ struct tally {
 void clear_devices() {
   pending = fault::none;
   support::until_bad_alloc = -1;
-  for (int ordinal = 0; ordinal < 3; ++ordinal) static_cast<void>(dp::detail::drain<dp::backend::cuda>(ordinal));
+  for (int ordinal = 0; ordinal < 3; ++ordinal)
+    static_cast<void>(dp::detail::events_of<dp::backend::cuda>().drain(ordinal));
 }
 
 template <class Where, class Policy> void try_failure(unsigned seed, tally& count) {

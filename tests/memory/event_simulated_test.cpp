@@ -87,7 +87,7 @@ TEST_CASE("a failure propagates with an event to waiting devices, and is cleared
   event.record();
   event.before<dp::cuda<1>>();
   ask(1, set_value{&seen, 1});
-  const dp::detail::device_failure failure = dp::detail::drain<cuda>(1);
+  const dp::detail::device_failure failure = dp::detail::events_of<cuda>().drain(1);
   REQUIRE(failure);
   CHECK(failure.ordinal == 2);
   CHECK_THROWS_AS(std::rethrow_exception(failure.what), dp::argument_error);
@@ -99,14 +99,14 @@ TEST_CASE("a failure propagates with an event to waiting devices, and is cleared
   ask(1, set_value{&seen, 2});
   dp::synchronize<dp::cuda<1>>();
   CHECK(seen == 2);
-  CHECK(dp::detail::failure_count<cuda>(2) == 1);
-  CHECK(dp::detail::failure_count<cuda>(1) == 1);
+  CHECK(dp::detail::events_of<cuda>().failures(2) == 1);
+  CHECK(dp::detail::events_of<cuda>().failures(1) == 1);
 }
 
 TEST_CASE("waiting for an event propagates failures before the event and none after it", "[memory]") {
   dp::event<dp::cuda<0>> event;
   std::atomic<int> seen{0};
-  const auto failed = [](int ordinal) { return static_cast<bool>(dp::detail::drain<cuda>(ordinal)); };
+  const auto failed = [](int ordinal) { return static_cast<bool>(dp::detail::events_of<cuda>().drain(ordinal)); };
   // Device 1 is delayed: device 0 fails, and records the event again, after the point that device 1 waits for.
   std::atomic<bool> go{false};
   ask(1, dp::test::wait_for_host{&go});

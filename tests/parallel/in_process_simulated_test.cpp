@@ -264,11 +264,11 @@ TEMPLATE_TEST_CASE("a failure on one device propagates to all devices of a colle
     dp::detail::simulated_devices::at(n - 1).submit([] { throw dp::argument_error("refused."); });
     engine.all_reduce(all.span(), 10, dp::reduction::sum);
     for (const int ordinal : ordinals) {
-      const auto failure = dp::detail::drain<cuda>(ordinal);
+      const auto failure = dp::detail::events_of<cuda>().drain(ordinal);
       REQUIRE(failure);
       CHECK(failure.ordinal == n - 1);
     }
     engine.all_reduce(all.span(), 10, dp::reduction::max);
-    for (const int ordinal : ordinals) CHECK_FALSE(dp::detail::drain<cuda>(ordinal));
+    for (const int ordinal : ordinals) CHECK_FALSE(dp::detail::events_of<cuda>().drain(ordinal));
   }
 }

@@ -188,7 +188,7 @@ template <class Where, int Beside, class Policy, std::size_t Batches> class expe
     require(named || (hidden && text.empty()),
             "a label in row " + std::to_string(row) + " gave '" + text + "', not " + expected);
     for (const int ordinal : dp::detail::mesh_traits<typename dp::placement_traits<Where>::mesh>::ordinals)
-      static_cast<void>(dp::detail::drain<dp::backend::cuda>(ordinal));
+      static_cast<void>(dp::detail::events_of<dp::backend::cuda>().drain(ordinal));
     require_refused([&] { step(parts, good).item(); });
     require_refused([&] { step.flush(); });
     require_refused([&] { step.mean_loss(); });

@@ -32,7 +32,7 @@ class held_up {
   held_up& operator=(const held_up&) = delete;
   ~held_up() {
     go();
-    static_cast<void>(dp::detail::drain<cuda>(0));
+    static_cast<void>(dp::detail::events_of<cuda>().drain(0));
   }
   void go() { go_ = true; }
 

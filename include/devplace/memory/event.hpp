@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
 #include <type_traits>
 
 #include <devplace/config.hpp>
@@ -45,11 +44,6 @@ template <class Backend> void record_event(const event_handle& e) { events_of<Ba
 template <class Backend> void follow_event(int ordinal, const event_handle& e) {
   events_of<Backend>().follow(ordinal, e.get());
 }
-
-/// Waits for all work of a device; returns and clears a failure that was not reported yet.
-template <class Backend> device_failure drain(int ordinal) { return events_of<Backend>().drain(ordinal); }
-
-template <class Backend> std::uint64_t failure_count(int ordinal) { return events_of<Backend>().failures(ordinal); }
 
 }  // namespace detail
 

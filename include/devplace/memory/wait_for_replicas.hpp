@@ -25,7 +25,7 @@ template <class Backend> replica_failure drain_replicas(std::span<const int> ord
   replica_failure result;
   bool at_origin = false;
   for (std::size_t k = 0; k < ordinals.size(); ++k) {
-    const device_failure found = drain<Backend>(ordinals[k]);
+    const device_failure found = events_of<Backend>().drain(ordinals[k]);
     if (!found || at_origin) continue;
     at_origin = found.ordinal == ordinals[k];
     const auto origin = std::find(ordinals.begin(), ordinals.end(), found.ordinal);
@@ -42,7 +42,6 @@ template <class Backend> [[noreturn]] void throw_failure(const replica_failure& 
                       place_name(Backend{}, ordinals[failed.replica]));
 }
 
-/// Waits for all of these devices and throws a failure of one of them.
 template <class Backend> void wait_for_replicas(std::span<const int> ordinals) {
   const replica_failure failed = drain_replicas<Backend>(ordinals);
   if (failed.failure) throw_failure<Backend>(failed, ordinals);

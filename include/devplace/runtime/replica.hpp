@@ -131,7 +131,7 @@ template <class S> void require_usable(const model_state<S>& state) {
 
 template <class Backend> std::uint64_t failures_of(std::span<const int> ordinals) {
   std::uint64_t failures = 0;
-  for (const int ordinal : ordinals) failures += devplace::detail::failure_count<Backend>(ordinal);
+  for (const int ordinal : ordinals) failures += devplace::detail::events_of<Backend>().failures(ordinal);
   return failures;
 }
 

@@ -86,7 +86,7 @@ TEST_CASE("every use of a lost device throws the same error without calling CUDA
   CHECK_THROWS_AS(pretend_to_launch(0, "another_kernel"), dp::device_lost);
   CHECK(e.ready());
   CHECK(s.ready());
-  CHECK(dp::detail::drain<dp::backend::cuda>(0).ordinal == 0);
+  CHECK(dp::detail::events_of<dp::backend::cuda>().drain(0).ordinal == 0);
   // The copy to cuda<1> allocated memory there; cuda<0> was not called.
   for (const std::string& call : mock::calls())
     CHECK_THAT(call, ContainsSubstring("device 1") || ContainsSubstring("stream of 1"));
