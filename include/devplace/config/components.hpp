@@ -17,12 +17,10 @@
   #define DEVPLACE_DETAIL_MATRIX_LIBRARY built_in
 #endif
 #if defined(DEVPLACE_WITH_CUDNN) && defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
-  #define DEVPLACE_CUDNN_ENGINE <devplace/backend/cuda/cudnn_convolution.hpp>
-  #define DEVPLACE_CUDNN_ATTENTION <devplace/backend/cuda/cudnn_attention.hpp>
+  #define DEVPLACE_CUDNN_ENGINE(name) <devplace/backend/cuda/cudnn_##name.hpp>
   #define DEVPLACE_DETAIL_CONVOLUTION_LIBRARY cudnn
 #else
-  #define DEVPLACE_CUDNN_ENGINE <devplace/backend/none/kernels.hpp>
-  #define DEVPLACE_CUDNN_ATTENTION <devplace/backend/none/kernels.hpp>
+  #define DEVPLACE_CUDNN_ENGINE(name) <devplace/backend/none/kernels.hpp>
   #define DEVPLACE_DETAIL_CONVOLUTION_LIBRARY built_in
 #endif
 #if defined(DEVPLACE_WITH_ZLIB)

@@ -50,21 +50,17 @@
   #define DEVPLACE_IF_HOST(...) __VA_ARGS__
 #endif
 
-/// After a function, states that the result refers to the object; after a parameter, that the result refers to the
-/// argument. clang then warns about a result that outlives the object or argument, such as a returned view of a local
-/// tensor.
 #if defined(__clang__)
   #define DEVPLACE_LIFETIMEBOUND [[clang::lifetimebound]]
-#else
-  #define DEVPLACE_LIFETIMEBOUND
-#endif
-
-/// Follows the declaration of a function: clang rejects calls whose arguments make the condition true at compile time,
-/// and prints the sentence at the user's line.
-#if defined(__clang__)
   #define DEVPLACE_REFUSED_IF(condition, sentence)                                        \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") \
         __attribute__((diagnose_if(condition, "devplace: " sentence, "error"))) _Pragma("clang diagnostic pop")
 #else
+  /// After a function, states that the result refers to the object; after a parameter, that the result refers to the
+  /// argument. clang then warns about a result that outlives the object or argument, such as a returned view of a local
+  /// tensor.
+  #define DEVPLACE_LIFETIMEBOUND
+  /// Follows the declaration of a function: clang rejects calls whose arguments make the condition true at compile
+  /// time, and prints the sentence at the user's line.
   #define DEVPLACE_REFUSED_IF(condition, sentence)
 #endif

@@ -4,18 +4,36 @@
 
 // Part of config.hpp: pragmas for loops, and barriers in floating-point expressions.
 
-/// Unrolls a loop over registers completely; -O2 alone does not.
 #if defined(__clang__)
   #define DEVPLACE_UNROLL _Pragma("clang loop unroll(full)")
-#else
-  #define DEVPLACE_UNROLL _Pragma("GCC unroll 32")
-#endif
-
-/// Keeps g++ from unrolling a loop around a vectorised loop, whose operations would become scalar.
-#if defined(__clang__)
   #define DEVPLACE_NO_UNROLL
+  #define DEVPLACE_ANY_LOOP_BODY_BEGIN \
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
+  #define DEVPLACE_ANY_LOOP_BODY_END _Pragma("clang diagnostic pop")
+  #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN \
+    DEVPLACE_ANY_LOOP_BODY_BEGIN _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
+  #define DEVPLACE_INDEPENDENT_ITERATIONS_END DEVPLACE_ANY_LOOP_BODY_END
+  #define DEVPLACE_FOR_SIZE
+  #define DEVPLACE_FOR_ANY_LENGTH
 #else
+  /// Unrolls a loop over registers completely; -O2 alone does not.
+  #define DEVPLACE_UNROLL _Pragma("GCC unroll 32")
+  /// Keeps g++ from unrolling a loop around a vectorised loop, whose operations would become scalar.
   #define DEVPLACE_NO_UNROLL _Pragma("GCC unroll 1")
+  /// Surrounds a function that contains a loop of independent iterations whose body is unknown here: for example, the
+  /// body calls a user's functor or std::log. If clang cannot vectorise the loop, it warns at the function into which
+  /// the loop was inlined, possibly the user's. Therefore the function must be noinline, and the macros disable the
+  /// warning in it.
+  #define DEVPLACE_ANY_LOOP_BODY_BEGIN
+  #define DEVPLACE_ANY_LOOP_BODY_END
+  /// Surrounds a loop whose iterations access no elements that other iterations write: vectorises it without run-time
+  /// checks for aliasing. At -O3, clang would otherwise unroll a loop of constant length, and then not vectorise it.
+  #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN _Pragma("GCC ivdep")
+  #define DEVPLACE_INDEPENDENT_ITERATIONS_END
+  /// An attribute that compiles a function for size, such as one that makes a text.
+  #define DEVPLACE_FOR_SIZE gnu::optimize("Os")
+  /// An attribute that vectorises loops whose length is no constant at -O2, too, as clang does by default.
+  #define DEVPLACE_FOR_ANY_LENGTH gnu::optimize("vect-cost-model=dynamic")
 #endif
 
 /// Keeps the compiler from reassociating a floating-point expression with operations on its value, as -ffast-math
@@ -41,36 +59,11 @@ template <class T> inline T opaque(T x) {
   #define DEVPLACE_KEEP_AS_WRITTEN(variable) static_cast<void>(0)
 #endif
 
-/// Surrounds a loop whose iterations access no elements that other iterations write: vectorises it without run-time
-/// checks for aliasing. At -O3, clang would otherwise unroll a loop of constant length, and then not vectorise it.
-#if defined(__clang__)
-  #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN                                            \
-    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"") \
-        _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
-  #define DEVPLACE_INDEPENDENT_ITERATIONS_END _Pragma("clang diagnostic pop")
-#else
-  #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN _Pragma("GCC ivdep")
-  #define DEVPLACE_INDEPENDENT_ITERATIONS_END
-#endif
-
 /// Aligns a local array for any vector, as g++ does without being told where it vectorises.
 #if defined(__clang__) && !defined(__CUDACC__)
   #define DEVPLACE_ALIGNED_FOR_VECTORS alignas(64)
 #else
   #define DEVPLACE_ALIGNED_FOR_VECTORS
-#endif
-
-/// Surrounds a function that contains a loop of independent iterations whose body is unknown here: for example, the
-/// body calls a user's functor or std::log. If clang cannot vectorise the loop, it warns at the function into which the
-/// loop was inlined, possibly the user's. Therefore the function must be noinline, and the macros disable the warning
-/// in it.
-#if defined(__clang__)
-  #define DEVPLACE_ANY_LOOP_BODY_BEGIN \
-    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
-  #define DEVPLACE_ANY_LOOP_BODY_END _Pragma("clang diagnostic pop")
-#else
-  #define DEVPLACE_ANY_LOOP_BODY_BEGIN
-  #define DEVPLACE_ANY_LOOP_BODY_END
 #endif
 
 /// Attributes that compile a function for AVX-512 without fused multiply-adds, so that results are rounded as on other
@@ -109,13 +102,3 @@ inline constexpr bool avx512_by_clang = false;
 consteval bool unfused_code_is_unfused() { return true; }
 #endif
 }  // namespace devplace::detail
-
-/// Attributes for g++: DEVPLACE_FOR_SIZE compiles a function for size, such as one that makes a text, and
-/// DEVPLACE_FOR_ANY_LENGTH vectorises loops whose length is no constant at -O2, too, as clang does by default.
-#if defined(__clang__)
-  #define DEVPLACE_FOR_SIZE
-  #define DEVPLACE_FOR_ANY_LENGTH
-#else
-  #define DEVPLACE_FOR_SIZE gnu::optimize("Os")
-  #define DEVPLACE_FOR_ANY_LENGTH gnu::optimize("vect-cost-model=dynamic")
-#endif

@@ -9,7 +9,7 @@
 #include <devplace/backend/cuda/kernels/attention_tiles.hpp>
 #include <devplace/ops/attention.hpp>
 #include <devplace/ops/for_each.hpp>
-#include DEVPLACE_CUDNN_ATTENTION
+#include DEVPLACE_CUDNN_ENGINE(attention)
 
 namespace devplace {
 

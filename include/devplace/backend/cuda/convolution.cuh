@@ -7,13 +7,12 @@
 #include <devplace/ops/convolution.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
-#include DEVPLACE_CUDNN_ENGINE
+#include DEVPLACE_CUDNN_ENGINE(convolution)
 
 namespace devplace {
 
 namespace detail {
 
-/// Computes a convolution or one of its gradients.
 struct cuda_convolution {
   template <class Arguments> static void run(int ordinal, const Arguments& g) {
     const kernel_launch launch{ordinal};
