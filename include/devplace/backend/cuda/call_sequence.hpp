@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +37,6 @@ template <class Arguments> void clear_padding([[maybe_unused]] Arguments& argume
 #endif
 }
 
-/// A stream of the place `ordinal`.
 struct cuda_place_stream {
   int ordinal;
   cudaStream_t stream;
@@ -82,14 +82,9 @@ class call_sequence {
     ++size_;
   }
   void add_record(const cuda_place_stream& on, cudaEvent_t event) {
-    const std::size_t call = calls_.size();
+    std::erase_if(records_, [&](std::size_t call) { return event_of(call) == event; });
+    records_.push_back(calls_.size());
     push(on, &record, nullptr, &event, sizeof event);
-    for (std::size_t& known : records_)
-      if (event_of(known) == event) {
-        known = call;
-        return;
-      }
-    records_.push_back(call);
   }
   void add_wait(const cuda_place_stream& on, cudaEvent_t event) { push(on, &wait, nullptr, &event, sizeof event); }
 
@@ -116,9 +111,7 @@ class call_sequence {
   /// The streams of the calls, in the order of the first calls.
   const std::vector<cuda_place_stream>& streams() const { return streams_; }
   bool records(cudaEvent_t event) const {
-    for (const std::size_t call : records_)
-      if (event_of(call) == event) return true;
-    return false;
+    return std::any_of(records_.begin(), records_.end(), [&](std::size_t call) { return event_of(call) == event; });
   }
   /// Records the events again whose last record is a call of stream `k`, after the present work of `on`.
   void record_events(std::size_t k, const cuda_place_stream& on) const {

@@ -9,7 +9,6 @@
   #include <devplace/see_the_error_above>
 #endif
 
-#include <cuda_runtime_api.h>
 #include <cudnn_graph.h>
 
 #include <algorithm>
@@ -77,7 +76,6 @@ class cudnn_caller {
   std::string (*text_)(const void*);
 };
 
-/// Returns cuDNN's name of the element type of an attribute.
 constexpr cudnnBackendAttributeType_t cudnn_type_of(std::int64_t) { return CUDNN_TYPE_INT64; }
 constexpr cudnnBackendAttributeType_t cudnn_type_of(float) { return CUDNN_TYPE_FLOAT; }
 constexpr cudnnBackendAttributeType_t cudnn_type_of(double) { return CUDNN_TYPE_DOUBLE; }

@@ -38,14 +38,12 @@ inline std::size_t samples_at_once(const attention_shape& s,
 /// The plans of a place's attention. Create local objects only: an object holds the mutex of the place's cuDNN.
 template <class T> class cudnn_attention {
  public:
-  cudnn_attention(int ordinal, const attention_shape& shape, float scale)
-      : cudnn_attention(ordinal, shape, scale, samples_at_once(shape)) {}
-  /// Computes gradients of `at_once` samples at a time.
-  cudnn_attention(int ordinal, const attention_shape& shape, float scale, std::size_t at_once)
+  /// Computes gradients of `at_once` samples at a time; 0: of as many as fit the workspace.
+  cudnn_attention(int ordinal, const attention_shape& shape, float scale, std::size_t at_once = 0)
       : ordinal_(ordinal),
         shape_(shape),
         scale_(scale),
-        at_once_(at_once),
+        at_once_(at_once == 0 ? samples_at_once(shape) : at_once),
         device_(ordinal),
         lock_(ordinal),
         cache_(cudnn_cache_of(ordinal)) {}

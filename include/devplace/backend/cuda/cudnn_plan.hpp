@@ -252,12 +252,6 @@ inline std::vector<cudnn_descriptor> engine_configurations(const cudnn_descripto
   return heuristic_results(heuristic, caller);
 }
 
-inline std::size_t workspace_of(const cudnn_descriptor& plan, const cudnn_caller& caller) {
-  std::array<std::int64_t, 1> bytes{};
-  plan.read(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, bytes, caller);
-  return static_cast<std::size_t>(bytes[0]);
-}
-
 /// Makes the plan of operations with the first engine for which keeps_promises() is true and that needs at most `limit`
 /// bytes of workspace. The plan stays empty if there is no such engine.
 inline void choose_engine(cudnn_plan& result, cudnnHandle_t handle,
@@ -274,9 +268,10 @@ inline void choose_engine(cudnn_plan& result, cudnnHandle_t handle,
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle, caller);
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration, caller);
       if (!plan.finalize(caller)) continue;
-      const std::size_t workspace = workspace_of(plan, caller);
-      if (workspace > limit) continue;
-      result.workspace = workspace;
+      std::array<std::int64_t, 1> bytes{};
+      plan.read(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, bytes, caller);
+      result.workspace = static_cast<std::size_t>(bytes[0]);
+      if (result.workspace > limit) continue;
       result.plan = std::move(plan);
       result.parts.push_back(std::move(graph));
       result.parts.push_back(std::move(configuration));

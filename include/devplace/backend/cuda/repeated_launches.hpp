@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -47,9 +48,7 @@ class cuda_repeated_launches {
   }
   bool records(cudaEvent_t event) const { return pending_.records(event); }
   bool joins() const { return joins_; }
-  /// The streams of the calls collected so far.
   std::span<const cuda_place_stream> streams() const { return pending_.streams(); }
-  /// Number of calls of interrupt().
   std::uint64_t interruptions() const { return interruptions_; }
   /// Launches the calls collected so far, because other work follows on their stream.
   void interrupt() {
@@ -107,20 +106,15 @@ class cuda_repeated_launches {
   }
 
   sequence* find(const call_sequence& calls) {
-    for (sequence& each : known_)
-      if (each.calls == calls) {
-        each.last_use = ++uses_;
-        return &each;
-      }
-    return nullptr;
+    const auto found = std::ranges::find(known_, calls, &sequence::calls);
+    if (found == known_.end()) return nullptr;
+    found->last_use = ++uses_;
+    return &*found;
   }
   /// Moves the calls to a sequence, and returns them. Replaces the least recently used sequence if there are too many:
   /// sequences that do not repeat leave graphs alone.
   const call_sequence& remember() {
-    sequence* oldest = &known_[0];
-    for (sequence& each : known_)
-      if (each.last_use < oldest->last_use) oldest = &each;
-    sequence& s = *oldest;
+    sequence& s = *std::ranges::min_element(known_, {}, &sequence::last_use);
     s.last_use = ++uses_;
     std::swap(s.calls, calls_);
     s.graph.reset();
