@@ -42,10 +42,9 @@ class file_descriptor {
   file_descriptor() = default;
   explicit file_descriptor(int fd) noexcept : fd_(fd) {}
   file_descriptor(file_descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)), forks_(other.forks_) {}
-  file_descriptor& operator=(file_descriptor&& other) noexcept {
-    file_descriptor old(std::move(other));
-    std::swap(fd_, old.fd_);
-    std::swap(forks_, old.forks_);
+  file_descriptor& operator=(file_descriptor other) noexcept {
+    std::swap(fd_, other.fd_);
+    std::swap(forks_, other.forks_);
     return *this;
   }
   ~file_descriptor() {
@@ -69,10 +68,7 @@ class file_descriptor {
     std::unique_lock<std::mutex> lock;
     if (forks_ != 0) {  // the lock prevents a fork() between erase and close
       lock = std::unique_lock(descriptors_of_parent::all().mutex);
-      std::vector<int>& open = descriptors_of_parent::all().open;
-      for (int& fd : open)
-        if (fd == fd_) fd = open.back();
-      open.pop_back();
+      std::erase(descriptors_of_parent::all().open, fd_);
     }
     ::close(fd_);
     errno = reason;

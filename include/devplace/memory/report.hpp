@@ -34,13 +34,11 @@ namespace detail {
 inline std::string memory_table_of(const std::vector<std::string>& places, const memory_usage* usages) {
   std::vector<std::string> cells{"place", "allocated", "reserved", "peak"};
   bool shown[memory_purposes] = {};
-  std::size_t columns = cells.size();
   for (std::size_t i = 0; i < memory_purposes; ++i) {
     for (std::size_t row = 0; row < places.size(); ++row) shown[i] = shown[i] || usages[row].by_purpose[i] != 0;
-    if (!shown[i]) continue;
-    cells.push_back(memory_purpose_name(static_cast<memory_purpose>(i)));
-    ++columns;
+    if (shown[i]) cells.push_back(memory_purpose_name(static_cast<memory_purpose>(i)));
   }
+  const std::size_t columns = cells.size();
   for (std::size_t row = 0; row < places.size(); ++row) {
     cells.push_back(places[row]);
     for (const std::size_t bytes : {usages[row].allocated, usages[row].reserved, usages[row].peak})

@@ -90,11 +90,9 @@ inline void count_release(memory_counters& c, std::size_t bytes, memory_purpose 
 ///@}
 
 inline memory_usage usage_of(const memory_counters& c) {
-  memory_usage usage;
-  usage.allocated = c.allocated.load(std::memory_order_relaxed);
-  usage.peak = c.peak.load(std::memory_order_relaxed);
-  usage.allocations = c.allocations.load(std::memory_order_relaxed);
-  usage.reserved = usage.allocated + c.idle.load(std::memory_order_relaxed);
+  const std::size_t allocated = c.allocated.load(std::memory_order_relaxed);
+  memory_usage usage{allocated, c.peak.load(std::memory_order_relaxed), c.allocations.load(std::memory_order_relaxed),
+                     allocated + c.idle.load(std::memory_order_relaxed)};
   for (std::size_t i = 0; i < memory_purposes; ++i)
     usage.by_purpose[i] = c.by_purpose[i].load(std::memory_order_relaxed);
   return usage;

@@ -30,14 +30,8 @@ template <class T>
 void attention_product(bool add, const attention_matrix<T>& c, std::size_t m, std::size_t n, std::size_t k,
                        const attention_matrix<const T>& a, bool transpose_a, const attention_matrix<const T>& b,
                        bool transpose_b, T alpha = 1) {
-  gemm_arguments<T> g;
-  g.m = m, g.n = n, g.k = k;
-  g.transpose_a = transpose_a, g.transpose_b = transpose_b;
-  g.alpha = alpha, g.beta = add ? T{1} : T{0};
-  g.a = a.data, g.lda = a.stride;
-  g.b = b.data, g.ldb = b.stride;
-  g.c = c.data, g.ldc = c.stride;
-  gemm_builtin::run(g);
+  gemm_builtin::run(gemm_arguments<T>{m, n, k, transpose_a, transpose_b, alpha, a.data, a.stride, b.data, b.stride,
+                                      add ? T{1} : T{0}, c.data, c.stride});
 }
 
 template <class T> void attend(const attention_arguments<T>& g, std::size_t sequence, std::size_t query) {

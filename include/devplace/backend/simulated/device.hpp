@@ -53,8 +53,7 @@ class simulated_device {
     reserve_failure();
     worker_ = std::thread([this] { work(); });
   }
-  simulated_device(const simulated_device&) = delete;
-  simulated_device& operator=(const simulated_device&) = delete;
+  simulated_device& operator=(simulated_device&&) = delete;
   ~simulated_device() { stop(); }
 
   /// Enqueues `function()` for the device's thread. The next wait() throws the function's exception; until then the
@@ -95,7 +94,6 @@ class simulated_device {
     std::size_t reported = 0;  ///< number of failures that drain() had returned before the point
   };
 
-  /// Returns the point after all work submitted so far.
   point now() const {
     const std::lock_guard lock(mutex_);
     return {submitted_, reported_};

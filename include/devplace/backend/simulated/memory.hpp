@@ -43,7 +43,22 @@ template <> struct implementation<backend::pinned, op::memory> : detail::host_co
 template <> struct implementation<backend::cuda, op::memory> {
   static detail::memory_block allocate(int ordinal, std::size_t bytes,
                                        memory_purpose purpose = memory_purpose::tensors) {
-    return detail::naming_bad_alloc("memory on a simulated device", [&] { return make(ordinal, bytes, purpose); });
+    return detail::naming_bad_alloc("memory on a simulated device", [&] {
+      static_cast<void>(detail::simulated_devices::at(ordinal));
+      detail::simulated_pool& pool = detail::simulated_pool::of_process();
+      const int physical = detail::simulated_physical_device(ordinal);
+      detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
+      void* data = pool.take(ordinal, physical, bytes, detail::configuration::checked, counters);
+      if (data == nullptr)
+        throw out_of_memory(detail::out_of_memory_text(
+            {detail::place_name(backend::cuda{}, ordinal) +
+                 (physical == ordinal ? std::string(" (simulated)")
+                                      : detail::joined({" (simulated, physical device ", physical, ")"})),
+             bytes, detail::usage_of(counters), pool.limit_text(physical),
+             pool.limited() ? "raise DEVPLACE_SIMULATED_MEMORY to simulate a larger device" : ""}));
+      detail::count_allocation(counters, bytes, purpose);
+      return detail::memory_block({data, bytes, ordinal, purpose, &release});
+    });
   }
   static void copy(detail::copy_kind, int ordinal, void* to, const void* from, std::size_t bytes) {
     detail::simulated_devices::current(ordinal).submit<false, op::memory>([=] { std::memmove(to, from, bytes); });
@@ -64,23 +79,6 @@ template <> struct implementation<backend::cuda, op::memory> {
   }
 
  private:
-  static detail::memory_block make(int ordinal, std::size_t bytes, memory_purpose purpose) {
-    static_cast<void>(detail::simulated_devices::at(ordinal));
-    detail::simulated_pool& pool = detail::simulated_pool::of_process();
-    const int physical = detail::simulated_physical_device(ordinal);
-    detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
-    void* data = pool.take(ordinal, physical, bytes, detail::configuration::checked, counters);
-    if (data == nullptr)
-      throw out_of_memory(detail::out_of_memory_text(
-          {detail::place_name(backend::cuda{}, ordinal) +
-               (physical == ordinal ? std::string(" (simulated)")
-                                    : detail::joined({" (simulated, physical device ", physical, ")"})),
-           bytes, detail::usage_of(counters), pool.limit_text(physical),
-           pool.limited() ? "raise DEVPLACE_SIMULATED_MEMORY to simulate a larger device" : ""}));
-    detail::count_allocation(counters, bytes, purpose);
-    return detail::memory_block({data, bytes, ordinal, purpose, &release});
-  }
-
   /// Caches the block in the device for later allocations. Pending work may still use the block, but precedes all work
   /// of the block's next owner. A child of fork() leaks the block, because its device stayed in the parent.
   static void release(const detail::block_record& block) noexcept {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
@@ -80,7 +79,7 @@ class device_watches {
   }
   void remove(device_watch& watch) noexcept {
     const std::lock_guard lock(mutex_);
-    watches_.erase(std::remove(watches_.begin(), watches_.end(), &watch), watches_.end());
+    std::erase(watches_, &watch);
     count_.store(watches_.size(), std::memory_order_release);
   }
 

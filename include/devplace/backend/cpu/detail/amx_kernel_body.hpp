@@ -40,8 +40,7 @@ template <class Tiles = processor_tiles> struct tile_kernel : avx512::mixed_stor
 
   struct session {
     session() { Tiles::configure({}); }
-    session(const session&) = delete;
-    session& operator=(const session&) = delete;
+    session& operator=(session&&) = delete;
     ~session() { Tiles::release(); }
   };
 

@@ -17,8 +17,7 @@ namespace devplace::detail {
 /// after the memory was freed and allocate it anew. Throws out_of_memory.
 class gemm_buffer {
  public:
-  gemm_buffer(const gemm_buffer&) = delete;
-  gemm_buffer& operator=(const gemm_buffer&) = delete;
+  gemm_buffer& operator=(gemm_buffer&&) = delete;
   ~gemm_buffer() {
     ::operator delete(std::exchange(memory_, nullptr), std::align_val_t{64});
     count_release(counters(backend::cpu{}, 0), gemm_buffer_bytes, memory_purpose::workspace);
