@@ -16,7 +16,6 @@ inline std::int64_t monotonic_nanoseconds() noexcept {
   return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
 }
 
-/// Returns the time of the same clock in seconds.
 inline double monotonic_seconds() noexcept { return 1e-9 * static_cast<double>(monotonic_nanoseconds()); }
 
 }  // namespace devplace::detail

@@ -18,7 +18,6 @@ DEVPLACE_COMPILABLE([[noreturn]]) void fail_without_memory(const char* subject) 
 }
 DEVPLACE_COMPILED(void fail_without_memory(const char*))
 
-/// Calls `function()` and turns bad_alloc into out_of_memory.
 template <class Function> decltype(auto) naming_bad_alloc(const char* subject, Function&& function) {
   try {
     return function();

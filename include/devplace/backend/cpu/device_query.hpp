@@ -35,7 +35,6 @@ inline std::string proc_value(const char* path, const char* key) {
   return value;
 }
 
-/// Returns a value from `sysconf`, 0 if the system does not have it.
 inline std::size_t system_value(int name) {
   const long value = ::sysconf(name);
   return value < 0 ? 0 : static_cast<std::size_t>(value);

@@ -14,7 +14,7 @@ namespace devplace::detail {
 
 struct gemm_cblas;
 
-/// The engine of this translation unit.
+/// The engine of this translation unit; an argument of templates, whose bodies differ with and without a CBLAS.
 using default_engine = std::conditional_t<configuration::matrix == matrix_library::cblas, gemm_cblas, gemm_builtin>;
 
 /// Computes C = epilogue(alpha op(A) op(B) + beta C + bias) on this thread's team; see gemm_arguments. Products of bf16

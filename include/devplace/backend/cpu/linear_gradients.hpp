@@ -38,7 +38,6 @@ void column_sums_on_cpu(std::size_t rows, std::size_t columns, const T* x, Sum* 
 namespace devplace {
 
 template <> struct implementation<backend::cpu, op::linear_gradients> {
-  /// The engine is a template argument because the body differs between translation units with and without a CBLAS.
   template <class T, class Result, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_arguments<T, Result>& g, Result* bias_gradient) {
     detail::gemm(g);

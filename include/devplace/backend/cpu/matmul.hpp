@@ -12,7 +12,6 @@
 namespace devplace {
 
 template <> struct implementation<backend::cpu, op::matmul> {
-  /// The engine is a template argument because the body differs between translation units with and without a CBLAS.
   template <class T, class Result, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_arguments<T, Result>& arguments) {
     detail::gemm(arguments);

@@ -47,7 +47,6 @@ inline std::string kernel_in(std::string_view text) {
   return known->c_str();
 }
 
-/// Returns a kernel's type as the compiler spells it.
 template <class Kernel> const char* kernel_name() {
   static std::atomic<const std::string*> name{nullptr};
   return name_once(name, __PRETTY_FUNCTION__);

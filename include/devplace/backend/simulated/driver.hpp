@@ -117,7 +117,6 @@ class simulated_driver {
   int physical(int visible) const { return visible_[static_cast<std::size_t>(visible)]; }
   bool peers() const { return peers_; }
 
-  /// Returns why device `ordinal` is not visible, and the fix.
   std::string why_absent(int ordinal) const {
     const std::string name = place_name(backend::cuda{}, ordinal);
     const std::string enough =

@@ -107,7 +107,6 @@ class simulated_pool {
     return limit_ - physical_[index(physical)].reserved + physical_[index(physical)].cached;
   }
 
-  /// Describes the capacity of a physical device, for error messages.
   std::string limit_text(int physical) const {
     if (!limited()) return "it is the host's memory, without a limit from DEVPLACE_SIMULATED_MEMORY";
     return joined({"physical device ", physical, " has ", limit_, " bytes (", byte_text(limit_),
@@ -142,7 +141,6 @@ class simulated_pool {
     return data != nullptr ? data : ::operator new(bytes, std::align_val_t{unit}, std::nothrow);
   }
 
-  /// Gives the cache of one logical device back to the host; returns the number of bytes.
   std::size_t drop(int ordinal, memory_counters& counters) {
     std::size_t bytes = 0;
     for (auto& [size, cached] : logical_[index(ordinal)].cache) {
@@ -156,7 +154,6 @@ class simulated_pool {
     return bytes;
   }
 
-  /// Gives the caches of all logical devices on one physical device back to the host.
   void drop_all(int physical) {
     for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal)
       if (logical_[index(ordinal)].physical == physical) drop(ordinal, counters(backend::cuda{}, ordinal));

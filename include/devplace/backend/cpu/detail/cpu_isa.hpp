@@ -53,7 +53,6 @@ inline bool tiles_are_allowed() noexcept {
 }
 #endif
 
-/// Returns the highest instruction set that this processor and its operating system support.
 inline cpu_isa supported_isa() noexcept {
 #if defined(__x86_64__)
   __builtin_cpu_init();

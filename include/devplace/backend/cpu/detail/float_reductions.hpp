@@ -186,7 +186,6 @@ inline void sums_in_lanes(double* to, const float* x, std::size_t n, std::size_t
   }
 }
 
-/// Computes the sums of rows of n floats.
 [[gnu::always_inline]] inline void sums_of_floats(double* to, const float* x, std::size_t n, std::size_t rows) {
 #if defined(__x86_64__)
   const cpu_isa isa = current_isa();

@@ -202,7 +202,6 @@ template <class T> struct gemm_kernels {
     return tiles[rows > 4 ? 2 : rows > 2 ? 1 : 0][columns > lanes ? 1 : 0];
   }
 
-  /// Packs `columns` columns of B into contiguous panels.
   void pack_columns(T* target, const T* source, std::size_t stride_j, std::size_t stride_p, std::size_t columns,
                     std::size_t depth) const {
     for (std::size_t j = 0; j < columns;) {
