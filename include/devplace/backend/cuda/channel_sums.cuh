@@ -32,12 +32,13 @@ template <class Terms> struct channel_reducer {
   DEVPLACE_HD void store(std::size_t channel, const accumulator& sums) const { terms.store(channel, sums); }
 };
 
-/// Returns the sums of channels as a reduction of outer x count x inner elements. `Neighbours`: channels are adjacent
+/// Returns the sums of channels as a reduction of outer x count x inner elements. With extent 1, channels are adjacent
 /// in memory; otherwise each channel's elements are runs of length `extent`.
-template <bool Neighbours, class Terms>
+template <class Terms>
 reduction_plan<channel_source<Terms>, channel_reducer<Terms>> channel_reduction(const channel_shape& s,
                                                                                 const Terms& terms) {
-  return {Neighbours ? 1 : s.channels, s.count(), Neighbours ? s.channels : 1, {s.extent, terms}, {terms}};
+  const bool adjacent = s.extent == 1;
+  return {adjacent ? 1 : s.channels, s.count(), adjacent ? s.channels : 1, {s.extent, terms}, {terms}};
 }
 
 }  // namespace devplace::detail
@@ -46,10 +47,7 @@ namespace devplace {
 
 template <> struct implementation<backend::cuda, op::channel_sums> {
   template <class Terms> static void run(int ordinal, const detail::channel_plan<Terms>& plan) {
-    if (plan.shape.extent == 1)
-      detail::reduce<backend::cuda>(ordinal, detail::channel_reduction<true>(plan.shape, plan.terms));
-    else
-      detail::reduce<backend::cuda>(ordinal, detail::channel_reduction<false>(plan.shape, plan.terms));
+    detail::reduce<backend::cuda>(ordinal, detail::channel_reduction(plan.shape, plan.terms));
   }
 };
 

@@ -72,9 +72,9 @@ TEST_CASE("the kernel's and the CPU's sums over channels equal a loop's, for any
       expected[2 * c + 1] += static_cast<double>(x[i]) * static_cast<double>(c + 1);
     }
     if (extent == 1)
-      mock::run_reduction<false>(dp::detail::channel_reduction<true>(shape, integer_terms{x.data(), found.data()}));
+      mock::run_reduction<false>(dp::detail::channel_reduction(shape, integer_terms{x.data(), found.data()}));
     else
-      mock::run_reduction<true>(dp::detail::channel_reduction<false>(shape, integer_terms{x.data(), found.data()}));
+      mock::run_reduction<true>(dp::detail::channel_reduction(shape, integer_terms{x.data(), found.data()}));
     CHECK(found == expected);
     dp::detail::sum_channels<dp::backend::cpu>(0, shape, integer_terms{x.data(), on_cpu.data()});
     CHECK(on_cpu == expected);
