@@ -18,6 +18,12 @@ inline std::string portable_type_text(std::string text) {
   return text;
 }
 
+/// Returns the type in a text of __PRETTY_FUNCTION__ after `parameter`, the only template parameter: "T = ".
+inline std::string_view type_in(std::string_view text, std::string_view parameter) {
+  if (const std::size_t at = text.find(parameter); at != text.npos) text.remove_prefix(at + parameter.size());
+  return text.substr(0, text.rfind(']'));
+}
+
 template <class T> std::string type_text() {
   const std::string text = __PRETTY_FUNCTION__;
   const std::size_t begin = text.find("T = ") + 4;

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include <devplace/base/error.hpp>
+#include <devplace/base/type_text.hpp>
 #include <devplace/memory/detail/device_timeout.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/place.hpp>
@@ -31,18 +32,11 @@ inline std::atomic<const char*>& last_launch(int ordinal) {
   return names[static_cast<std::size_t>(ordinal)];
 }
 
-/// Extracts the kernel's type from `text`, "const char* ...::kernel_name() [with Kernel = ...]" or clang's form of it.
-inline std::string kernel_in(std::string_view text) {
-  const std::size_t start = text.find("Kernel = ");
-  if (start != std::string_view::npos) text.remove_prefix(start + 9);
-  return std::string(text.substr(0, text.rfind(']')));
-}
-
 /// Returns `name` after setting it at the first call to the kernel's type in `text`. The string is never destroyed.
 [[gnu::noinline]] inline const char* name_once(std::atomic<const std::string*>& name, const char* text) {
   const std::string* known = name.load(std::memory_order_acquire);
   if (known != nullptr) return known->c_str();
-  auto made = std::make_unique<const std::string>(kernel_in(text));
+  auto made = std::make_unique<const std::string>(type_in(text, "Kernel = "));
   if (name.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) known = made.release();
   return known->c_str();
 }

@@ -11,7 +11,6 @@
 #include <exception>
 #include <mutex>
 #include <new>
-#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -21,6 +20,7 @@
 #include <devplace/base/error.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/base/thread_team.hpp>
+#include <devplace/base/type_text.hpp>
 #include <devplace/memory/detail/device_timeout.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/place/replica_error.hpp>
@@ -33,12 +33,6 @@ namespace devplace::detail {
 
 /// Returns a text that contains the name of the type `Work`, a literal.
 template <class Work> consteval const char* text_of_work() { return __PRETTY_FUNCTION__; }
-
-/// Extracts the type from a text of text_of_work().
-inline std::string_view work_in(std::string_view text) {
-  if (const std::size_t start = text.find("Work = "); start != text.npos) text.remove_prefix(start + 7);
-  return text.substr(0, text.size() - 1);
-}
 
 /// A simulated GPU: a thread that executes submitted work in the order of the calls, while the caller continues.
 /// Thread-safe. Submitting does not allocate; it waits while `pending_limit` calls are pending. Like a GPU, a device
@@ -247,7 +241,7 @@ class simulated_device {
 
   void mark_lost() {
     const device_lost why(
-        timeout_text(place_name(backend::cuda{}, ordinal_), work_in(ring_[finished_ % pending_limit].name)));
+        timeout_text(place_name(backend::cuda{}, ordinal_), type_in(ring_[finished_ % pending_limit].name, "Work = ")));
     lost_ = {std::make_exception_ptr(why), ordinal_};
     failed_.push_back({lost_, finished_ + 1});
     done_.notify_all();
