@@ -60,17 +60,15 @@ inline std::string memory_table() try {
   std::vector<std::string> places;
   memory_usage usages[3 + detail::counted_ordinals];
   const auto add = [&](std::string place, const memory_usage& usage) {
+    if (!places.empty() && usage.allocations == 0) return;
     usages[places.size()] = usage;
     places.push_back(std::move(place));
   };
   add("cpu", detail::usage_of(detail::counters(backend::cpu{}, 0)));
-  if (const memory_usage usage = memory_statistics<shared_memory>(); usage.allocations != 0)
-    add(place_name<shared_memory>(), usage);
-  if (const memory_usage usage = memory_statistics<pinned>(); usage.allocations != 0) add(place_name<pinned>(), usage);
-  for (int ordinal = 0; ordinal < detail::counted_ordinals; ++ordinal) {
-    const memory_usage usage = detail::usage_of(detail::counters(backend::device{}, ordinal));
-    if (usage.allocations != 0) add(detail::place_name(backend::device{}, ordinal), usage);
-  }
+  add(place_name<shared_memory>(), memory_statistics<shared_memory>());
+  add(place_name<pinned>(), memory_statistics<pinned>());
+  for (int ordinal = 0; ordinal < detail::counted_ordinals; ++ordinal)
+    add(detail::place_name(backend::device{}, ordinal), detail::usage_of(detail::counters(backend::device{}, ordinal)));
   return detail::memory_table_of(places, usages);
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the table");

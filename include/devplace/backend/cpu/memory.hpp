@@ -20,7 +20,7 @@ namespace devplace {
 /// a tenth longer if all begin at a huge page.
 template <> struct implementation<backend::cpu, op::memory> : detail::host_copies {
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
-    const bool large = bytes >= 2 * huge_page && bytes <= most;
+    const bool large = is_large(bytes);
     // When an aligned allocation of this size is freed, glibc returns it to the system, which has to clear pages for
     // the next one. It keeps other allocations of up to 32 MiB, so large blocks are aligned here.
     void* const begin = large ? ::operator new(huge_page + steps * step + bytes, std::nothrow)
@@ -38,7 +38,7 @@ template <> struct implementation<backend::cpu, op::memory> : detail::host_copie
       ::new (data - sizeof begin) void*(begin);
     }
     detail::count_allocation(detail::counters(backend::cpu{}, 0), bytes, purpose);
-    return detail::memory_block({data, bytes, 0, purpose, large ? &release_large : &release});
+    return detail::memory_block({data, bytes, 0, purpose, &release});
   }
 
  private:
@@ -52,12 +52,12 @@ template <> struct implementation<backend::cpu, op::memory> : detail::host_copie
     static std::atomic<unsigned> number{0};
     return (number.fetch_add(1, std::memory_order_relaxed) % steps + 1) * step;
   }
+  static bool is_large(std::size_t bytes) { return bytes >= 2 * huge_page && bytes <= most; }
   static void release(const detail::block_record& block) noexcept {
-    ::operator delete(block.data, std::align_val_t{detail::alignment});
-    detail::count_release(detail::counters(backend::cpu{}, 0), block.bytes, block.purpose);
-  }
-  static void release_large(const detail::block_record& block) noexcept {
-    ::operator delete(*(static_cast<void**>(block.data) - 1));
+    if (is_large(block.bytes))
+      ::operator delete(*(static_cast<void**>(block.data) - 1));
+    else
+      ::operator delete(block.data, std::align_val_t{detail::alignment});
     detail::count_release(detail::counters(backend::cpu{}, 0), block.bytes, block.purpose);
   }
 };

@@ -14,18 +14,6 @@
 
 namespace devplace {
 
-namespace detail {
-
-/// Returns the visible and the physical device of place `ordinal`; empty if all numbers are equal and no map is given.
-inline std::string simulated_binding(int ordinal) {
-  const device_map& map = device_map::of_process();
-  const int visible = map.visible(ordinal), physical = simulated_physical_device(ordinal);
-  if (!map.given() && visible == ordinal && physical == ordinal) return {};
-  return joined({"visible device ", visible, ", physical device ", physical});
-}
-
-}  // namespace detail
-
 /// Simulated devices: each place is a thread that works in host memory. DEVPLACE_SIMULATED_DEVICES is the number of
 /// devices; CUDA_VISIBLE_DEVICES selects some of them.
 template <> struct implementation<backend::cuda, op::device_query> {
@@ -42,7 +30,11 @@ template <> struct implementation<backend::cuda, op::device_query> {
     for (int other = 0; other < count(); ++other)
       if (other != ordinal && detail::simulated_peers(ordinal, other))
         peers.push_back(detail::place_name(backend::cuda{}, other));
-    const int physical = detail::simulated_physical_device(ordinal);
+    const detail::device_map& map = detail::device_map::of_process();
+    const int visible = map.visible(ordinal), physical = detail::simulated_physical_device(ordinal);
+    std::string binding;  // empty if all numbers are equal and no map is given
+    if (map.given() || visible != ordinal || physical != ordinal)
+      binding = detail::joined({"visible device ", visible, ", physical device ", physical});
     return {.place = detail::place_name(backend::cuda{}, ordinal),
             .processor = "simulated on " + detail::processor_name(),
             .units = 1,
@@ -50,7 +42,7 @@ template <> struct implementation<backend::cuda, op::device_query> {
             .memory_total = pool.limited() ? detail::simulated_memory_limit() : detail::host_memory_total(),
             .memory_free = pool.limited() ? pool.obtainable(physical) : detail::host_memory_free(),
             .support = support(),
-            .device = detail::simulated_binding(ordinal),
+            .device = std::move(binding),
             .peers = std::move(peers)};
   }
 };

@@ -23,10 +23,9 @@ namespace devplace::detail {
 /// Returns the number of devices in `text`, a value of DEVPLACE_SIMULATED_DEVICES: 0 to 64; 4 if it is null.
 inline int parse_simulated_device_count(const char* text) {
   if (text == nullptr) return 4;
-  const std::string_view value = text;
-  const int count = whole_number(value);
+  const int count = whole_number(text);
   if (count < 0 || count > counted_ordinals)
-    throw argument_error({"the environment variable DEVPLACE_SIMULATED_DEVICES is \"", value,
+    throw argument_error({"the environment variable DEVPLACE_SIMULATED_DEVICES is \"", text,
                           "\", which is not a whole number from 0 to ", counted_ordinals,
                           ". Set it to the number of devices to simulate, or unset it for 4."});
   return count;

@@ -19,10 +19,9 @@ namespace devplace::detail {
 /// Parses a value of DEVPLACE_DEVICE_TIMEOUT, a whole number of seconds. If `text` is null, returns 0: no limit.
 inline int parse_device_timeout(const char* text) {
   if (text == nullptr) return 0;
-  const std::string_view value = text;
-  const int seconds = whole_number(value);
+  const int seconds = whole_number(text);
   if (seconds < 0)
-    throw argument_error({"the environment variable DEVPLACE_DEVICE_TIMEOUT is \"", value,
+    throw argument_error({"the environment variable DEVPLACE_DEVICE_TIMEOUT is \"", text,
                           "\", which is not a whole number of seconds. Set it to the longest time that one "
                           "piece of work may take on a device, for example 60, or unset it to wait for ever."});
   return seconds;
