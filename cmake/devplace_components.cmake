@@ -80,26 +80,29 @@ function(devplace_find_cudnn out_library out_include_dir out_version)
   endif()
 endfunction()
 
-# The static library is built where it is used, with the compiler and the flags of its user, and optimised in debug
-# builds, too, so that they have fast kernels. Only programs that link component compiled build the library.
-function(devplace_add_compiled_library)
-  if(TARGET devplace_compiled)
+# devplace_add_compiled_library(<target> <source's number> <header>...) adds a source to a static library of component
+# compiled, or makes the library. It is built where it is used, with the compiler and the flags of its user, and optimised
+# in debug builds, too, so that they have fast kernels. Only programs that link the library build it.
+function(devplace_add_compiled_library target number)
+  set(source ${CMAKE_BINARY_DIR}/devplace_compiled/${number}.cpp)
+  list(TRANSFORM ARGN REPLACE "(.+)" "#include <devplace/\\1.hpp>\n")
+  list(JOIN ARGN "" includes)
+  file(CONFIGURE OUTPUT ${source} CONTENT "#define DEVPLACE_COMPILES ${number}\n${includes}")
+  if(TARGET ${target})
+    target_sources(${target} PRIVATE ${source})
     return()
   endif()
-  set(folder ${CMAKE_BINARY_DIR}/devplace_compiled)
-  file(CONFIGURE OUTPUT ${folder}/1.cpp CONTENT "#define DEVPLACE_COMPILES 1\n#include <devplace/all.hpp>\n#include <devplace/attention.hpp>\n#include <devplace/convolution.hpp>\n")
-  file(CONFIGURE OUTPUT ${folder}/2.cpp CONTENT "#define DEVPLACE_COMPILES 2\n#include <devplace/backend/cpu/detail/convolution_kernels.hpp>\n")
-  add_library(devplace_compiled STATIC EXCLUDE_FROM_ALL ${folder}/1.cpp ${folder}/2.cpp)
-  target_link_libraries(devplace_compiled PRIVATE devplace::devplace)
+  add_library(${target} STATIC EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(${target} PRIVATE devplace::devplace)
   # Without optimisation or with sanitizers, clang would warn of loops that it does not vectorise.
-  target_compile_options(devplace_compiled PRIVATE -ffunction-sections
-                                                   $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wno-pass-failed>)
+  target_compile_options(${target} PRIVATE -ffunction-sections
+                                           $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wno-pass-failed>)
   if(NOT CMAKE_CXX_FLAGS MATCHES "-O[1-3s]")
-    target_compile_options(devplace_compiled PRIVATE $<$<OR:$<CONFIG:>,$<CONFIG:Debug>>:-O2>)
+    target_compile_options(${target} PRIVATE $<$<OR:$<CONFIG:>,$<CONFIG:Debug>>:-O2>)
   endif()
-  target_link_options(devplace_compiled INTERFACE -Wl,--gc-sections)
-  set_target_properties(devplace_compiled PROPERTIES POSITION_INDEPENDENT_CODE ON DISABLE_PRECOMPILE_HEADERS ON
-                                                     UNITY_BUILD OFF) # each source has its own value of the macro
+  target_link_options(${target} INTERFACE -Wl,--gc-sections)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON DISABLE_PRECOMPILE_HEADERS ON
+                                             UNITY_BUILD OFF) # each source has its own value of the macro
 endfunction()
 
 # devplace_find_components(<component>...) creates target devplace::<component> and sets devplace_<component>_FOUND for
@@ -183,7 +186,10 @@ function(devplace_find_components)
         list(APPEND libraries devplace::cuda)
       endif()
     elseif(component STREQUAL "compiled")
-      devplace_add_compiled_library()
+      if(NOT TARGET devplace_compiled)
+        devplace_add_compiled_library(devplace_compiled 1 all attention convolution)
+        devplace_add_compiled_library(devplace_compiled 2 backend/cpu/detail/convolution_kernels)
+      endif()
       set(libraries devplace_compiled)
     elseif(NOT component STREQUAL "simulated_cuda")
       set(missing "it has no component of that name, only cblas, zlib, mpi, cuda, nccl, cudnn, simulated_cuda and "
@@ -216,6 +222,12 @@ function(devplace_find_components)
       endif()
     endif()
   endforeach()
+  if(TARGET devplace::cuda AND TARGET devplace::compiled AND NOT TARGET devplace_compiled_of_cuda)
+    devplace_add_compiled_library(devplace_compiled_of_cuda 3 backend/cuda/memory backend/cuda/product_plan)
+    target_compile_definitions(devplace_compiled_of_cuda PRIVATE DEVPLACE_WITH_CUDA=1)
+    target_link_libraries(devplace_compiled_of_cuda PRIVATE CUDA::cudart_static CUDA::cublasLt)
+    target_link_libraries(devplace::cuda INTERFACE devplace_compiled_of_cuda)
+  endif()
 endfunction()
 
 # Needs no package, so that its target always exists.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # Tests of linking: programs of several translation units, programs that must not link, and symbols of object files. A
-# source may name its component: main.cpp=simulated_cuda. A .cu source always has component cuda; a .cpp source with
+# source may name its components: main.cpp=simulated_cuda, main.cpp=cuda+compiled. A .cu source always has component cuda; a .cpp source with
 # =cuda is C++ that links component cuda. If only X.cpp exists, X.cu is X.cpp compiled as CUDA.
 
 add_custom_target(devplace_link_tests)
@@ -27,7 +27,8 @@ function(devplace_object_libraries out name)
     add_library(${library} OBJECT ${path})
     target_link_libraries(${library} PRIVATE devplace_test_settings)
     if(component)
-      target_link_libraries(${library} PRIVATE devplace::${component})
+      string(REPLACE "+" ";devplace::" components ${component})
+      target_link_libraries(${library} PRIVATE devplace::${components})
     endif()
     add_dependencies(devplace_${label}_tests ${library})
     list(APPEND libraries ${library})
@@ -45,7 +46,7 @@ macro(devplace_link_label name)
     if(NOT DEVPLACE_BUILD_CUDA)
       return() # reported as skipped by configuration `cuda`
     endif()
-  elseif(sources MATCHES "=cuda(;|$)" AND NOT TARGET devplace::cuda)
+  elseif(sources MATCHES "=cuda([+;]|$)" AND NOT TARGET devplace::cuda)
     devplace_add_skipped_test(${name} "component cuda is not on this machine")
     return()
   endif()

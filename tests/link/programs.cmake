@@ -29,6 +29,8 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   devplace_add_link_test(trainer_with_compiled surrogate_main.cpp surrogate.cpp=compiled)
   devplace_add_link_fail_test(without_compiled "devplace_compiled_library_${PROJECT_VERSION_MAJOR}_" surrogate_main.cpp
                               surrogate.cpp=compiled)
+  devplace_add_link_fail_test(without_compiled_of_cuda "devplace_compiled_library_of_cuda_${PROJECT_VERSION_MAJOR}_"
+                              surrogate_main.cpp surrogate.cpp=cuda+compiled)
 endif()
 
 # A linked component without a device.

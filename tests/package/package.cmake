@@ -33,7 +33,9 @@ devplace_add_package_test(unknown_optional_component FROM find_package SETTINGS 
 
 if(DEVPLACE_BUILD_CUDA)
   set(as_cuda -DCOMPONENTS=cuda -DMORE_LANGUAGES=CUDA -DCOMPILE_AS_CUDA=ON)
-  devplace_add_package_test(compile_as_cuda_find_package FROM find_package LABEL cuda SETTINGS ${as_cuda})
+  devplace_add_package_test(compile_as_cuda_find_package FROM find_package LABEL cuda
+                            SETTINGS ${as_cuda} -DOPTIONAL_COMPONENTS=compiled -DCMAKE_BUILD_TYPE=Release
+                                     -DCMAKE_CXX_FLAGS_RELEASE=-O0) # the optimised library takes longer
   devplace_add_package_test(compile_as_cuda_add_subdirectory FROM add_subdirectory LABEL cuda
                             SETTINGS ${as_cuda} -DCMAKE_CUDA_ARCHITECTURES=90)
   devplace_add_package_test(compile_as_cuda_without_the_language FROM find_package LABEL cuda

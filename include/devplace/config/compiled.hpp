@@ -17,14 +17,18 @@
 #elif defined(DEVPLACE_COMPILES) && DEVPLACE_COMPILES == 1
   #define DEVPLACE_COMPILED(...) template __VA_ARGS__;
   #define DEVPLACE_COMPILED_APART(...) extern template __VA_ARGS__;
-#elif defined(DEVPLACE_COMPILES)
+#elif defined(DEVPLACE_COMPILES) && DEVPLACE_COMPILES == 2
   #define DEVPLACE_COMPILED(...) extern template __VA_ARGS__;
+  #define DEVPLACE_COMPILED_APART(...) template __VA_ARGS__;
+#elif defined(DEVPLACE_COMPILES)
+  #define DEVPLACE_COMPILED(...)
   #define DEVPLACE_COMPILED_APART(...) template __VA_ARGS__;
 #else
   /// Names a function of the library: an instance of a template, or a function marked DEVPLACE_COMPILABLE. Follows the
   /// definition.
   #define DEVPLACE_COMPILED(...)
-  /// Names an instance in the second source of the library, so that two compilers work at the same time.
+  /// Names an instance in another source: the second one of the library, so that two compilers work at the same time,
+  /// or the source of component cuda, which is a library of its own and uses no other.
   #define DEVPLACE_COMPILED_APART(...)
 #endif
 
@@ -50,7 +54,12 @@
 // If the library is missing in a program or is of another version, the linker names this symbol. The reference is
 // retained, because the linker ignores undefined symbols in sections that it discards (--gc-sections).
 #if defined(DEVPLACE_WITH_COMPILED) || defined(DEVPLACE_COMPILES)
-  #define DEVPLACE_DETAIL_LIBRARY_OF(major, minor, patch) devplace_compiled_library_##major##_##minor##_##patch
+  #if defined(DEVPLACE_WITH_CUDA)
+    #define DEVPLACE_DETAIL_LIBRARY_OF(major, minor, patch) \
+      devplace_compiled_library_of_cuda_##major##_##minor##_##patch
+  #else
+    #define DEVPLACE_DETAIL_LIBRARY_OF(major, minor, patch) devplace_compiled_library_##major##_##minor##_##patch
+  #endif
   #define DEVPLACE_DETAIL_LIBRARY(...) DEVPLACE_DETAIL_LIBRARY_OF(__VA_ARGS__)
   #define DEVPLACE_DETAIL_NAME \
     DEVPLACE_DETAIL_LIBRARY(DEVPLACE_VERSION_MAJOR, DEVPLACE_VERSION_MINOR, DEVPLACE_VERSION_PATCH)

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -90,16 +89,14 @@ class call_sequence {
 
   /// Enqueues the calls on `to`, a stream for each of streams() and of the same place. The device of the first is the
   /// current one.
-  void enqueue(const std::vector<cuda_place_stream>& to) const {
-    std::optional<cuda_device_guard> other;
-    std::size_t last = 0;
-    for (const entry& each : calls_) {
-      const auto [ordinal, stream] = to[each.stream];
-      if (to[last].ordinal != ordinal) other.reset();
-      if (to[last].ordinal != ordinal && to[0].ordinal != ordinal) other.emplace(ordinal);
-      last = each.stream;
-      each.function(bytes_.data() + each.begin, ordinal, stream);
-      if (each.name != nullptr) last_launch(ordinal).store(each.name, std::memory_order_relaxed);
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) void enqueue(const std::vector<cuda_place_stream>& to) const {
+    for (auto call = calls_.begin(); call != calls_.end();) {
+      const int ordinal = to[call->stream].ordinal;
+      const cuda_device_guard device(ordinal);
+      for (; call != calls_.end() && to[call->stream].ordinal == ordinal; ++call) {
+        call->function(bytes_.data() + call->begin, ordinal, to[call->stream].stream);
+        if (call->name != nullptr) last_launch(ordinal).store(call->name, std::memory_order_relaxed);
+      }
     }
   }
 
@@ -152,6 +149,7 @@ class call_sequence {
     return *reinterpret_cast<const cudaEvent_t*>(bytes_.data() + calls_[call].begin);
   }
 
+  DEVPLACE_COMPILABLE([[gnu::noinline]])
   void push(const cuda_place_stream& on, function call, const char* name, const void* arguments, std::size_t bytes) {
     std::size_t stream = 0;
     while (stream != streams_.size() && streams_[stream] != on) ++stream;
@@ -169,5 +167,8 @@ class call_sequence {
   std::size_t size_ = 0;
   const char* last_name_ = nullptr;
 };
+DEVPLACE_COMPILED_APART(void call_sequence::enqueue(const std::vector<cuda_place_stream>&) const)
+DEVPLACE_COMPILED_APART(void call_sequence::push(const cuda_place_stream&, call_sequence::function, const char*,
+                                                 const void*, std::size_t))
 
 }  // namespace devplace::detail

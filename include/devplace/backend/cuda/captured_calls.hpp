@@ -29,7 +29,7 @@ class cuda_captured_calls {
 
   /// Captures calls in streams of its own, because other threads may use the places' streams. Returns null if CUDA
   /// cannot capture a call; nothing was enqueued then.
-  static std::unique_ptr<cuda_captured_calls> of(const call_sequence& calls) {
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) static std::unique_ptr<cuda_captured_calls> of(const call_sequence& calls) {
     auto made = std::make_unique<cuda_captured_calls>();
     cudaGraph_t graph = nullptr;
     {
@@ -56,7 +56,7 @@ class cuda_captured_calls {
 
   /// Launches the graph after the streams' present work and before their later work. Also records the events of the
   /// calls, which the graph does not record.
-  void launch(const call_sequence& calls) const {
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) void launch(const call_sequence& calls) const {
     const std::vector<cuda_place_stream>& streams = calls.streams();
     const auto [ordinal, stream] = streams[0];
     join(streams);
@@ -126,5 +126,7 @@ class cuda_captured_calls {
   cudaGraphExec_t graph_ = nullptr;
   std::vector<cudaEvent_t> ends_;  ///< of the streams, if there are several
 };
+DEVPLACE_COMPILED_APART(std::unique_ptr<cuda_captured_calls> cuda_captured_calls::of(const call_sequence&))
+DEVPLACE_COMPILED_APART(void cuda_captured_calls::launch(const call_sequence&) const)
 
 }  // namespace devplace::detail

@@ -92,7 +92,7 @@ inline bool is_device_lost(cudaError_t code) {
 
 /// Returns a sentence about the kernels that may have caused an error of this device, including kernels of other places
 /// on the same GPU; empty if no kernel was launched.
-inline std::string last_launch_text(int ordinal) {
+DEVPLACE_COMPILABLE() std::string last_launch_text(int ordinal) {
   if (ordinal < 0 || ordinal >= counted_ordinals) return {};
   const device_map& map = device_map::of_process();
   std::string text;
@@ -106,6 +106,7 @@ inline std::string last_launch_text(int ordinal) {
   }
   return text;
 }
+DEVPLACE_COMPILED_APART(std::string last_launch_text(int))
 
 /// Whether a visible device is lost to this process.
 struct cuda_device_loss {
@@ -129,7 +130,7 @@ inline void mark_cuda_device_lost(const std::string& why, int ordinal) {
   if (!loss->why.compare_exchange_strong(none, text, std::memory_order_acq_rel)) delete text;
 }
 
-inline void mark_cuda_device_lost(cudaError_t code, const char* call, int ordinal) {
+DEVPLACE_COMPILABLE() void mark_cuda_device_lost(cudaError_t code, const char* call, int ordinal) {
   mark_cuda_device_lost(
       joined({"the device is lost to this process since ", call, " on ", place_name(backend::cuda{}, ordinal),
               " failed: ", cuda_error_text(code), ".", last_launch_text(ordinal),
@@ -140,13 +141,15 @@ inline void mark_cuda_device_lost(cudaError_t code, const char* call, int ordina
               " To use the device again, restart the process"}),
       ordinal);
 }
+DEVPLACE_COMPILED_APART(void mark_cuda_device_lost(cudaError_t, const char*, int))
 
-inline void mark_cuda_device_timed_out(int ordinal) {
+DEVPLACE_COMPILABLE() void mark_cuda_device_timed_out(int ordinal) {
   const char* last = last_launch(ordinal).load(std::memory_order_relaxed);
   std::string why = timeout_text("the device", last == nullptr ? "its work" : last);
   why.pop_back();
   mark_cuda_device_lost(why, ordinal);
 }
+DEVPLACE_COMPILED_APART(void mark_cuda_device_timed_out(int))
 
 /// Returns whether the device is lost. For destructors, which make no calls on a lost device.
 inline bool cuda_device_lost(int ordinal) noexcept {
@@ -155,10 +158,11 @@ inline bool cuda_device_lost(int ordinal) noexcept {
 }
 
 /// Returns why the device behind the existing place `ordinal` is lost; empty while usable. Makes no CUDA call.
-inline std::string why_cuda_device_lost(int ordinal) {
+DEVPLACE_COMPILABLE() std::string why_cuda_device_lost(int ordinal) {
   if (!cuda_device_lost(ordinal)) return {};
   return joined({place_name(backend::cuda{}, ordinal), ": ", *loss_of_cuda_device(ordinal)->why});
 }
+DEVPLACE_COMPILED_APART(std::string why_cuda_device_lost(int))
 
 inline void require_cuda_device_usable(int ordinal) {
   if (cuda_device_lost(ordinal)) [[unlikely]] {
@@ -194,7 +198,7 @@ inline const char* cuda_error_remedy(cudaError_t code, std::string_view call) {
 
 /// Throws the exception for a failed call. If the device can still be used, clears CUDA's record of the error;
 /// otherwise marks the device as lost.
-[[noreturn]] inline void throw_cuda_error(cudaError_t code, const char* call, int ordinal) {
+DEVPLACE_COMPILABLE([[noreturn]]) void throw_cuda_error(cudaError_t code, const char* call, int ordinal) {
   static_cast<void>(cudaGetLastError());
   if (is_device_lost(code)) {
     mark_cuda_device_lost(code, call, ordinal);
@@ -208,6 +212,7 @@ inline const char* cuda_error_remedy(cudaError_t code, std::string_view call) {
                         "programs on this GPU.");
   throw error(sentence + cuda_error_remedy(code, call) + last_launch_text(ordinal));
 }
+DEVPLACE_COMPILED_APART(void throw_cuda_error(cudaError_t, const char*, int))
 
 /// Checks the result of a CUDA runtime call; every such call is wrapped in this function.
 inline void check_cuda(cudaError_t code, const char* call, int ordinal) {

@@ -47,8 +47,9 @@ inline bool cuda_can_access(int ordinal, int other) {
 
 /// Throws the exception for `call`, which could not allocate `bytes` bytes. The message has `device` after the place's
 /// name.
-[[noreturn]] inline void throw_cuda_out_of_memory(cudaError_t code, const char* call, int ordinal, std::size_t bytes,
-                                                  const std::string& device = {}) {
+DEVPLACE_COMPILABLE([[noreturn]])
+void throw_cuda_out_of_memory(cudaError_t code, const char* call, int ordinal, std::size_t bytes,
+                              const std::string& device = {}) {
   static_cast<void>(cudaGetLastError());
   std::size_t free = 0, total = 0;
   ignore_cuda(cudaMemGetInfo(&free, &total));
@@ -58,6 +59,7 @@ inline bool cuda_can_access(int ordinal, int other) {
                cuda_error_text(code), ")"}),
        "see nvidia-smi for other programs on this GPU"}));
 }
+DEVPLACE_COMPILED_APART(void throw_cuda_out_of_memory(cudaError_t, const char*, int, std::size_t, const std::string&))
 
 /// Returns the place whose device's context holds pinned memory: the first one that is not lost and has a context
 /// already; if none has a context, the first one that is not lost.

@@ -71,7 +71,7 @@ inline const char* precision_name(const dtype* operand, product_math math) {
 
 /// Describes the key for error messages: "the product 64x256 = 64x784 by 784x256 (float; rows are 784, 784 and 256
 /// elements apart; ...)".
-inline std::string to_string(const product_key& key) {
+DEVPLACE_COMPILABLE() std::string to_string(const product_key& key) {
   const auto size = [](std::uint64_t rows, std::uint64_t columns, bool transposed) {
     return joined({rows, "x", columns, transposed ? " (transposed)" : ""});
   };
@@ -84,6 +84,7 @@ inline std::string to_string(const product_key& key) {
                                                               : "",
                  ")"});
 }
+DEVPLACE_COMPILED_APART(std::string to_string(const product_key&))
 
 /// Returns the entry of `key` in a cache, made by `make()` at its first use. A full cache loses the entry that was used
 /// least recently. Does not allocate if the entry exists.

@@ -26,8 +26,8 @@ inline std::string cublaslt_status_text(cublasStatus_t status) {
 
 /// Throws the exception for a failed cuBLASLt call on behalf of the product `operation`; device_lost if the device is
 /// lost.
-[[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
-                                              const std::string& operation) {
+DEVPLACE_COMPILABLE([[noreturn]])
+void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal, const std::string& operation) {
   throw_if_device_lost(call, ordinal);
   const std::string sentence = joined({call, " on ", place_name(backend::cuda{}, ordinal), " failed for ", operation,
                                        ": ", cublaslt_status_text(status), ". "});
@@ -40,6 +40,7 @@ inline std::string cublaslt_status_text(cublasStatus_t status) {
                "failed, DEVPLACE_SYNC_LAUNCH=1 names it.",
                last_launch_text(ordinal)});
 }
+DEVPLACE_COMPILED_APART(void throw_cublaslt_error(cublasStatus_t, const char*, int, const std::string&))
 
 /// Checks the result of a cuBLASLt call; every such call is wrapped in this function.
 inline void check_cublaslt(cublasStatus_t status, const char* call, int ordinal, const product_key& key) {
@@ -193,8 +194,8 @@ inline void choose_algorithm(cublasLtHandle_t handle, product_plan& plan, const 
 }
 
 /// Makes the plan of a product. `vector` is an example of the epilogue's vector, whose alignment affects the choice.
-inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key& key, const void* vector,
-                                      int ordinal) {
+DEVPLACE_COMPILABLE()
+product_plan make_product_plan(cublasLtHandle_t handle, const product_key& key, const void* vector, int ordinal) {
   product_plan plan;
   cublasLtMatmulDesc_t operation = nullptr;
   const bool in_double = key.operand == dtype_of<double>;
@@ -222,5 +223,6 @@ inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key
   report_product(plan, key, ordinal);
   return plan;
 }
+DEVPLACE_COMPILED_APART(product_plan make_product_plan(cublasLtHandle_t, const product_key&, const void*, int))
 
 }  // namespace devplace::detail

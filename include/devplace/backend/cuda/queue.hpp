@@ -73,7 +73,7 @@ struct cuda_queue {
 };
 
 /// Makes a queue on the device `visible`, which is the current one. The pool never releases memory on its own.
-inline cuda_queue make_cuda_queue(int ordinal, int visible) {
+DEVPLACE_COMPILABLE() cuda_queue make_cuda_queue(int ordinal, int visible) {
   static_cast<void>(device_timeout());  // throws here, at a device's first use, if the value is invalid
   cuda_queue queue;
   check_cuda(cudaStreamCreateWithFlags(&queue.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", ordinal);
@@ -93,6 +93,7 @@ inline cuda_queue make_cuda_queue(int ordinal, int visible) {
   }
   return queue;
 }
+DEVPLACE_COMPILED_APART(cuda_queue make_cuda_queue(int, int))
 
 /// A place's queue, created on first use, and the mutex that guards its creation.
 struct cuda_queue_slot {
@@ -110,29 +111,31 @@ inline void check_stream_at_exit(cudaStream_t stream, int ordinal, std::int64_t 
 }
 
 /// Writes at exit one sentence for each device that failed and whose failure no call has thrown. Checks the devices
-/// that this process used, except in a forked child that inherited them. Waits one second in total, or
-/// device_timeout(): a failing kernel fails early, and an endless kernel must not keep the program from exiting.
-/// Ignores other errors, because CUDA may already have been shut down.
+/// that this process used. Waits one second in total, or device_timeout(): a failing kernel fails early, and an endless
+/// kernel must not keep the program from exiting. Ignores other errors, because CUDA may already have been shut down.
+DEVPLACE_COMPILABLE() void report_cuda_failures_at_exit() noexcept try {
+  const std::int64_t end = in_seconds(device_timeout() == 0 ? 1 : device_timeout());
+  for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal) {
+    const cuda_queue* queue = of_place<cuda_queue_slot>(ordinal).queue.load(std::memory_order_acquire);
+    if (queue == nullptr) continue;
+    const int visible = device_map::of_process().visible(ordinal);
+    const quiet_cuda_device_guard device(visible);
+    check_stream_at_exit(queue->stream, ordinal, end);
+    const cuda_stream_pool& others = of_place<cuda_stream_pool>(ordinal);
+    for (std::size_t k = 0; const cudaStream_t stream = others.created(k); ++k)
+      check_stream_at_exit(stream, ordinal, end);
+    if (cuda_device_lost(ordinal) && !loss_of_cuda_device(ordinal)->thrown.exchange(true))
+      write_failure_at_exit(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
+  }
+} catch (...) {  // if memory for the sentence is missing
+}
+DEVPLACE_COMPILED_APART(void report_cuda_failures_at_exit() noexcept)
+
+/// Reports at exit, except in a forked child, which inherited the devices.
 struct cuda_exit_report {
   unsigned made_in = fork_count();
   ~cuda_exit_report() {
-    if (made_in != fork_count()) return;
-    try {
-      const std::int64_t end = in_seconds(device_timeout() == 0 ? 1 : device_timeout());
-      for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal) {
-        const cuda_queue* queue = of_place<cuda_queue_slot>(ordinal).queue.load(std::memory_order_acquire);
-        if (queue == nullptr) continue;
-        const int visible = device_map::of_process().visible(ordinal);
-        const quiet_cuda_device_guard device(visible);
-        check_stream_at_exit(queue->stream, ordinal, end);
-        const cuda_stream_pool& others = of_place<cuda_stream_pool>(ordinal);
-        for (std::size_t k = 0; const cudaStream_t stream = others.created(k); ++k)
-          check_stream_at_exit(stream, ordinal, end);
-        if (cuda_device_lost(ordinal) && !loss_of_cuda_device(ordinal)->thrown.exchange(true))
-          write_failure_at_exit(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
-      }
-    } catch (...) {  // if memory for the sentence is missing
-    }
+    if (made_in == fork_count()) report_cuda_failures_at_exit();
   }
 };
 

@@ -81,7 +81,7 @@ class cuda_repeated_launches {
   /// Enough for two buffers of a loader with two sizes of batches each, on several places.
   static constexpr std::size_t capacity = 64;
 
-  void launch() {
+  DEVPLACE_COMPILABLE([[gnu::noinline]]) void launch() {
     std::swap(pending_, calls_);
     pending_.clear();  // before an exception
     const call_sequence* calls = &calls_;
@@ -129,6 +129,7 @@ class cuda_repeated_launches {
   std::uint64_t uses_ = 0, interruptions_ = 0;
   std::exception_ptr failure_;  ///< of interrupt_quietly()
 };
+DEVPLACE_COMPILED_APART(void cuda_repeated_launches::launch())
 
 /// Returns what collects this thread's launches; null if each launch is enqueued at once.
 inline cuda_repeated_launches*& collecting_launches() {

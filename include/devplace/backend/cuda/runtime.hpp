@@ -42,7 +42,7 @@ inline std::string cuda_version_text(int version) { return joined({version / 100
 inline int cuda_place_count(const char* used_by) { return device_map::of_process().use(cuda_devices().count, used_by); }
 
 /// Returns why the cuda place `ordinal` cannot be used; empty if it can.
-inline std::string why_no_cuda_device(int ordinal) {
+DEVPLACE_COMPILABLE() std::string why_no_cuda_device(int ordinal) {
   if (ordinal >= 0 && ordinal < cuda_place_count("a query of the devices")) return why_cuda_device_lost(ordinal);
   const cuda_device_list& list = cuda_devices();
   const std::string name = place_name(backend::cuda{}, ordinal);
@@ -72,13 +72,15 @@ inline std::string why_no_cuda_device(int ordinal) {
   return joined({name, " does not exist: this process sees ", list.count, " CUDA device(s), counted from 0", shown,
                  "let several places share a device by DEVPLACE_DEVICE_MAP, or use a lower ordinal"});
 }
+DEVPLACE_COMPILED_APART(std::string why_no_cuda_device(int))
 
 /// Returns the visible device behind the cuda place `ordinal`. Throws placement_unavailable if there is none.
-inline int cuda_visible_device(int ordinal) {
+DEVPLACE_COMPILABLE() int cuda_visible_device(int ordinal) {
   if (ordinal < 0 || ordinal >= cuda_place_count("work or memory on a device"))
     throw placement_unavailable(why_no_cuda_device(ordinal) + ".");
   return device_map::of_process().visible(ordinal);
 }
+DEVPLACE_COMPILED_APART(int cuda_visible_device(int))
 
 /// Returns whether a visible device has a primary context in this process. Makes none, unlike most calls for a device.
 /// Returns true if the driver cannot be asked.

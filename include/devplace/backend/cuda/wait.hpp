@@ -54,8 +54,9 @@ inline bool device_waits_are_bounded() { return device_timeout() != 0 || device_
 /// Waits for `work`, a stream or an event, with CUDA's blocking function `wait`. With a device_timeout() or
 /// device_watches, polls `query` instead. A device that exceeds the timeout is marked as lost, so that neither this
 /// call nor a later one waits for it forever.
-inline void wait_for_cuda(int ordinal, void* work, cudaError_t (*wait)(void*), const char* wait_call,
-                          cudaError_t (*query)(void*), const char* query_call) {
+DEVPLACE_COMPILABLE()
+void wait_for_cuda(int ordinal, void* work, cudaError_t (*wait)(void*), const char* wait_call,
+                   cudaError_t (*query)(void*), const char* query_call) {
   if (!device_waits_are_bounded()) return check_cuda(wait(work), wait_call, ordinal);
   const watched_wait watched(ordinal);
   const std::int64_t end = device_timeout() == 0 ? INT64_MAX : in_seconds(device_timeout());
@@ -66,6 +67,8 @@ inline void wait_for_cuda(int ordinal, void* work, cudaError_t (*wait)(void*), c
   }
   check_cuda(code, query_call, ordinal);
 }
+DEVPLACE_COMPILED_APART(void wait_for_cuda(int, void*, cudaError_t (*)(void*), const char*, cudaError_t (*)(void*),
+                                           const char*))
 
 inline void wait_for_cuda_stream(cudaStream_t stream, int ordinal) {
   wait_for_cuda(
