@@ -54,6 +54,16 @@ TEST_CASE("a training log is a CSV table that can be read back", "[train]") {
   CHECK_THROWS_WITH(record["rate"], ContainsSubstring("no column \"rate\"; the columns are step,loss,accuracy"));
 }
 
+TEST_CASE("a log whose lines end with CRLF, as spreadsheets write them, is read", "[train]") {
+  const support::temporary_folder folder;
+  const dp::training_record record =
+      dp::read_training_log(folder.write("a.csv", std::string("step,loss\r\n1,0.5\r\n2,\r\n")));
+  CHECK(record.columns == std::vector<std::string>{"step", "loss"});
+  CHECK(record["loss"][0] == 0.5);
+  const auto one_column = folder.write("b.csv", std::string("step\r\n1\r\n2\r\n"));
+  CHECK(dp::read_training_log(one_column)["step"] == std::vector<double>{1, 2});
+}
+
 TEST_CASE("a training resumed from an earlier step logs each row once", "[train]") {
   const support::temporary_folder folder;
   const std::string path = folder.file("a.csv");
@@ -189,6 +199,7 @@ TEST_CASE("misuses of a training log are errors that name the fix", "[train]") {
   CHECK_THROWS_WITH(dp::read_training_log(ragged), ContainsSubstring("has 1 field in line 3, and 2 in its first line"));
   CHECK_THROWS_WITH(dp::read_training_log(folder.write("empty.csv", std::string())),
                     ContainsSubstring("is empty; give a file"));
+  CHECK_THROWS_WITH(dp::read_training_log("/tmp"), ContainsSubstring("read_training_log: '/tmp' is a folder"));
 }
 
 TEST_CASE("another user's log is rejected even while this program has it locked", "[train]") {

@@ -12,7 +12,6 @@
 #include <devplace/config.hpp>
 #include <devplace/io/csv_options.hpp>
 #include <devplace/io/detail/csv_text.hpp>
-#include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -41,10 +40,7 @@ auto read_csv(const std::string& path, const csv_options& options = {}) try {
   if constexpr (is_type && is_shape) {
     static_assert(Extents::rank == 1 || Extents::rank == 2,
                   "devplace: read_csv: a file has rows and columns, extents<dyn, 3>, or one column, extents<dyn>.");
-    detail::input_file file(path, "read_csv", true);
-    if (!file.remaining().exact) detail::fail_file("read_csv", path, {"is a folder, and not a file. Check the path."});
-    std::string content(static_cast<std::size_t>(file.remaining().count), '\0');
-    content.resize(file.read(content.data(), content.size()));
+    const std::string content = detail::text_of_file(path, "read_csv");
     detail::csv_text text(content, options, path);
     const std::array<std::size_t, 2> found{text.rows(), text.columns()};
     const bool one_column = Extents::rank == 1 && found[1] == 1;

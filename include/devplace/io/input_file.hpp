@@ -82,14 +82,12 @@ class input_file final : public byte_source {
       fail_file(operation_, path_,
                 {"is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it "
                  "to a file first; if all extents are static, an array can be read from a pipe."});
-    int opened;
     do {
-      opened = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    } while (opened < 0 && errno == EINTR);
-    if (opened < 0)
+      file_ = file_descriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    } while (!file_ && errno == EINTR);
+    if (!file_)
       fail_file(operation_, path_,
                 {"cannot be opened: ", std::strerror(errno), ". Check the path and its permissions."});
-    file_ = file_descriptor(opened);
     if (::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode))
       rest_ = {static_cast<std::uint64_t>(status.st_size), true};
   }
@@ -118,5 +116,14 @@ class input_file final : public byte_source {
 };
 DEVPLACE_COMPILED(void input_file::open(bool))
 DEVPLACE_COMPILED(std::size_t input_file::read_from(off_t, void*, std::size_t) const)
+
+/// Returns the contents of a regular file. Throws file_error.
+inline std::string text_of_file(const std::string& path, std::string_view operation) {
+  input_file file(path, operation, true);
+  if (!file.remaining().exact) fail_file(operation, path, {"is a folder, and not a file. Check the path."});
+  std::string text(static_cast<std::size_t>(file.remaining().count), '\0');
+  text.resize(file.read(text.data(), text.size()));
+  return text;
+}
 
 }  // namespace devplace::detail

@@ -173,7 +173,7 @@ class training_log {
                           train::detail::number_text(number), ") first."});
   }
 
-  std::string contents() const { return train::detail::text_of_file(path_, "training_log"); }
+  std::string contents() const { return detail::text_of_file(path_, "training_log"); }
 
   void write(const std::string& text) {
     const off_t end = ::lseek(file_.get(), 0, SEEK_END);
@@ -220,7 +220,7 @@ struct training_record {
 /// Reads a training_log's file, even while it is being written: skips an incomplete last row. Throws file_error, which
 /// names the line and the column, for cells that are no numbers.
 inline training_record read_training_log(const std::string& path) {
-  std::string text = train::detail::text_of_file(path, "read_training_log");
+  std::string text = detail::text_of_file(path, "read_training_log");
   text.resize(text.rfind('\n') + 1);
   return {train::detail::names_in(text), train::detail::numbers_in(text, path)};
 }

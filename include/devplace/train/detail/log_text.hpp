@@ -16,7 +16,6 @@
 #include <devplace/base/parse_number.hpp>
 #include <devplace/io/csv.hpp>
 #include <devplace/io/file_text.hpp>
-#include <devplace/io/input_file.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 
 // The text of a training_log's file.
@@ -51,17 +50,10 @@ inline void check_columns(const std::vector<std::string>& columns) {
   }
 }
 
-inline std::string text_of_file(const std::string& path, const char* operation) {
-  devplace::detail::input_file file(path, operation, true);
-  std::string text(static_cast<std::size_t>(file.remaining().exact ? file.remaining().count : 0), '\0');
-  text.resize(file.read(text.data(), text.size()));
-  return text;
-}
-
-/// Returns the names in the first line.
+/// Returns the names in the first line, which may end with CRLF.
 inline std::vector<std::string> names_in(std::string_view text) {
   std::vector<std::string> names(1);
-  for (const char c : text.substr(0, text.find('\n')))
+  for (const char c : text.substr(0, text.find_first_of("\r\n")))
     if (c == ',')
       names.emplace_back();
     else
@@ -78,7 +70,7 @@ template <class F> void for_each_row(std::string_view text, const std::string& p
        begin = text.find('\n', begin) + 1, ++line) {
     const std::string_view row = text.substr(begin, text.find('\n', begin) - begin);
     if (!one_column && row.find_first_not_of(" \t\r") == row.npos) continue;
-    const std::string_view cell = row.substr(0, row.find(','));
+    const std::string_view cell = row.substr(0, row.find_first_of(",\r"));
     double number = 0;
     if (devplace::detail::parse_number(cell, number) != std::errc{} || !devplace::detail::is_finite(number))
       throw file_error(
