@@ -19,17 +19,4 @@ template <class Images, class Labels> struct labelled_batch {
   labelled_batch(const labelled_batch&) = delete;  // loop by const auto& [images, labels]
 };
 
-namespace detail {
-
-/// A batch in host memory, from which devices copy. uint8 features that the devices convert are in `bytes`, and their
-/// moves in `moves` if the devices move pixels. All other features are in `images`, as elements of the network's type.
-/// Unused tensors have no rows.
-template <class Images, class Bytes, class Moves, class Labels> struct staged_batch {
-  Images images;
-  Bytes bytes;
-  Moves moves;
-  Labels labels;
-};
-
-}  // namespace detail
 }  // namespace devplace

@@ -110,8 +110,8 @@ template <placement Where, floating_element T, class Source> class loader<Where,
   static constexpr bool in_host_memory = std::is_same_v<batch_placement_type, on<cpu>>;
   using memory = std::conditional_t<std::is_same_v<backend_type, backend::cpu>, on<cpu>, on<pinned>>;
   using maker = detail::batch_maker<T, typename source::features, typename source::targets, memory, !in_host_memory>;
-  using device_batches = detail::device_batches<batch_placement_type, sample_element, typename maker::features_extents,
-                                                target, typename maker::targets_extents>;
+  using device_batches = std::conditional_t<in_host_memory, detail::no_device_batches,
+                                            detail::device_batches<batch_placement_type, maker>>;
 
  public:
   /// A move-only aggregate of the tensors `images` and `labels`, whose first extents are the number of samples.
@@ -136,7 +136,7 @@ template <placement Where, floating_element T, class Source> class loader<Where,
     if constexpr (!in_host_memory)
       maker_.wait_before_filling(
           [](const void* batches, std::size_t slot) noexcept {
-            static_cast<const device_batches_type*>(batches)->wait_for(slot);
+            static_cast<const device_batches*>(batches)->wait_for(slot);
           },
           &on_devices_);
   } catch (const std::bad_alloc&) {
@@ -176,7 +176,6 @@ template <placement Where, floating_element T, class Source> class loader<Where,
 
  private:
   friend class detail::epoch_range<loader>;
-  using device_batches_type = std::conditional_t<in_host_memory, detail::no_device_batches, device_batches>;
 
   /// Uses a device of the placement first, so that the maker's pinned memory does not occupy another one.
   DEVPLACE_CONFIGURED static detail::batch_share share([[maybe_unused]] const loader_options& options) {
@@ -204,7 +203,7 @@ template <placement Where, floating_element T, class Source> class loader<Where,
     if constexpr (in_host_memory) {
       return maker_.in_slot(slot);
     } else {
-      const batch_type& uploaded = on_devices_.upload(maker_.in_slot(slot), slot, maker_.rows(number), maker_.scale());
+      const batch_type& uploaded = on_devices_.upload(number, slot);
       maker_.release(number);
       if constexpr (spans_processes<Where>) {
         note_.epoch = maker_.epoch();
@@ -218,8 +217,7 @@ template <placement Where, floating_element T, class Source> class loader<Where,
   typename source::kept data_;  // before the maker, which reads it
   parallel::batch_note note_;
   maker maker_;
-  [[no_unique_address]] device_batches_type
-      on_devices_;  // destroyed first: waits for its copies from the maker's memory
+  [[no_unique_address]] device_batches on_devices_;  // destroyed first: waits for its copies from the maker's memory
 };
 
 inline namespace DEVPLACE_CONFIGURATION {

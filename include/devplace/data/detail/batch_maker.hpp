@@ -46,6 +46,16 @@ DEVPLACE_COMPILABLE([[noreturn]]) void fail_loader(std::initializer_list<text_pa
 }
 DEVPLACE_COMPILED(void fail_loader(std::initializer_list<text_part>))
 
+/// A batch in host memory, from which devices copy. uint8 features that the devices convert are in `bytes`, and their
+/// moves in `moves` if the devices move pixels. All other features are in `images`, as elements of the network's type.
+/// Unused tensors have no rows.
+template <class Images, class Bytes, class Moves, class Labels> struct staged_batch {
+  Images images;
+  Bytes bytes;
+  Moves moves;
+  Labels labels;
+};
+
 /// The batches of an epoch, and this process's share of them: what a batch_maker has for all types of data.
 class batch_plan {
  public:

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include <devplace/base/divided_up.hpp>
@@ -101,21 +100,23 @@ class copy_lane {
 
 /// The device part of a loader: two batches on `Where` (one place, or axis 0 split), filled alternately from batches in
 /// host memory while the places work. The constructor allocates all memory.
-template <class Where, class T, class FeaturesExtents, class Target, class TargetsExtents> class device_batches {
+template <class Where, class Maker> class device_batches {
   using backend_type = placement_backend_t<Where>;
   static constexpr std::size_t places = local_place_count<Where>;
+  using images_tensor = tensor<typename Maker::images_type::value_type, typename Maker::features_extents, Where>;
+  using targets_tensor = tensor<typename Maker::label, typename Maker::targets_extents, Where>;
+  using bytes_tensor = tensor<std::uint8_t, typename Maker::features_extents, Where>;
+  using moves_tensor = tensor<double, extents<dyn, move_numbers>, Where>;
 
  public:
-  using batch_type = labelled_batch<tensor<T, FeaturesExtents, Where>, tensor<Target, TargetsExtents, Where>>;
+  using batch_type = labelled_batch<images_tensor, targets_tensor>;
 
-  /// Takes the batches of a maker. Splits them over several places by the rule of the maker's share.
-  DEVPLACE_CONFIGURED explicit device_batches(const auto& maker)
-      : share_(maker.share()),
-        batches_{make_batch(maker), make_batch(maker)},
-        as_bytes_(maker.as_bytes()),
-        moved_features_(maker.moved_features()),
-        moved_targets_(maker.moved_targets()),
-        bytes_(make_tensor<bytes_tensor>(rows_if(as_bytes_, maker.features_capacity()))),
+  /// Takes the batches of a maker, which must outlive the object. Splits them over several places by the rule of the
+  /// maker's share.
+  DEVPLACE_CONFIGURED explicit device_batches(const Maker& maker)
+      : maker_(maker),
+        batches_{make_batch(), make_batch()},
+        bytes_(make_tensor<bytes_tensor>(rows_if(maker.as_bytes(), maker.features_capacity()))),
         unmoved_bytes_(make_tensor<bytes_tensor>(rows_if(moves(), maker.features_capacity()))),
         unmoved_targets_(make_tensor<targets_tensor>(rows_if(moves_targets(), maker.targets_capacity()))),
         moves_(make_tensor<moves_tensor>(extents<dyn, move_numbers>(moves() ? maker.capacity() : 0))) {
@@ -123,16 +124,16 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
       lanes_[k].template open<backend_type>(local_part(batches_[0].labels, k).ordinal(), maker.slots());
   }
 
-  /// Enqueues the copy of slot `slot`, which has this process's share of a batch of `rows` rows. Returns the batch that
+  /// Enqueues the copy of slot `slot`, which has this process's share of batch `number`. Returns the batch that
   /// receives the copy; later work on the places' current streams may read this batch. The batch is valid until the
-  /// next call; the slot may be refilled after wait_for(). `scale` is the maker's.
-  DEVPLACE_CONFIGURED const batch_type& upload(const auto& staged, std::size_t slot, std::size_t rows,
-                                               const auto& scale) {
-    const std::size_t next = 1 - current_;
+  /// next call; the slot may be refilled after wait_for().
+  DEVPLACE_CONFIGURED const batch_type& upload(std::size_t number, std::size_t slot) {
+    const auto& staged = maker_.in_slot(slot);
+    const std::size_t rows = maker_.rows(number), next = 1 - current_;
     batch_type& to = batches_[next];
     leading_extent::set(to.images, rows);
     leading_extent::set(to.labels, rows);
-    if (as_bytes_) leading_extent::set(bytes_, rows);
+    if (maker_.as_bytes()) leading_extent::set(bytes_, rows);
     if (moves()) {
       leading_extent::set(moves_, rows);
       leading_extent::set(unmoved_bytes_, rows);
@@ -143,14 +144,15 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
         std::size_t first = 0;
         if constexpr (!single_place<Where>) first = to.labels.first_row(k) - to.labels.first_row(0);
         if (moves()) copy_rows(local_part(moves_, k), staged.moves, first);
-        if constexpr (requires { scale.bytes(); })
-          if (as_bytes_) {
+        if constexpr (requires { maker_.scale().bytes(); })
+          if (maker_.as_bytes()) {
             const auto bytes = local_part(bytes_, k);
-            copy_moved(moved_features_, bytes, local_part(unmoved_bytes_, k), staged.bytes, first, k);
-            scale_part(local_part(to.images, k), bytes, scale.bytes());
+            copy_moved(maker_.moved_features(), bytes, local_part(unmoved_bytes_, k), staged.bytes, first, k);
+            scale_part(local_part(to.images, k), bytes, maker_.scale().bytes());
           }
-        if (!as_bytes_) copy_rows(local_part(to.images, k), staged.images, first);
-        copy_moved(moved_targets_, local_part(to.labels, k), local_part(unmoved_targets_, k), staged.labels, first, k);
+        if (!maker_.as_bytes()) copy_rows(local_part(to.images, k), staged.images, first);
+        copy_moved(maker_.moved_targets(), local_part(to.labels, k), local_part(unmoved_targets_, k), staged.labels,
+                   first, k);
       });
     current_ = next;
     return to;
@@ -162,21 +164,16 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
   }
 
  private:
-  using bytes_tensor = tensor<std::uint8_t, FeaturesExtents, Where>;
-  using targets_tensor = tensor<Target, TargetsExtents, Where>;
-  using moves_tensor = tensor<double, extents<dyn, move_numbers>, Where>;
-
-  bool moves() const { return as_bytes_ && moved_features_.on_device != nullptr; }
-  bool moves_targets() const { return as_bytes_ && moved_targets_.on_device != nullptr; }
+  bool moves() const { return maker_.as_bytes() && maker_.moved_features().on_device != nullptr; }
+  bool moves_targets() const { return maker_.as_bytes() && maker_.moved_targets().on_device != nullptr; }
 
   template <class Extents> static Extents rows_if(bool needed, const Extents& capacity) {
     return needed ? capacity : with_dynamic_axis<Extents>::with(0, capacity);
   }
 
-  template <class Maker> DEVPLACE_CONFIGURED batch_type make_batch(const Maker& maker) const {
-    auto images = make_tensor<decltype(batch_type::images)>(maker.features_capacity());
-    auto labels = make_tensor<decltype(batch_type::labels)>(maker.targets_capacity());
-    return {std::move(images), std::move(labels)};
+  DEVPLACE_CONFIGURED batch_type make_batch() const {
+    return {make_tensor<images_tensor>(maker_.features_capacity()),
+            make_tensor<targets_tensor>(maker_.targets_capacity())};
   }
   template <class Tensor, class Extents> DEVPLACE_CONFIGURED Tensor make_tensor(const Extents& extents) const {
     if constexpr (single_place<Where>) {
@@ -184,13 +181,14 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
     } else {
       // Under torch's rule a place may get more rows of a smaller batch; memory for equal parts is enough for all
       // batches.
-      const std::size_t rows = extents.extent(0), all = share_.participants.count, equal = padded_to(rows, all);
-      const auto most = with_dynamic_axis<Extents>::with(share_.rule == split::torch ? equal : rows, extents);
+      const batch_share& share = maker_.share();
+      const std::size_t rows = extents.extent(0), equal = padded_to(rows, share.participants.count);
+      const auto most = with_dynamic_axis<Extents>::with(share.rule == split::torch ? equal : rows, extents);
       Tensor result = [&] {
         if constexpr (spans_processes<Where>)
-          return Tensor(most, share_.rule, share_.participants);
+          return Tensor(most, share.rule, share.participants);
         else
-          return Tensor(most, share_.rule);
+          return Tensor(most, share.rule);
       }();
       leading_extent::set(result, rows);
       return result;
@@ -208,7 +206,7 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
   template <class Part, class Whole>
   DEVPLACE_CONFIGURED void copy_moved(const moved_images& how, const Part& part, const Part& unmoved,
                                       const Whole& whole, std::size_t first, std::size_t k) {
-    if (!as_bytes_ || how.on_device == nullptr) {
+    if (!maker_.as_bytes() || how.on_device == nullptr) {
       copy_rows(part, whole, first);
     } else {
       copy_rows(unmoved, whole, first);
@@ -226,10 +224,8 @@ template <class Where, class T, class FeaturesExtents, class Target, class Targe
     }
   }
 
-  batch_share share_;
+  const Maker& maker_;
   std::array<batch_type, 2> batches_;
-  bool as_bytes_;
-  moved_images moved_features_, moved_targets_;
   bytes_tensor bytes_, unmoved_bytes_;  // one buffer is enough: a lane reads a batch before it copies the next
   targets_tensor unmoved_targets_;
   moves_tensor moves_;
