@@ -159,12 +159,7 @@ template <extents_like Extents, class... Step> class transforms {
   }
 
  private:
-  std::size_t channels() const {
-    if constexpr (Extents::rank == 3)
-      return extents_.extent(0);
-    else
-      return 1;
-  }
+  std::size_t channels() const { return Extents::rank == 3 ? extents_.extent(0) : 1; }
   std::size_t height() const { return extents_.extent(Extents::rank - 2); }
   std::size_t width() const { return extents_.extent(Extents::rank - 1); }
   detail::image_size size() const { return {channels(), height(), width()}; }

@@ -53,15 +53,13 @@ inline void require_size(const char* what, std::size_t elements, const image_siz
                        "; give the extents of one sample, without the axis of samples."});
 }
 
-/// Whether a transform moves pixels (data/transforms.hpp).
+// What a transform does (data/transforms.hpp).
 template <class Function>
 concept moving_transform = requires { requires Function::moves; };
 
-/// Whether a transform moves the pixels of targets too.
 template <class Function>
 concept target_moving_transform = moving_transform<Function> && requires { requires Function::moves_targets; };
 
-/// Whether a transform mixes samples (data/transforms.hpp).
 template <class Function>
 concept mixing_transform = requires(const Function& function) {
   { function.partner(std::size_t{}, int{}, std::size_t{}) } -> std::same_as<sample_mix>;
