@@ -27,20 +27,16 @@ template <class To, class From> using copier_t = typename copier<To, From>::type
 
 template <class X> using placement_of_t = typename std::remove_cvref_t<X>::placement_type;
 
-/// Whether a device copies between two placements asynchronously.
-template <class To, class From> constexpr auto check_async() {
-  constexpr bool copied_by_device = !std::is_void_v<copier_t<To, From>>;
+/// Whether a device copies between two placements asynchronously, and `P`, the place of a stream, is this device.
+template <class To, class From, class P = copier_t<To, From>> constexpr auto check_async() {
+  constexpr bool copied_by_device = !std::is_void_v<copier_t<To, From>>,
+                 on_its_stream = !copied_by_device || std::is_same_v<P, copier_t<To, From>>;
   static_assert(copied_by_device,
                 "devplace: copy_async, to_async: a device copies asynchronously between its memory and pinned memory "
                 "only; copy(to, from) and to<Where>(x) copy between all placements, and wait.");
-  return copied_by_device;
-}
-
-/// Whether `P`, the place of a stream, is the copying device. check_async() rejects copies that no device makes.
-template <class P, class To, class From> constexpr auto check_stream() {
-  constexpr bool copies = std::is_same_v<P, copier_t<To, From>> || std::is_void_v<copier_t<To, From>>;
-  static_assert(copies, "devplace: copy_async, to_async: the stream is of another device than the one that copies.");
-  return copies;
+  static_assert(on_its_stream,
+                "devplace: copy_async, to_async: the stream is of another device than the one that copies.");
+  return copied_by_device && on_its_stream;
 }
 
 /// The result of a rejected asynchronous copy, which avoids follow-up errors; never called.
@@ -93,7 +89,7 @@ template <tensor_like To, tensor_like From> auto copy_async(To&& destination, Fr
 }
 template <tensor_like To, tensor_like From, place P>
 auto copy_async(To&& destination, From&& source, const stream<P>& s) {
-  if constexpr (detail::check_stream<P, detail::placement_of_t<To>, detail::placement_of_t<From>>()) {
+  if constexpr (detail::check_async<detail::placement_of_t<To>, detail::placement_of_t<From>, P>()) {
     const stream_scope on(s);
     return copy_async(std::forward<To>(destination), std::forward<From>(source));
   } else {
@@ -127,7 +123,9 @@ template <class Where = void, tensor_like From> auto to_async(From&& source) {
 }
 template <class Where = void, tensor_like From, place P> auto to_async(From&& source, const stream<P>& s) {
   using source_type = std::remove_cvref_t<From>;
-  if constexpr (detail::check_stream<P, Where, detail::placement_of_t<From>>()) {
+  if constexpr (!single_place<Where>) {
+    return to_async<Where>(std::forward<From>(source));
+  } else if constexpr (detail::check_async<Where, detail::placement_of_t<From>, P>()) {
     if constexpr (std::is_same_v<P, typename source_type::placement_type>) {
       event<P> written{};
       written.record();
