@@ -148,13 +148,9 @@ template <std::size_t... E> class extents {
 
   /// Compares ranks and sizes, static or not.
   template <std::size_t... Other> friend constexpr bool operator==(const extents& a, const extents<Other...>& b) {
-    if constexpr (sizeof...(Other) != rank) {
-      return false;
-    } else {
-      bool equal = true;
-      for (std::size_t axis = 0; axis != rank; ++axis) equal = equal && a.extent(axis) == b.extent(axis);
-      return equal;
-    }
+    bool equal = sizeof...(Other) == rank;
+    for (std::size_t axis = 0; axis != rank; ++axis) equal = equal && a.extent(axis) == b.extent(axis);
+    return equal;
   }
 
  private:

@@ -62,24 +62,18 @@ template <std::size_t Rank> struct layout_strides<strided, Rank> {
   std::array<std::ptrdiff_t, Rank> values{};
 };
 
-/// The axes of an array of rank `Rank` except those in `Left`, in ascending order, as an index sequence.
+/// The axes of an array of rank `Rank` except those in `Left`, which differ, in ascending order, as an index sequence.
 template <std::size_t Rank, std::size_t... Left> struct axes_without {
   static_assert(((Left < Rank) && ...), "devplace: the array has no such axis; axes count from 0 to rank - 1.");
-  static constexpr bool leaves(std::size_t axis) { return (... || (axis == Left)); }
-  static constexpr std::size_t count() {
-    std::size_t kept = 0;
-    for (std::size_t axis = 0; axis != Rank; ++axis) kept += leaves(axis) ? 0u : 1u;
-    return kept;
-  }
   static constexpr std::size_t axis(std::size_t k) {
     std::size_t result = 0;
-    while (leaves(result) || k-- != 0) ++result;
+    while ((... || (result == Left)) || k-- != 0) ++result;
     return result;
   }
   template <std::size_t... K> static constexpr auto sequence(std::index_sequence<K...>) {
     return std::index_sequence<axis(K)...>{};
   }
-  using type = decltype(sequence(std::make_index_sequence<count()>{}));
+  using type = decltype(sequence(std::make_index_sequence<Rank - sizeof...(Left)>{}));
 };
 template <std::size_t Rank, std::size_t... Left> using axes_without_t = typename axes_without<Rank, Left...>::type;
 

@@ -67,9 +67,6 @@ template <place P> class copy_in_flight {
 /// The value of a pending copy into an existing tensor, which returns no new tensor.
 struct no_value {};
 
-template <class Value, class P> inline constexpr bool is_on_place = false;
-template <class T, class Extents, class P> inline constexpr bool is_on_place<tensor<T, Extents, P>, P> = true;
-
 }  // namespace detail
 
 /// An asynchronous copy on device `P`. to_async copies to a new tensor, which only get() or after() returns. copy_async
@@ -77,7 +74,7 @@ template <class T, class Extents, class P> inline constexpr bool is_on_place<ten
 /// Keeps a temporary source alive; any other source must exist unchanged until wait() or the destructor. The destructor
 /// waits for the copy. Only one thread at a time may use the object.
 template <class Value, place P> class [[nodiscard]] pending {
-  static constexpr bool on_device = detail::is_on_place<Value, P>;
+  static constexpr bool on_device = requires { requires std::is_same_v<typename Value::placement_type, P>; };
   using held = std::conditional_t<std::is_void_v<Value>, detail::no_value, Value>;
 
  public:

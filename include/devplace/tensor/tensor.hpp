@@ -74,7 +74,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P>
   template <std::size_t... Columns>
     requires(sizeof...(Columns) > 0)
   DEVPLACE_CONFIGURED tensor(const T (&... rows)[Columns])
-      : tensor(detail::lists<Columns...>::template extents_for<Extents>()) {
+      : tensor(Extents(typename detail::lists<Columns...>::template extents_for<Extents>{})) {
     constexpr bool matrix = rank == 2, fits = !matrix || detail::lists<Columns...>::template fit<Extents>;
     static_assert(matrix, "devplace: nested lists make a matrix; a tensor of one axis takes a list, {1, 2, 3}.");
     static_assert(fits,
@@ -113,14 +113,12 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P>
   template <class Number>
     requires(!detail::is_local_expression<Number>)
   DEVPLACE_CONFIGURED tensor& operator=(const Number& value) {
-    constexpr bool is_number = std::is_arithmetic_v<Number>,
-                   exact = !is_number || std::is_integral_v<Number> || !std::is_integral_v<T>;
+    constexpr bool is_number = std::is_arithmetic_v<Number>;
     static_assert(
         is_number,
         "devplace: a tensor is assigned an expression, a number, or a tensor of the same type by std::move; "
         "copy(x, other) copies elements, also from another place, and to<Where>(other) makes a tensor there.");
-    static_assert(exact, DEVPLACE_DETAIL_FRACTION_ASSIGNED);
-    if constexpr (is_number && exact) fill(*this, static_cast<T>(value));
+    if constexpr (is_number) view() = value;
     return *this;
   }
 

@@ -103,12 +103,8 @@ template <class T, class Extents, class... Value> consteval bool check_list() {
 template <std::size_t First, std::size_t... Rest> struct lists {
   using given = extents<1 + sizeof...(Rest), First>;
   template <class Extents> static constexpr bool fit = compatible<Extents, given> && ((Rest == First) && ...);
-  template <class Extents> static constexpr Extents extents_for() {
-    if constexpr (fit<Extents>)
-      return Extents(given{});
-    else
-      return Extents{};
-  }
+  /// The extents of the list, or `Extents` if they do not fit.
+  template <class Extents> using extents_for = std::conditional_t<fit<Extents>, given, Extents>;
 };
 
 /// Fails to compile: a view of a temporary would dangle.
