@@ -5,7 +5,6 @@
 // The IDX format in memory (http://yann.lecun.com/exdb/mnist): two bytes of zero, the element type, the rank, one
 // 32-bit extent for each axis, then the elements; all numbers are big-endian.
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <initializer_list>
@@ -42,9 +41,6 @@ inline std::string_view hexadecimal(unsigned digit) {
   return std::string_view("0123456789abcdef").substr(digit & 15, 1);
 }
 
-/// Size of the longest header, with 255 extents.
-inline constexpr std::size_t longest_idx_header = 4 + 4 * 255;
-
 /// Parses the header at the start of `bytes`. Throws file_error with `name`, what was found and what was expected.
 DEVPLACE_COMPILABLE() stored_array parse_idx_header(std::span<const unsigned char> bytes, std::string_view name) {
   if (bytes.empty()) fail_idx(name, {"is empty; an IDX file starts with the bytes 0, 0, element type and rank."});
@@ -78,16 +74,6 @@ DEVPLACE_COMPILABLE() stored_array parse_idx_header(std::span<const unsigned cha
 }
 DEVPLACE_COMPILED(stored_array parse_idx_header(std::span<const unsigned char>, std::string_view))
 
-/// Reads a header whose first bytes, at most 4, were read before and are in `begun`. Throws as parse_idx_header does.
-inline stored_array read_idx_header(byte_source& source, std::span<const unsigned char> begun, std::string_view name) {
-  unsigned char header[longest_idx_header];
-  std::copy(begun.begin(), begun.end(), header);
-  std::size_t size = begun.size();
-  size += source.read(header + size, 4 - size);
-  if (size == 4 && header[0] == 0 && header[1] == 0) size += source.read(header + 4, std::size_t{4} * header[3]);
-  return parse_idx_header({header, size}, name);
-}
-
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// The header of a plain or compressed IDX file, and its elements, which are not read yet.
@@ -95,13 +81,14 @@ class idx_contents {
  public:
   /// The arguments must outlive the object. Throws as parse_idx_header does.
   idx_contents(byte_source& file, std::string_view name) : source_(&file) {
-    unsigned char begun[4];
-    std::span<const unsigned char> start(begun, file.read(begun, 4));
-    if (start.size() >= 2 && start[0] == 0x1f && start[1] == 0x8b) {  // RFC 1952
-      source_ = &inflated_.emplace(file, start, file_origin{"read_idx", name});
-      start = {};
+    unsigned char header[4 + 4 * 255];  // the longest one, with 255 extents
+    std::size_t size = file.read(header, 4);
+    if (size >= 2 && header[0] == 0x1f && header[1] == 0x8b) {  // RFC 1952
+      source_ = &inflated_.emplace(file, std::span<const unsigned char>(header, size), file_origin{"read_idx", name});
+      size = source_->read(header, 4);
     }
-    array_ = read_idx_header(*source_, start, name);
+    if (size == 4 && header[0] == 0 && header[1] == 0) size += source_->read(header + 4, std::size_t{4} * header[3]);
+    array_ = parse_idx_header({header, size}, name);
   }
 
   const stored_array& array() const { return array_; }
