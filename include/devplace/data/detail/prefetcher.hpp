@@ -90,7 +90,7 @@ class prefetcher {
     batches_ = 0;
     done_.wait(lock, [this] { return making_ == 0; });
     next_ = released_ = 0;
-    empty_slots();
+    for (result& entry : results_) entry = {};
   }
 
  private:
@@ -121,10 +121,6 @@ class prefetcher {
     ::new (&done_) std::condition_variable;
     next_ = read_;
     making_ = 0;
-    empty_slots();
-  }
-
-  void empty_slots() {
     for (result& entry : results_) entry = {};
   }
 

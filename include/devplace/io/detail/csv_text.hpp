@@ -42,7 +42,10 @@ class csv_text {
       for (const field& name : found) names_.push_back(unquoted(name));
       start_ = at_;
     }
-    choose();
+    if (options.columns.empty())
+      for (std::size_t column = 0; column < fields_; ++column) chosen_.push_back(column);
+    for (const csv_column& column : options.columns)
+      chosen_.push_back(column.by_name() ? position_of(column.name()) : numbered(column.number()));
   }
 
   /// Number of chosen columns, and number of lines with numbers.
@@ -144,13 +147,6 @@ class csv_text {
     return text;
   }
 
-  void choose() {
-    if (options_.columns.empty())
-      for (std::size_t column = 0; column < fields_; ++column) chosen_.push_back(column);
-    for (const csv_column& column : options_.columns)
-      chosen_.push_back(column.by_name() ? found(column.name()) : numbered(column.number()));
-  }
-
   std::size_t numbered(std::size_t number) const {
     if (number >= fields_)
       throw argument_error({"read_csv: column ", static_cast<std::ptrdiff_t>(number), " was asked for, and ",
@@ -158,19 +154,17 @@ class csv_text {
     return number;
   }
 
-  std::size_t found(std::string_view name) const {
+  std::size_t position_of(std::string_view name) const {
     if (!options_.header)
       throw argument_error({"read_csv: the column ", in_quotes(name), " of ", in_quotes(path_),
                             " was asked for by its name, and the option header is false. Give its number, from 0."});
     const auto at = std::find(names_.begin(), names_.end(), name);
-    if (at == names_.end()) fail({"has no column ", in_quotes(name), "; it has ", names(), "."});
+    if (at == names_.end())
+      fail({"has no column ", in_quotes(name), "; it has ",
+            listed(names_.size(), [this](std::size_t k) { return in_quotes(printable(names_[k])); }), "."});
     if (std::find(at + 1, names_.end(), name) != names_.end())
       fail({"has several columns ", in_quotes(name), ". Give the number of a column, counted from 0."});
     return static_cast<std::size_t>(at - names_.begin());
-  }
-
-  std::string names() const {
-    return listed(names_.size(), [this](std::size_t k) { return in_quotes(printable(names_[k])); });
   }
 
   static bool is_missing(std::string_view text) {

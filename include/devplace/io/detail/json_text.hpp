@@ -128,16 +128,12 @@ class json_text {
   unsigned code_unit() {
     unsigned result = 0;
     for (int i = 0; i < 4; ++i) {
-      const char c = next();
-      const unsigned digit = c >= '0' && c <= '9'   ? static_cast<unsigned>(c - '0')
-                             : c >= 'a' && c <= 'f' ? static_cast<unsigned>(c - 'a') + 10
-                             : c >= 'A' && c <= 'F' ? static_cast<unsigned>(c - 'A') + 10
-                                                    : 16;
-      if (digit == 16) {
+      const std::size_t digit = std::string_view("0123456789abcdefABCDEF").find(next());
+      if (digit == std::string_view::npos) {
         --position_;
         fail_expected("a hexadecimal digit");
       }
-      result = result * 16 + digit;
+      result = result * 16 + static_cast<unsigned>(digit < 16 ? digit : digit - 6);
     }
     return result;
   }

@@ -199,9 +199,6 @@ class npy_header_parser {
   stored_array result_;
 };
 
-/// Limit of the header's size. NumPy's headers have 128 bytes; only headers of structured arrays are longer.
-inline constexpr std::size_t longest_npy_header = std::size_t{1} << 16;
-
 /// Reads the header of a .npy file. Throws file_error with the origin, what was found and what was expected.
 inline stored_array read_npy_header(byte_source& source, const file_origin& from) {
   const auto fail = [&](std::initializer_list<text_part> found) { fail_read(from, found); };
@@ -226,7 +223,7 @@ inline stored_array read_npy_header(byte_source& source, const file_origin& from
   std::size_t length = 0;
   for (std::size_t i = 0; i < length_bytes; ++i) length |= static_cast<std::size_t>(start[8 + i]) << (8 * i);
   if (const byte_source::remaining_bytes rest = source.remaining(); rest.count < length) fail_inside(got + rest.count);
-  if (length > longest_npy_header)
+  if (length > std::size_t{1} << 16)  // NumPy's headers have 128 bytes; only headers of structured arrays are longer
     fail({"announces a header of ", length, byte_word(length),
           "; devplace reads headers of at most 64 KiB. Save each field ",
           "of a structured array with np.save as a file of its own."});

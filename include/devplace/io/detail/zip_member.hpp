@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <devplace/config.hpp>
@@ -247,7 +248,11 @@ class zip_member final : public byte_source {
     if (got < count) fail({"has less contents than its directory announces. Copy it again."});
     if (got != 0) checksum_ = zip_checksum(checksum_, to, got);
     left_ -= got;
-    if (left_ == 0 && !checked_) check_end();
+    if (left_ != 0 || std::exchange(checked_, true)) return got;
+    unsigned char more;
+    if (source().read(&more, 1) != 0) fail({"has more contents than its directory announces. Copy it again."});
+    if (checksum_ != entry_.checksum)
+      fail({"is damaged: its checksum (CRC-32) is not that of its directory. Copy or download it again."});
     return got;
   }
   remaining_bytes remaining() const override { return {left_, true}; }
@@ -258,14 +263,6 @@ class zip_member final : public byte_source {
   byte_source& source() {
     if (inflated_) return *inflated_;
     return bytes_;
-  }
-
-  void check_end() {
-    checked_ = true;
-    unsigned char more;
-    if (source().read(&more, 1) != 0) fail({"has more contents than its directory announces. Copy it again."});
-    if (checksum_ != entry_.checksum)
-      fail({"is damaged: its checksum (CRC-32) is not that of its directory. Copy or download it again."});
   }
 
   [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_file("npz_file", label_, found); }
