@@ -100,7 +100,8 @@ template <class Training> struct equal_steps {
       all.add("step", step);
       add_note(all, t.note_);
       all.add(t.options_);
-      add_rule(all, t.optimizer_.rule());
+      all.add("optimizer", type_text<std::remove_cvref_t<decltype(t.optimizer_.rule())>>());
+      all.add_options("optimizer's ", t.optimizer_.rule());
       each_value(t, [&](const char* name, const auto& value) { all.add(name, value); });
       if constexpr (Training::scales) {
         runtime::wait_for_model<backend>(*t.state_);
@@ -126,7 +127,13 @@ template <class Training> struct equal_steps {
  private:
   /// Calls f(name, value) for the step's options that must be equal in all processes. Does not allocate.
   template <class F> static void each_value(const Training& t, const F& f) {
-    each_option_of_step(t.optimizer_.rule(), t.optimizer_.steps(), f);
+    const auto& rule = t.optimizer_.rule();
+    if constexpr (requires { requires devplace::detail::has_options<decltype(rule.at(t.optimizer_.steps()))>; }) {
+      const auto now = rule.at(t.optimizer_.steps());
+      devplace::detail::for_each_option(now, f);
+    } else {
+      devplace::detail::for_each_option(rule, f);
+    }
     f("largest norm of gradients", t.norm_.largest());
     if constexpr (Training::scales) devplace::detail::for_each_option(t.scaling_.options, f);
   }

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <devplace/base/options.hpp>
 #include <devplace/base/type_text.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
@@ -33,19 +32,6 @@ parallel::fingerprint fingerprint_of_options(const Loss& loss, std::size_t batch
   result.add("loss", type_text<Loss>());
   result.add_options("loss's ", loss);
   return result;
-}
-template <class Rule> void add_rule(parallel::fingerprint& to, const Rule& rule) {
-  to.add("optimizer", type_text<Rule>());
-  to.add_options("optimizer's ", rule);
-}
-/// Calls f(name, value) for a rule's options in step number `step`, counted from 0.
-template <class Rule, class F> void each_option_of_step(const Rule& rule, std::int64_t step, const F& f) {
-  if constexpr (requires { requires devplace::detail::has_options<decltype(rule.at(step))>; }) {
-    const auto now = rule.at(step);
-    devplace::detail::for_each_option(now, f);
-  } else {
-    devplace::detail::for_each_option(rule, f);
-  }
 }
 
 /// Adds a batch's loader, epoch and number; nothing for null.

@@ -37,9 +37,6 @@ template <> struct loss_scaler<true> {
   std::size_t divisor = 1;
   bool of_samples = false;  ///< true: the mean is over the samples; false: over the targets
 
-  template <class Loss> void divides_by([[maybe_unused]] const Loss& loss) {
-    if constexpr (requires { loss.batchmean; }) of_samples = loss.batchmean;
-  }
   /// Returns the divisor for the targets of a whole batch: the number of target elements (labels for losses of classes)
   /// or the number of samples.
   template <class Targets> std::size_t divisor_for(const Targets& targets, reduction loss_reduction) const {

@@ -89,7 +89,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
       options_ = fingerprint_of_options<policy_type>(loss, Batches);
     }
     if constexpr (spans_processes<Where>) clear_difference<backend_type>(replica(0));
-    if constexpr (scales) scaling_.divides_by(loss);
+    if constexpr (scales && requires { loss.batchmean; }) scaling_.of_samples = loss.batchmean;
   }
 
   DEVPLACE_CONFIGURED loss_type step(const auto& samples, const auto& targets) {
@@ -176,7 +176,6 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
                                                                                         rows);
   }
 
-  /// Allocates the memory of norms.
   DEVPLACE_CONFIGURED void prepare_norms() {
     connection_type::require_norms();
     norm_.allocate(own_state(), memory_, connection_.updating_places());
