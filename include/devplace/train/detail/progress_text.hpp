@@ -19,7 +19,6 @@ inline bool is_terminal(std::FILE* stream) {
   return descriptor >= 0 && ::isatty(descriptor) != 0;
 }
 
-/// The contents of a progress line.
 struct progress_state {
   int epoch = 0;     // counted from 1
   int epochs = 0;    // epochs of the whole training

@@ -98,16 +98,10 @@ struct policy_layout<Net, Where, P, Policy, Participants> {
   static constexpr std::size_t gradients = (share::trained + runtime::gradient_tail) * sizeof(typename roles::gradient);
   /// The gradients of one unit, or on devices of two, before they are reduced.
   static constexpr std::size_t unit_gradients = units::in_slots.trained * sizeof(typename roles::gradient);
-  /// See step_layout::workspace().
   static constexpr std::size_t row_sums = units::row_sums;
-
-  /// Number of places whose updates have a state of their own if the host makes the updates.
   static constexpr std::size_t states_on_host = local_place_count<Where>;
-  /// Number of parts in which a place updates its parameters, and number of parameters that place k updates.
-  ///@{
   static constexpr std::size_t parts = units::size;
   static constexpr std::size_t updated(std::size_t k) { return share::shares::trained(share::count, k % axes::shares); }
-  ///@}
 
   /// Workspace of the policy's engine along the axes of shares and of replicas.
   static constexpr std::size_t reduction_buffer =
