@@ -20,9 +20,6 @@ namespace devplace {
 namespace parallel {
 struct batch_note;
 }
-namespace detail {
-struct leading_extent;
-}
 
 /// A tensor over several places. Under `sharded<axis<N>, ...>`, each place stores consecutive indices of axis N as a
 /// separate row-major array; the constructor's split divides the axis. Under other placements, each place has the full

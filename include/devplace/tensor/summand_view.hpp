@@ -8,10 +8,6 @@
 
 namespace devplace {
 
-namespace detail {
-struct distributed_access;
-}  // namespace detail
-
 /// One place's summand of a partial tensor, or of gradients that were not reduced. The host can print a summand, and
 /// read the elements if it can access the memory; operations reject summands. Must not outlive the memory.
 template <class View> class summand_view {

@@ -17,14 +17,6 @@ namespace devplace {
 
 template <class P> class stream;
 
-namespace detail {
-
-struct leading_extent;
-struct distributed_access;
-struct block_access;
-
-}  // namespace detail
-
 /// A tensor on one place. If the host can reach the elements, the tensor is a contiguous range of the standard library:
 /// begin() and end() go over the elements in row-major order.
 template <element T, extents_like Extents, single_place P>

@@ -127,9 +127,6 @@ class early_stopping<Other> {
 template <class Net, class Where, class P>
 early_stopping(const model<Net, Where, P>&, const early_stopping_options& = {}) -> early_stopping<model<Net, Where, P>>;
 
-namespace detail {
+template <class Model> inline constexpr bool detail::not_printed<early_stopping<Model>> = true;
 
-template <class Model> inline constexpr bool not_printed<early_stopping<Model>> = true;
-
-}  // namespace detail
 }  // namespace devplace

@@ -111,9 +111,6 @@ template <place P> class [[nodiscard]] unread_gradient_norms {
   std::uint64_t copy_;
 };
 
-namespace detail {
+template <class P> inline constexpr bool detail::not_printed<unread_gradient_norms<P>> = true;
 
-template <class P> inline constexpr bool not_printed<unread_gradient_norms<P>> = true;
-
-}  // namespace detail
 }  // namespace devplace

@@ -145,9 +145,6 @@ class moving_average<Other> {
 template <class Net, class Where, class P>
 moving_average(const model<Net, Where, P>&, const moving_average_options& = {}) -> moving_average<model<Net, Where, P>>;
 
-namespace detail {
+template <class Model> inline constexpr bool detail::not_printed<moving_average<Model>> = true;
 
-template <class Model> inline constexpr bool not_printed<moving_average<Model>> = true;
-
-}  // namespace detail
 }  // namespace devplace

@@ -62,9 +62,6 @@ template <class S, placement Where> class step_loss : public runtime::unread_los
   std::size_t replicas_;
 };
 
-namespace detail {
+template <class S, class Where> inline constexpr bool detail::not_printed<step_loss<S, Where>> = true;
 
-template <class S, class Where> inline constexpr bool not_printed<step_loss<S, Where>> = true;
-
-}  // namespace detail
 }  // namespace devplace

@@ -284,9 +284,6 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   /// @endcond
 };
 
-namespace detail {
+template <class... Arguments> inline constexpr bool detail::not_printed<trainer<Arguments...>> = true;
 
-template <class... Arguments> inline constexpr bool not_printed<trainer<Arguments...>> = true;
-
-}  // namespace detail
 }  // namespace devplace

@@ -121,6 +121,11 @@ template <class T> refusal view_of_temporary() {
 /// Implements the member function `to` of tensors on one place (tensor/copy.hpp).
 template <class Where> struct mover;
 
+// Friends of tensors and of their views.
+struct leading_extent;
+struct distributed_access;
+struct block_access;
+
 }  // namespace detail
 
 #define DEVPLACE_DETAIL_REJECTED(name)       \

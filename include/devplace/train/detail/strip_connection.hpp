@@ -36,12 +36,8 @@ template <class Tensor, class Extents, class Where> class batch_of_strips {
 
 }  // namespace train::detail
 
-namespace detail {
-
 template <class Tensor, class Extents, class Where>
-inline constexpr bool is_tensor<train::detail::batch_of_strips<Tensor, Extents, Where>> = true;
-
-}  // namespace detail
+inline constexpr bool detail::is_tensor<train::detail::batch_of_strips<Tensor, Extents, Where>> = true;
 
 namespace train::detail {
 
