@@ -65,7 +65,7 @@ template <class Tensor> class exported;
 
 /// Owns the elements in separate memory, in whole pages of 2 MiB, because other processes cannot open memory of pools.
 /// The destructor waits until every process that opened the tensor has destroyed it or has ended, and then frees the
-/// memory. If this process ends without the destructor, other processes must no longer use the tensor.
+/// memory. If this process ends without the destructor, other processes must no longer use the tensor. Move-only.
 template <element T, extents_like Extents, single_place P> class exported<tensor<T, Extents, P>> {
  public:
   /// The types of tensor and handle.
@@ -76,12 +76,6 @@ template <element T, extents_like Extents, single_place P> class exported<tensor
 
   /// Enqueues a copy of the elements. Throws out_of_memory if the device or /dev/shm has no memory left.
   DEVPLACE_CONFIGURED explicit exported(tensor_type&& x) : value_(copied(std::move(x), segment_)) {}
-
-  /// Transfers the tensor.
-  ///@{
-  exported(exported&&) noexcept = default;
-  exported& operator=(exported&&) noexcept = default;
-  ///@}
 
   /// The elements; const for a const object.
   ///@{
