@@ -125,10 +125,8 @@ texts shown() {
   std::ostringstream tables;
   dp::summary<net>(tables, dp::batch<1234>{});
   all["summary"] = tables.str();
-  char progress[dp::detail::progress_text_size];
-  dp::detail::write_progress_text(
-      progress, {.epoch = 1, .epochs = 2, .share = 0.5, .loss = 0.125, .rate = 1234567.0, .left = 12.5});
-  all["progress"] = progress;
+  all["progress"] = dp::detail::progress_text(
+      {.epoch = 1, .epochs = 2, .share = 0.5, .loss = 0.125, .rate = 1234567.0, .left = 12.5});
   return all;
 }
 

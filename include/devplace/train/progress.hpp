@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <string>
 #include <type_traits>
 
 #include <devplace/base/clock.hpp>
@@ -103,22 +104,13 @@ class progress {
 
   void write(double loss, bool last) {
     const double now = options_.clock();  // reading the loss has waited for the device
-    detail::progress_state state;
-    state.epoch = epoch_ + 1;
-    state.epochs = epochs_;
-    state.share = samples_ == 0 || done_ >= samples_ ? 1 : static_cast<double>(done_) / static_cast<double>(samples_);
-    state.loss = loss;
-    state.elapsed = now - start_;
-    const double all = static_cast<double>(epochs_), past = static_cast<double>(epoch_) + state.share;
-    state.left = past > 0 && past < all ? state.elapsed * (all - past) / past : 0;
-    state.ended = past >= all;
-    state.rate = rate(now);
-    char text[detail::progress_text_size];
-    detail::write_progress_text(text, state);
-    if (terminal_)
-      std::fprintf(options_.stream, "\r%s\x1b[K%s", text, last ? "\n" : "");
-    else
-      std::fprintf(options_.stream, "%s\n", text);
+    const double share =
+        samples_ == 0 || done_ >= samples_ ? 1 : static_cast<double>(done_) / static_cast<double>(samples_);
+    const double all = static_cast<double>(epochs_), past = static_cast<double>(epoch_) + share, elapsed = now - start_;
+    const double left = past > 0 && past < all ? elapsed * (all - past) / past : 0;
+    const std::string text =
+        detail::progress_text({epoch_ + 1, epochs_, share, loss, rate(now), elapsed, left, past >= all});
+    std::fprintf(options_.stream, terminal_ ? "\r%s\x1b[K%s" : "%s%s", text.c_str(), last || !terminal_ ? "\n" : "");
     std::fflush(options_.stream);
     line_open_ = terminal_ && !last;
     written_ = now;
