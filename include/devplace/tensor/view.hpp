@@ -193,20 +193,10 @@ class DEVPLACE_NODISCARD view
   /// a row-major view is sliced along the first axis without a step, otherwise strided.
   ///@{
   template <class Axis> constexpr auto slice(Axis, std::size_t first, std::size_t last, std::size_t step) const {
-    constexpr bool has_axis = detail::axis_number<Axis> < rank;
-    static_assert(has_axis, DEVPLACE_DETAIL_SLICE);
-    if constexpr (has_axis)
-      return cut<detail::axis_number<Axis>, strided>(first, last, step);
-    else
-      return detail::refusal{};
+    return cut<detail::axis_number<Axis>, strided>(first, last, step);
   }
   template <class Axis> constexpr auto slice(Axis, std::size_t first, std::size_t last) const {
-    constexpr bool has_axis = detail::axis_number<Axis> < rank;
-    static_assert(has_axis, DEVPLACE_DETAIL_SLICE);
-    if constexpr (has_axis)
-      return cut<detail::axis_number<Axis>, along<detail::axis_number<Axis>>>(first, last, 1);
-    else
-      return detail::refusal{};
+    return cut<detail::axis_number<Axis>, along<detail::axis_number<Axis>>>(first, last, 1);
   }
   constexpr auto slice(std::size_t first, std::size_t last) const
     requires(rank > 0)
@@ -290,14 +280,20 @@ class DEVPLACE_NODISCARD view
 
   /// Returns a view of every `step`-th index of an axis from `first` on.
   template <std::size_t N, class L> constexpr auto cut(std::size_t first, std::size_t last, std::size_t step) const {
-    const std::size_t count = detail::extent_of_slice(first, last, step, N, extents_.extent(N));
-    const auto of_result = detail::with_dynamic_axis<Extents, N>::with(count, extents_);
-    detail::layout_strides<L, rank> by{};
-    if constexpr (std::is_same_v<L, strided>) {
-      by.values = strides();
-      if (count > 1) by.values[N] *= static_cast<std::ptrdiff_t>(step);
+    constexpr bool has_axis = N < rank;
+    static_assert(has_axis, DEVPLACE_DETAIL_SLICE);
+    if constexpr (has_axis) {
+      const std::size_t count = detail::extent_of_slice(first, last, step, N, extents_.extent(N));
+      const auto of_result = detail::with_dynamic_axis<Extents, N>::with(count, extents_);
+      detail::layout_strides<L, rank> by{};
+      if constexpr (std::is_same_v<L, strided>) {
+        by.values = strides();
+        if (count > 1) by.values[N] *= static_cast<std::ptrdiff_t>(step);
+      }
+      return window<L, std::remove_const_t<decltype(of_result)>>(at_offset(first, N), of_result, by, device_);
+    } else {
+      return detail::refusal{};
     }
-    return window<L, std::remove_const_t<decltype(of_result)>>(at_offset(first, N), of_result, by, device_);
   }
 
   constexpr void require_index(std::size_t index, std::size_t axis) const {
