@@ -34,18 +34,12 @@ inline std::string dlpack_type_text(dlpack::data_type type) {
 }
 
 inline std::string dlpack_device_text(dlpack::device device) {
-  switch (device.type) {
-    case dlpack::device_type::cpu:
-      return "in host memory";
-    case dlpack::device_type::cuda:
-      return joined({"on CUDA device ", device.id});
-    case dlpack::device_type::cuda_host:
-      return "in pinned host memory";
-    case dlpack::device_type::extension:
-      return joined({"on extension device ", device.id});
-    case dlpack::device_type::cuda_managed:
-      return "in CUDA's managed memory";
-  }
+  using dlpack::device_type;
+  if (device.type == device_type::cpu) return "in host memory";
+  if (device.type == device_type::cuda) return joined({"on CUDA device ", device.id});
+  if (device.type == device_type::cuda_host) return "in pinned host memory";
+  if (device.type == device_type::extension) return joined({"on extension device ", device.id});
+  if (device.type == device_type::cuda_managed) return "in CUDA's managed memory";
   return joined({"on a device of DLPack's type ", static_cast<std::int32_t>(device.type)});
 }
 
@@ -172,10 +166,7 @@ class dlpack_checks {
         fail_shape(joined({"repeats its elements along axis ", axis,
                            ", where its stride is 0, so that they cannot be written one by one. Take a view of const "
                            "elements, or let the producer copy it."}));
-    check_nested(extents, strides);
-  }
-  /// Requires each stride to exceed the range of all axes with smaller strides; then no two positions share an element.
-  void check_nested(std::span<const std::size_t> extents, std::span<const std::ptrdiff_t> strides) const {
+    // If each stride exceeds the range of all axes with smaller strides, no two positions share an element.
     const auto step = [&](std::size_t axis) { return magnitude(strides[axis]); };
     const auto before = [&](std::size_t a, std::size_t b) { return step(a) != step(b) ? step(a) < step(b) : a < b; };
     for (std::size_t axis = 0; axis != extents.size(); ++axis) {
