@@ -30,7 +30,6 @@ inline std::string number_text(double number) {
   return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
-/// Joins the texts of a row, or the columns' names, to a line.
 inline std::string joined(const std::vector<std::string>& cells) {
   std::string line = cells.front();
   for (std::size_t i = 1; i < cells.size(); ++i) line.append(",").append(cells[i]);

@@ -163,7 +163,6 @@ template <class Net, class Where, class P, class Policy, std::size_t Participant
   }
   ///@}
 
-  /// Workspace of the policy's engine.
   static constexpr std::size_t reduction_buffer = reduction_workspace<policy_type, P, spans_processes<Where>>(
       Participants, bucket_plan<model<Net, Where, P>, policy_type>::largest, plan::parameter_elements,
       plan::reduction_integers);

@@ -47,20 +47,17 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
   using units = typename state_type::units;
   using updaters = optim::on_shares<units::size>;
   static constexpr bool updates_shares = true, joins_passes = true;
-  /// Whether a step's graph may contain the exchanges between its passes.
   static consteval bool only_enqueues() {
     using replicas_type = typename communicators<>::replicas_type;
     return parallel::only_enqueues<communicator_type<>> &&
            (!axes::has_replicas || parallel::only_enqueues<replicas_type>);
   }
 
-  /// Connects by a policy; does nothing for other types, which the trainer has rejected.
   template <class Given> DEVPLACE_CONFIGURED explicit connection([[maybe_unused]] const Given& policy) {
     if constexpr (connects && std::is_same_v<Given, Policy>)
       axes_ = std::make_shared<communicators<>>(policy, "trainer");
   }
 
-  /// Makes the optimizer of the places' shares.
   template <class Optimizer> DEVPLACE_CONFIGURED Optimizer optimizer(const auto& m, const auto& rule) const {
     const state_type& state = m.state();
     return Optimizer(m, rule, [&](std::size_t k, std::size_t u) {
@@ -84,7 +81,6 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
   }
   static constexpr std::size_t updating_places() { return places; }
 
-  /// Allocates the memory of reductions.
   DEVPLACE_CONFIGURED void prepare() {
     const auto prepare_axis = [](auto& axis, std::size_t gradients_of_unit) {
       constexpr std::size_t integers = runtime::network_plan<Net>::reduction_integers;
@@ -146,7 +142,6 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
   DEVPLACE_CONFIGURED void abandon() noexcept {
     if constexpr (overlaps()) communicator().abandon();
   }
-  /// The places of a model in shares exchange no rows of images.
   static runtime::row_exchange* rows(std::size_t) { return nullptr; }
   ///@}
   DEVPLACE_CONFIGURED void reduce(const std::array<runtime::reduction_request, places>& requests) {
@@ -164,7 +159,6 @@ template <class Net, stores_shares Where, class P, class Policy> class connectio
   DEVPLACE_CONFIGURED void reduce(std::span<std::int64_t* const> numbers, std::size_t count, reduction op) {
     if constexpr (reduces_integers()) communicator().all_reduce(numbers, count, op);
   }
-  /// Fails to compile if the norm of gradients in shares cannot be reduced.
   static constexpr void require_norms() { require_integers_of_norms<reduces_integers()>(); }
   /// Calls f(k, 0, part) for the trained parameters of this process's places k.
   void for_each_part(const state_type& state, const auto& f) const {

@@ -59,7 +59,6 @@ template <class T> struct step_memory {
   std::uint64_t* checksum() const { return static_cast<std::uint64_t*>(scalars.data()) + 4; }
   /// The number of the next pass, and the number for the running backward pass.
   std::uint64_t* passes() const { return checksum() + 1; }
-  /// The hash of the current step_mark.
   std::uint64_t* step_hash() const { return passes() + 2; }
   T* clip() const { return static_cast<T*>(scalars.data()) + devplace::detail::alignment / sizeof(T); }
   /// The loss scale, behind the two results of clipping.
