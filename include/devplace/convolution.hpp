@@ -17,7 +17,7 @@
 #include <devplace/nn/upsample.hpp>
 
 // The code that all convolutional networks share, for component compiled.
-namespace devplace::detail {
+namespace devplace {
 
 #define DEVPLACE_LOOPS_OF(T)                               \
   DEVPLACE_COMPILED_LOOP(max_pool_functor<T>)              \
@@ -29,15 +29,11 @@ DEVPLACE_LOOPS_OF(half)
 #undef DEVPLACE_LOOPS_OF
 DEVPLACE_COMPILED_LOOP(max_pool_gradient_functor<float>)
 
-}  // namespace devplace::detail
+DEVPLACE_COMPILED_PLAIN(struct nn::detail::passes_of_convolution<float, backend::cpu>)
+DEVPLACE_COMPILED_PLAIN(struct nn::detail::passes_of_convolution<mixed<bf16>, backend::cpu>)
+DEVPLACE_COMPILED_PLAIN(struct nn::detail::passes_of_convolution<mixed<half>, backend::cpu>)
+DEVPLACE_COMPILED_PLAIN(struct nn::detail::passes_of_batch_norm<float, backend::cpu, false>)
+DEVPLACE_COMPILED_PLAIN(struct nn::detail::passes_of_batch_norm<mixed<bf16>, backend::cpu, false>)
+DEVPLACE_COMPILED_PLAIN(struct nn::detail::passes_of_batch_norm<mixed<half>, backend::cpu, false>)
 
-namespace devplace::nn::detail {
-
-DEVPLACE_COMPILED_PLAIN(struct passes_of_convolution<float, backend::cpu>)
-DEVPLACE_COMPILED_PLAIN(struct passes_of_convolution<mixed<bf16>, backend::cpu>)
-DEVPLACE_COMPILED_PLAIN(struct passes_of_convolution<mixed<half>, backend::cpu>)
-DEVPLACE_COMPILED_PLAIN(struct passes_of_batch_norm<float, backend::cpu, false>)
-DEVPLACE_COMPILED_PLAIN(struct passes_of_batch_norm<mixed<bf16>, backend::cpu, false>)
-DEVPLACE_COMPILED_PLAIN(struct passes_of_batch_norm<mixed<half>, backend::cpu, false>)
-
-}  // namespace devplace::nn::detail
+}  // namespace devplace

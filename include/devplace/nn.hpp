@@ -65,7 +65,7 @@
 #include <devplace/runtime/gradients.hpp>
 
 // The code that all networks share, for component compiled.
-namespace devplace::detail {
+namespace devplace {
 
 DEVPLACE_COMPILED_LOOP(nn::detail::initial_values<float>)
 DEVPLACE_COMPILED_LOOP(normalize_row<float, true, float>)
@@ -74,29 +74,16 @@ DEVPLACE_COMPILED_LOOP(
     assign_linear<float, node<elementary::gated<elementary::normal>, std::index_sequence<0>, linear_leaf<float>>>)
 DEVPLACE_COMPILED_LOOP(assign_linear<float, node<elementary::gated_gradient<elementary::normal>,
                                                  std::index_sequence<0, 1>, linear_leaf<float>, linear_leaf<float>>>)
-DEVPLACE_COMPILED_PLAIN(struct linear_products<float, backend::cpu>)
-DEVPLACE_COMPILED_PLAIN(void linear_products<float, backend::cpu>::input_gradient(float*, const float*, const float*,
-                                                                                  float) const)
+DEVPLACE_COMPILED_PLAIN(struct detail::linear_products<float, backend::cpu>)
+DEVPLACE_COMPILED_PLAIN(void detail::linear_products<float, backend::cpu>::input_gradient(float*, const float*,
+                                                                                          const float*, float) const)
+DEVPLACE_COMPILED(class nn::detail::chain_pass<float>)
+DEVPLACE_COMPILED_PLAIN(void nn::detail::sum_columns<backend::cpu>(int, float*, const float*, std::size_t, std::size_t,
+                                                                   float))
+DEVPLACE_COMPILED_PLAIN(class nn::detail::branch_pass<backend::cpu, float, true>)
+DEVPLACE_COMPILED_PLAIN(void optim::detail::update_by_formula<2, backend::cpu>(const adam_formula&,
+                                                                               const step_arguments<float>&))
+DEVPLACE_COMPILED_PLAIN(std::shared_ptr<runtime::model_state<float>> runtime::empty_state<float, backend::cpu>(
+    std::span<const int>, const arena_sizes&))
 
-}  // namespace devplace::detail
-
-namespace devplace::nn::detail {
-
-DEVPLACE_COMPILED(class chain_pass<float>)
-DEVPLACE_COMPILED_PLAIN(void sum_columns<backend::cpu>(int, float*, const float*, std::size_t, std::size_t, float))
-DEVPLACE_COMPILED_PLAIN(class branch_pass<backend::cpu, float, true>)
-
-}  // namespace devplace::nn::detail
-
-namespace devplace::optim::detail {
-
-DEVPLACE_COMPILED_PLAIN(void update_by_formula<2, backend::cpu>(const adam_formula&, const step_arguments<float>&))
-
-}  // namespace devplace::optim::detail
-
-namespace devplace::runtime {
-
-DEVPLACE_COMPILED_PLAIN(std::shared_ptr<model_state<float>> empty_state<float, backend::cpu>(std::span<const int>,
-                                                                                             const arena_sizes&))
-
-}  // namespace devplace::runtime
+}  // namespace devplace

@@ -84,6 +84,7 @@ template <class F> void run_range(const F& f, std::size_t begin, std::size_t end
 }
 
 /// Names the loop of a functor in the library of component compiled.
-#define DEVPLACE_COMPILED_LOOP(...) DEVPLACE_COMPILED(void run_range(const __VA_ARGS__&, std::size_t, std::size_t))
+#define DEVPLACE_COMPILED_LOOP(...) \
+  DEVPLACE_COMPILED(void devplace::detail::run_range(const __VA_ARGS__&, std::size_t, std::size_t))
 
 }  // namespace devplace::detail
