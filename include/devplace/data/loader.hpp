@@ -133,12 +133,6 @@ template <placement Where, floating_element T, class Source> class loader<Where,
         maker_(source::views(data_), options, erased(std::move(transform)...),
                detail::provided<backend_type, op::for_each>, share(options)),
         on_devices_(maker_) {
-    if constexpr (!in_host_memory)
-      maker_.wait_before_filling(
-          [](const void* batches, std::size_t slot) noexcept {
-            static_cast<const device_batches*>(batches)->wait_for(slot);
-          },
-          &on_devices_);
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the loader");
   }

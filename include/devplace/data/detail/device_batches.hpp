@@ -113,7 +113,7 @@ template <class Where, class Maker> class device_batches {
 
   /// Takes the batches of a maker, which must outlive the object. Splits them over several places by the rule of the
   /// maker's share.
-  DEVPLACE_CONFIGURED explicit device_batches(const Maker& maker)
+  DEVPLACE_CONFIGURED explicit device_batches(Maker& maker)
       : maker_(maker),
         batches_{make_batch(), make_batch()},
         bytes_(make_tensor<bytes_tensor>(rows_if(maker.as_bytes(), maker.features_capacity()))),
@@ -122,11 +122,16 @@ template <class Where, class Maker> class device_batches {
         moves_(make_tensor<moves_tensor>(extents<dyn, move_numbers>(moves() ? maker.capacity() : 0))) {
     for (std::size_t k = 0; k < places; ++k)
       lanes_[k].template open<backend_type>(local_part(batches_[0].labels, k).ordinal(), maker.slots());
+    maker.wait_before_filling(
+        [](const void* batches, std::size_t slot) noexcept {
+          for (const copy_lane& lane : static_cast<const device_batches*>(batches)->lanes_) lane.wait_for(slot);
+        },
+        this);
   }
 
   /// Enqueues the copy of slot `slot`, which has this process's share of batch `number`. Returns the batch that
   /// receives the copy; later work on the places' current streams may read this batch. The batch is valid until the
-  /// next call; the slot may be refilled after wait_for().
+  /// next call; the slot is refilled after the copy.
   DEVPLACE_CONFIGURED const batch_type& upload(std::size_t number, std::size_t slot) {
     const auto& staged = maker_.in_slot(slot);
     const std::size_t rows = maker_.rows(number), next = 1 - current_;
@@ -156,11 +161,6 @@ template <class Where, class Maker> class device_batches {
       });
     current_ = next;
     return to;
-  }
-
-  /// Waits for the copies from a slot. Callable from any thread.
-  void wait_for(std::size_t slot) const noexcept {
-    for (const copy_lane& lane : lanes_) lane.wait_for(slot);
   }
 
  private:
