@@ -11,8 +11,8 @@
 // mangled name of every function whose body depends on the configuration contains this name, in one of three ways:
 //
 // - Free functions and internal class templates are in `inline namespace DEVPLACE_CONFIGURATION`, their innermost
-//   namespace; callers do not write its name. State of the process (statistics, the device map, pools, streams) is
-//   outside of this namespace, so that it exists once.
+//   namespace; callers do not write its name. A single function may begin with DEVPLACE_CONFIGURED instead. State of
+//   the process (statistics, the device map, pools, streams) is outside of this namespace, so that it exists once.
 // - The tags in `devplace::backend` are in such an inline namespace too. The mangled name of a template with a backend
 //   argument (a layer, optimizer rule, loss or communicator) contains the tag's name, so the template needs no change.
 // - Public class templates are outside of the inline namespace; their member functions begin with DEVPLACE_CONFIGURED.
@@ -101,8 +101,8 @@
 #endif
 #define DEVPLACE_DETAIL_TEXT_OF(name) #name
 #define DEVPLACE_DETAIL_TEXT(name) DEVPLACE_DETAIL_TEXT_OF(name)
-/// Marks a member of a public class: adds the configuration to the member's mangled name, as `inline namespace
-/// DEVPLACE_CONFIGURATION` does for free functions.
+/// Marks a function, such as a member of a public class: adds the configuration to the mangled name, as `inline
+/// namespace DEVPLACE_CONFIGURATION` does for free functions.
 #if defined(__CUDACC__) && defined(__clang__)
   // With clang as its host compiler, nvcc rejects the standard form of the attribute at templates that are
   // conditionally explicit, and generates designated initializers in a form that clang warns of.

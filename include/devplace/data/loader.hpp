@@ -214,8 +214,6 @@ template <placement Where, floating_element T, class Source> class loader<Where,
   [[no_unique_address]] device_batches on_devices_;  // destroyed first: waits for its copies from the maker's memory
 };
 
-inline namespace DEVPLACE_CONFIGURATION {
-
 /// Makes a loader of features and targets in two tensors (or views) on the CPU with equal first extents and any further
 /// axes. Features of float, double or uint8 become `T`; int32 and int64, such as tokens of a text, keep their type.
 /// Integer targets, one label for each sample or for each of its tokens or pixels, keep their type; floating-point
@@ -226,7 +224,8 @@ inline namespace DEVPLACE_CONFIGURATION {
 ///@{
 template <class Where = void, class T = float, class Features, class Targets, class... Transform>
   requires(sizeof...(Transform) <= 1)
-auto make_loader(Features&& features, Targets&& targets, const loader_options& options, Transform... transform) {
+DEVPLACE_CONFIGURED auto make_loader(Features&& features, Targets&& targets, const loader_options& options,
+                                     Transform... transform) {
   constexpr bool of_tensors = placement<Where> && floating_element<T> && tensor_like<Features> && tensor_like<Targets>;
   static_assert(of_tensors,
                 "devplace: make_loader: name the placement of the batches, and give two tensors or views, features and "
@@ -244,17 +243,13 @@ auto make_loader(Features&& features, Targets&& targets, const loader_options& o
 template <placement Where, floating_element T = float, class X, class Y, class... Transform>
   requires(detail::is_tensor<std::remove_const_t<X>> && detail::is_tensor<std::remove_const_t<Y>> &&
            sizeof...(Transform) <= 1)
-auto make_loader(X& features DEVPLACE_LIFETIMEBOUND, Y& targets DEVPLACE_LIFETIMEBOUND, const loader_options& options,
-                 Transform... transform) {
+DEVPLACE_CONFIGURED auto make_loader(X& features DEVPLACE_LIFETIMEBOUND, Y& targets DEVPLACE_LIFETIMEBOUND,
+                                     const loader_options& options, Transform... transform) {
   return make_loader<Where, T>(detail::as_view(features), detail::as_view(targets), options, std::move(transform)...);
 }
 ///@}
 
-}  // namespace DEVPLACE_CONFIGURATION
+template <class Where, class T, class Source>
+inline constexpr bool detail::not_printed<loader<Where, T, Source>> = true;
 
-namespace detail {
-
-template <class Where, class T, class Source> inline constexpr bool not_printed<loader<Where, T, Source>> = true;
-
-}  // namespace detail
 }  // namespace devplace

@@ -57,18 +57,15 @@ void read_elements(byte_source& source, const stored_array& array, void* to, con
 }
 DEVPLACE_COMPILED(void read_elements(byte_source&, const stored_array&, void*, const file_origin&))
 
-inline namespace DEVPLACE_CONFIGURATION {
-
 /// Reads the elements that follow in `source`, of type T, into a tensor. Checks shape and size before it allocates
 /// memory. Throws file_error.
 template <element T, extents_like Extents>
-tensor<T, Extents, on<cpu>> read_array(byte_source& source, const stored_array& array, const file_origin& from) {
+DEVPLACE_CONFIGURED tensor<T, Extents, on<cpu>> read_array(byte_source& source, const stored_array& array,
+                                                           const file_origin& from) {
   check_elements(array, source.remaining(), from);
   tensor<T, Extents, on<cpu>> result(checked_extents<Extents>({array.extents.data(), array.extents.size()}, from));
   read_elements(source, array, result.data(), from);
   return result;
 }
-
-}  // namespace DEVPLACE_CONFIGURATION
 
 }  // namespace devplace::detail

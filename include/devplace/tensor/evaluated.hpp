@@ -38,12 +38,10 @@ template <class... X> constexpr auto check_unnamed() {
 
 }  // namespace detail
 
-inline namespace DEVPLACE_CONFIGURATION {
-
 /// Returns the elements of an expression as a new tensor, and any tensor or view as it is: named ones by reference,
 /// temporaries by value. With this function a template for tensors and views takes expressions too, at the cost of a
 /// temporary tensor: `const auto& values = evaluated(x)`. The operations that need stored elements call it.
-template <class X> detail::evaluated_t<X> evaluated(X&& x) {
+template <class X> DEVPLACE_CONFIGURED detail::evaluated_t<X> evaluated(X&& x) {
   using type = detail::evaluated_value_t<X>;
   constexpr bool has_elements = !detail::check_operands<type>() || tensor_like<type>;
   static_assert(has_elements,
@@ -55,5 +53,4 @@ template <class X> detail::evaluated_t<X> evaluated(X&& x) {
     return type(x.borrowed());
 }
 
-}  // namespace DEVPLACE_CONFIGURATION
 }  // namespace devplace

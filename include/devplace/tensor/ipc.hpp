@@ -49,14 +49,10 @@ template <class P> constexpr auto ipc_of() {
   if constexpr (implemented) return implementation<backend_of_t<P>, op::ipc>{};
 }
 
-inline namespace DEVPLACE_CONFIGURATION {
-
-template <class P, class T, class Extents> std::string exported_text(const Extents& extents) {
+template <class P, class T, class Extents> DEVPLACE_CONFIGURED std::string exported_text(const Extents& extents) {
   return joined({tensor_text<T>("tensor of a GPU", extents),
                  "device: ", decltype(ipc_of<P>())::device(place_traits<P>::ordinal), "\n"});
 }
-
-}  // namespace DEVPLACE_CONFIGURATION
 
 }  // namespace detail
 

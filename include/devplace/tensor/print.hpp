@@ -22,7 +22,7 @@
 
 // Sets brackets, blanks and line breaks as numpy does: lines of at most 75 columns; arrays of more than 1000 elements
 // show only the first and last 3 along each axis.
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 inline constexpr std::size_t print_threshold = 1000;
 inline constexpr std::size_t print_edge = 3;
@@ -106,10 +106,6 @@ class array_layout {
   std::span<const std::size_t> extents_;
   bool summarised_;
 };
-
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 template <class View> auto elements_of(const View& x) {
   using value_type = typename View::value_type;

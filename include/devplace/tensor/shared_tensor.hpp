@@ -103,8 +103,6 @@ template <class Value> constexpr bool can_be_shared() {
 
 }  // namespace detail
 
-inline namespace DEVPLACE_CONFIGURATION {
-
 /// Creates a tensor or model whose memory other processes of this user and host open by `name`:
 /// `create_shared<tensor<float, extents<3, 4>, on<shared_memory>>>("weights")`. After the name, give a tensor's
 /// run-time extents to make zeros, or a tensor or view on any place to copy it. For a model, give a seed, or a model on
@@ -113,7 +111,7 @@ inline namespace DEVPLACE_CONFIGURATION {
 /// removes segments of killed processes from /dev/shm. Throws argument_error for a name that is in use or invalid, and
 /// out_of_memory if /dev/shm has too little space.
 template <class Value, class... Arguments>
-[[nodiscard]] Value create_shared(std::string_view name, Arguments&&... arguments) {
+[[nodiscard]] DEVPLACE_CONFIGURED Value create_shared(std::string_view name, Arguments&&... arguments) {
   if constexpr (detail::can_be_shared<Value>())
     return detail::shared_form<Value>::create(name, std::forward<Arguments>(arguments)...);
   else
@@ -125,13 +123,11 @@ template <class Value, class... Arguments>
 /// argument_error if no process has the memory, if the header does not fit the file, and if the file is another user's
 /// or stays locked exclusively for two seconds. Also throws argument_error, with the first difference, if the type, the
 /// extents, the network or the version of devplace differ.
-template <class Value> [[nodiscard]] Value open_shared(std::string_view name) {
+template <class Value> [[nodiscard]] DEVPLACE_CONFIGURED Value open_shared(std::string_view name) {
   if constexpr (detail::can_be_shared<Value>())
     return detail::shared_form<Value>::open(name);
   else
     return detail::not_shared<Value>();
 }
-
-}  // namespace DEVPLACE_CONFIGURATION
 
 }  // namespace devplace

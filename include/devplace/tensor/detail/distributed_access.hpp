@@ -34,10 +34,8 @@ struct distributed_access {
   }
 };
 
-inline namespace DEVPLACE_CONFIGURATION {
-
 /// Returns the k-th place's elements as an erased view of any layout; for a value on one place, its elements.
-auto erased_local_view(auto&& x, [[maybe_unused]] std::size_t k) {
+DEVPLACE_CONFIGURED auto erased_local_view(auto&& x, [[maybe_unused]] std::size_t k) {
   if constexpr (requires { x.only_on(k); })
     return x.only_on(k);
   else
@@ -45,8 +43,8 @@ auto erased_local_view(auto&& x, [[maybe_unused]] std::size_t k) {
 }
 
 /// Returns the k-th place's elements as a row-major view; rejects views with strides.
-template <class X> auto local_part(X&& x, std::size_t k) { return as_row_major(erased_local_view(x, k)); }
-
-}  // namespace DEVPLACE_CONFIGURATION
+template <class X> DEVPLACE_CONFIGURED auto local_part(X&& x, std::size_t k) {
+  return as_row_major(erased_local_view(x, k));
+}
 
 }  // namespace devplace::detail
