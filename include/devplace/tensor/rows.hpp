@@ -13,9 +13,13 @@ namespace devplace {
 
 namespace detail {
 
+/// A position among the rows, and the range of the rows from there on.
 template <class View> class row_position {
  public:
   constexpr row_position(const View& x, std::size_t index) : x_(x), index_(index) {}
+
+  constexpr row_position begin() const { return *this; }
+  constexpr row_position end() const { return {x_, x_.extent(0)}; }
 
   /// Returns the element if the array has one axis and the host can access it; otherwise a view of the row.
   constexpr decltype(auto) operator*() const {
@@ -35,26 +39,13 @@ template <class View> class row_position {
   std::size_t index_;
 };
 
-template <class View> class row_range {
- public:
-  constexpr explicit row_range(const View& x) : x_(x) {}
-
-  constexpr row_position<View> begin() const { return {x_, 0}; }
-  constexpr row_position<View> end() const { return {x_, x_.extent(0)}; }
-
- private:
-  View x_;
-};
-
 }  // namespace detail
-
-inline namespace DEVPLACE_CONFIGURATION {
 
 /// The rows along the first axis, for a loop: `for (auto row : rows(matrix)) row += 1.0f;`. The rows of an array of one
 /// axis are its elements, or on a device views of the elements. Copies nothing, so x must outlive the loop.
 template <tensor_like X>
   requires(std::remove_cvref_t<X>::rank > 0)
-constexpr auto rows(X&& x) {
+DEVPLACE_CONFIGURED constexpr auto rows(X&& x) {
   using plain = std::remove_cvref_t<X>;
   constexpr bool on_one_place = detail::is_view<plain> || single_place<typename plain::placement_type>,
                  kept = !detail::is_tensor<std::remove_const_t<X>>;
@@ -63,11 +54,9 @@ constexpr auto rows(X&& x) {
                 "the rows of gather<cpu>(x).");
   static_assert(kept, "devplace: rows: a temporary tensor would be gone before the loop; give it a name first.");
   if constexpr (on_one_place && kept)
-    return detail::row_range(detail::as_any_view(x));
+    return detail::row_position(detail::as_any_view(x), 0);
   else
     return detail::refusal{};
 }
-
-}  // namespace DEVPLACE_CONFIGURATION
 
 }  // namespace devplace
