@@ -35,7 +35,7 @@ std::size_t read_some(const void* object, std::uint64_t offset, void* to, std::s
 void read_whole(const devplace::detail::zip_file& file, const devplace::detail::zip_entry& entry) {
   devplace::detail::zip_member member(file, entry, entry.name);
   const std::uint64_t announced = member.remaining().count;
-  require(announced / 1032 <= file.bytes);
+  require(announced / 1032 <= file.size);
   std::vector<unsigned char> piece(4096);
   std::uint64_t total = 0;
   while (const std::size_t got = member.read(piece.data(), piece.size())) total += got;
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const devplace::detail::zip_file file{&read_some, &bytes, size, "input"};
   std::vector<devplace::detail::zip_entry> entries;
   try {
-    entries = devplace::detail::zip_directory_reader(file).read();
+    entries = file.entries();
   } catch (const devplace::file_error&) {
     return 0;
   }

@@ -30,7 +30,7 @@ class npz_file {
   /// Opens a regular file and reads its directory. Throws file_error, naming what was found and what was expected.
   explicit npz_file(const std::string& path) try : path_(path), file_(path, "npz_file", true) {
     if (!file_.remaining().exact) detail::fail_file("npz_file", path, {"is a folder, and not a file. Check the path."});
-    entries_ = detail::zip_directory_reader(zip()).read();
+    entries_ = zip().entries();
     for (const detail::zip_entry& entry : entries_) names_.push_back(name_of(entry));
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the directory of npz_file");

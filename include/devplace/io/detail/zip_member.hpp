@@ -25,21 +25,6 @@
 
 namespace devplace::detail {
 
-/// A file, or bytes in memory, with random access.
-struct zip_file {
-  std::size_t (*read_some)(const void* object, std::uint64_t offset, void* to, std::size_t bytes);
-  const void* object;
-  std::uint64_t bytes;
-  std::string_view path;  ///< for messages
-
-  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_file("npz_file", path, found); }
-  /// Reads `count` bytes at an offset. Throws file_error if the file ends before all bytes are read.
-  void read(std::uint64_t offset, void* to, std::size_t count) const {
-    if (offset > bytes || count > bytes - offset || read_some(object, offset, to, count) < count)
-      fail({"is truncated: it ends inside its directory or one of its members. Copy or download it again."});
-  }
-};
-
 struct zip_entry {
   std::string name;
   std::uint64_t compressed = 0;  ///< bytes in the file
@@ -55,32 +40,41 @@ template <int Bytes> std::uint64_t zip_number(const unsigned char* at) {
   return number;
 }
 
-class zip_directory_reader {
- public:
-  explicit zip_directory_reader(const zip_file& file) : file_(file) {}
+/// A file, or bytes in memory, with random access, and its directory.
+struct zip_file {
+  std::size_t (*read_some)(const void* object, std::uint64_t offset, void* to, std::size_t bytes);
+  const void* object;
+  std::uint64_t size;
+  std::string_view path;  ///< for messages
+
+  [[noreturn]] void fail(std::initializer_list<text_part> found) const { fail_file("npz_file", path, found); }
+  /// Reads `count` bytes at an offset. Throws file_error if the file ends before all bytes are read.
+  void read(std::uint64_t offset, void* to, std::size_t count) const {
+    if (offset > size || count > size - offset || read_some(object, offset, to, count) < count)
+      fail({"is truncated: it ends inside its directory or one of its members. Copy or download it again."});
+  }
 
   /// Reads all members in their order. Throws file_error for a damaged or incomplete directory.
-  std::vector<zip_entry> read() const {
+  std::vector<zip_entry> entries() const {
     const place_of_directory place = find();
     if (place.offset > place.before || place.bytes > place.before - place.offset)
-      file_.fail({"has a directory that is not where its end record says. ", advice});
+      fail({"has a directory that is not where its end record says. ", advice});
     if (place.entries > place.bytes / header_bytes)
-      file_.fail({"announces ", place.entries, " members and has a directory for at most ", place.bytes / header_bytes,
-                  ". ", advice});
+      fail({"announces ", place.entries, " members and has a directory for at most ", place.bytes / header_bytes, ". ",
+            advice});
     std::vector<unsigned char> directory(static_cast<std::size_t>(place.bytes));
-    file_.read(place.offset, directory.data(), directory.size());
-    std::vector<zip_entry> entries;
-    entries.reserve(static_cast<std::size_t>(place.entries));
+    read(place.offset, directory.data(), directory.size());
+    std::vector<zip_entry> result;
+    result.reserve(static_cast<std::size_t>(place.entries));
     std::size_t at = 0;
     for (std::uint64_t k = 0; k != place.entries; ++k) {
-      entries.push_back(entry(directory, at));
-      if (entries.back().header > place.offset || entries.back().compressed > place.offset - entries.back().header)
-        file_.fail({"has a member, ", in_quotes(printable(entries.back().name)), ", that reaches into its directory. ",
-                    advice});
+      const zip_entry& one = result.emplace_back(entry_at(directory, at));
+      if (one.header > place.offset || one.compressed > place.offset - one.header)
+        fail({"has a member, ", in_quotes(printable(one.name)), ", that reaches into its directory. ", advice});
     }
-    if (at != directory.size()) file_.fail({"has bytes behind the last entry of its directory. ", advice});
-    refuse_repeated(entries);
-    return entries;
+    if (at != directory.size()) fail({"has bytes behind the last entry of its directory. ", advice});
+    refuse_repeated(result);
+    return result;
   }
 
  private:
@@ -92,17 +86,15 @@ class zip_directory_reader {
   static constexpr const char* advice = "Write it again with np.savez.";
 
   place_of_directory find() const {
-    const std::size_t tail =
-        static_cast<std::size_t>(std::min<std::uint64_t>(file_.bytes, end_bytes + longest_comment));
+    const std::size_t tail = static_cast<std::size_t>(std::min<std::uint64_t>(size, end_bytes + longest_comment));
     std::vector<unsigned char> bytes(tail);
-    file_.read(file_.bytes - tail, bytes.data(), tail);
+    read(size - tail, bytes.data(), tail);
     for (std::size_t at = tail < end_bytes ? 0 : tail - end_bytes + 1; at-- != 0;) {
       const unsigned char* const end = bytes.data() + at;
       if (zip_number<4>(end) != 0x06054b50 || zip_number<2>(end + 20) != tail - at - end_bytes) continue;
-      return described(end, file_.bytes - tail + at);
+      return described(end, size - tail + at);
     }
-    file_.fail(
-        {"is not a .npz file: it has no end record of a zip file. If it was one, it is truncated; copy it again."});
+    fail({"is not a .npz file: it has no end record of a zip file. If it was one, it is truncated; copy it again."});
   }
 
   place_of_directory described(const unsigned char* end, std::uint64_t offset) const {
@@ -110,7 +102,7 @@ class zip_directory_reader {
     const bool large = place.entries == 0xffff || place.bytes == 0xffffffff || place.offset == 0xffffffff;
     unsigned char locator[locator_bytes];
     if (large && offset >= locator_bytes) {
-      file_.read(offset - locator_bytes, locator, locator_bytes);
+      read(offset - locator_bytes, locator, locator_bytes);
       if (zip_number<4>(locator) == 0x07064b50) return described64(zip_number<8>(locator + 8), offset - locator_bytes);
     }
     if (zip_number<2>(end + 4) != 0 || zip_number<2>(end + 6) != 0) refuse_parts();
@@ -119,21 +111,21 @@ class zip_directory_reader {
 
   place_of_directory described64(std::uint64_t offset, std::uint64_t before) const {
     unsigned char end[end64_bytes];
-    file_.read(offset, end, end64_bytes);
+    read(offset, end, end64_bytes);
     if (zip_number<4>(end) != 0x06064b50 || offset > before || before - offset < end64_bytes)
-      file_.fail({"has no 64-bit end record where its locator says. ", advice});
+      fail({"has no 64-bit end record where its locator says. ", advice});
     if (zip_number<4>(end + 16) != 0 || zip_number<4>(end + 20) != 0) refuse_parts();
     return {zip_number<8>(end + 32), zip_number<8>(end + 40), zip_number<8>(end + 48), offset};
   }
 
   /// Reads the entry at `at` and moves `at` behind it.
-  zip_entry entry(const std::vector<unsigned char>& directory, std::size_t& at) const {
+  zip_entry entry_at(const std::vector<unsigned char>& directory, std::size_t& at) const {
     const auto need = [&](std::size_t bytes) {
-      if (directory.size() - at < bytes) file_.fail({"has a directory that ends inside an entry. ", advice});
+      if (directory.size() - at < bytes) fail({"has a directory that ends inside an entry. ", advice});
     };
     need(header_bytes);
     const unsigned char* const header = directory.data() + at;
-    if (zip_number<4>(header) != 0x02014b50) file_.fail({"has a damaged directory. ", advice});
+    if (zip_number<4>(header) != 0x02014b50) fail({"has a damaged directory. ", advice});
     const auto name = static_cast<std::size_t>(zip_number<2>(header + 28));
     const auto extra = static_cast<std::size_t>(zip_number<2>(header + 30));
     const auto comment = static_cast<std::size_t>(zip_number<2>(header + 32));
@@ -159,8 +151,7 @@ class zip_directory_reader {
     std::size_t left = 0;
     while (bytes >= 4 && wide == nullptr) {
       const auto length = static_cast<std::size_t>(zip_number<2>(extra + 2));
-      if (length > bytes - 4)
-        file_.fail({"has an entry, ", in_quotes(printable(entry.name)), ", that is damaged. ", advice});
+      if (length > bytes - 4) fail({"has an entry, ", in_quotes(printable(entry.name)), ", that is damaged. ", advice});
       if (zip_number<2>(extra) == 1) wide = extra + 4, left = length;
       extra += 4 + length;
       bytes -= 4 + length;
@@ -168,26 +159,24 @@ class zip_directory_reader {
     for (std::uint64_t* const number : numbers) {
       if (*number != 0xffffffff) continue;
       if (left < 8)
-        file_.fail({"has an entry, ", in_quotes(printable(entry.name)), ", without its size of 64 bits. ", advice});
+        fail({"has an entry, ", in_quotes(printable(entry.name)), ", without its size of 64 bits. ", advice});
       *number = zip_number<8>(wide);
       wide += 8;
       left -= 8;
     }
   }
 
-  void refuse_repeated(const std::vector<zip_entry>& entries) const {
+  void refuse_repeated(const std::vector<zip_entry>& all) const {
     std::vector<std::string_view> names;
-    for (const zip_entry& entry : entries) names.push_back(entry.name);
+    for (const zip_entry& entry : all) names.push_back(entry.name);
     std::sort(names.begin(), names.end());
     if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
-      file_.fail({"has two members named ", in_quotes(printable(*twice)), ". ", advice});
+      fail({"has two members named ", in_quotes(printable(*twice)), ". ", advice});
   }
 
   [[noreturn]] void refuse_parts() const {
-    file_.fail({"is a part of a zip file that is divided into several files. Join them, as by zip -s 0."});
+    fail({"is a part of a zip file that is divided into several files. Join them, as by zip -s 0."});
   }
-
-  const zip_file& file_;
 };
 
 class zip_bytes final : public byte_source {
