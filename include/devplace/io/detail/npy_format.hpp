@@ -241,9 +241,7 @@ inline stored_array read_npy_header(byte_source& source, const file_origin& from
 /// Returns np.save's header for these extents: version 1.0, padded so that the elements start at a multiple of 64
 /// bytes.
 inline std::string npy_header(const dtype& type, std::span<const std::size_t> extents) {
-  std::string text = "{'descr': '";
-  text += type.npy;
-  text += "', 'fortran_order': False, 'shape': (";
+  std::string text = joined({"{'descr': '", type.npy, "', 'fortran_order': False, 'shape': ("});
   for (std::size_t i = 0; i < extents.size(); ++i) {
     text += i == 0 ? "" : " ";
     text += std::to_string(extents[i]);

@@ -69,29 +69,20 @@ inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_sour
     }
 
   std::string text = "{";
-  const auto begin_member = [&](std::string_view name, const char* value) {
-    if (text.back() != '{') text += ',';
-    text += json_string(name);
-    text += value;
+  const auto add_member = [&](std::string_view name, std::initializer_list<text_part> value) {
+    text += joined({text.back() == '{' ? "" : ",", json_string(name), ":", joined(value)});
   };
   if (!metadata.empty()) {
     text += "\"__metadata__\":{";
-    for (const auto& [key, value] : metadata) {
-      begin_member(key, ":");
-      text += json_string(value);
-    }
+    for (const auto& [key, value] : metadata) add_member(key, {json_string(value)});
     text += '}';
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    begin_member(tensors[i].entry.name, ":{\"dtype\":\"");
-    text += tensors[i].entry.dtype;
-    text += "\",\"shape\":[";
-    for (const std::size_t extent : tensors[i].entry.extents) {
-      if (text.back() != '[') text += ',';
-      text += std::to_string(extent);
-    }
-    text += joined({"],\"data_offsets\":[", offsets[i], ",", offsets[i] + tensors[i].entry.bytes});
-    text += "]}";
+    const safetensors_entry& entry = tensors[i].entry;
+    std::string shape;
+    for (const std::size_t extent : entry.extents) shape += joined({shape.empty() ? "" : ",", extent});
+    add_member(entry.name, {"{\"dtype\":\"", entry.dtype, "\",\"shape\":[", shape, "],\"data_offsets\":[", offsets[i],
+                            ",", offsets[i] + entry.bytes, "]}"});
   }
   text += '}';
   text.append((8 - text.size() % 8) % 8, ' ');
