@@ -33,8 +33,6 @@ template <class X> inline constexpr bool is_on_one_place = tensor_like<X> && !ki
 template <class... X>
 inline constexpr bool rejected_before = ((is_declared_function<X> || rejection_of<X> != rejection::none) || ...);
 
-template <class X> inline constexpr bool has_network = requires { typename X::network_type; };
-
 DEVPLACE_COMPILABLE([[noreturn]])
 void throw_copy_of_other_extents(std::span<const std::size_t> to, std::span<const std::size_t> from) {
   throw shape_error({"copy: the destination is ", sizes_text(to), " and the source ", sizes_text(from),
@@ -103,12 +101,10 @@ template <class To, class From> void require_copyable(const To& to, const From& 
 template <class X> constexpr auto check_item() {
   using kind = kind_of_argument<X>;
   constexpr bool has_elements = tensor_like<X> || rejected_before<X>, no_copies = !kind::is_copies,
-                 no_parts = !kind::is_split, no_summands = !kind::is_summands, is_one = [] {
-                   if constexpr (is_on_one_place<X>)
-                     return !X::extents_type::is_static || typename X::extents_type{}.size() == 1;
-                   else
-                     return true;
-                 }();
+                 no_parts = !kind::is_split, no_summands = !kind::is_summands;
+  constexpr bool is_one = !requires {
+    requires is_on_one_place<X> && X::extents_type::is_static && typename X::extents_type{}.size() != 1;
+  };
   static_assert(has_elements,
                 "devplace: item: the argument is not a tensor, view or expression; only these have elements.");
   static_assert(no_copies, "devplace: item: every place has a copy; read one: item(x.local(cuda<0>{})).");
@@ -162,7 +158,8 @@ void copy(To&& destination, const From& source) {
 /// Evaluates an expression on its own place. Moves a temporary that is already on `Where`, copies everything else. The
 /// copy is complete when the call returns. Collectives (parallel/) distribute and collect tensors over several places.
 template <class Where = void, class From, class... Other>
-  requires(!detail::is_placement<Where> || !detail::has_network<std::remove_cvref_t<From>>)  // see nn/to.hpp
+  requires(!detail::is_placement<Where> ||
+           !requires { typename std::remove_cvref_t<From>::network_type; })  // see nn/to.hpp
 auto to(From&& source, const Other&...) {
   using source_type = detail::evaluated_value_t<From>;
   if constexpr (detail::check_unnamed<From>() && detail::check_operands<source_type>() &&
@@ -188,12 +185,8 @@ template <int Ordinal, class From> detail::refusal to(const From&) {
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-namespace devplace::detail {
-
-template <class Where> struct mover {
+template <class Where> struct devplace::detail::mover {
   template <class From> DEVPLACE_CONFIGURED static auto move(From&& x) {
     return devplace::to<Where>(std::forward<From>(x));
   }
 };
-
-}  // namespace devplace::detail

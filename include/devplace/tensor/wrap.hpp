@@ -37,9 +37,6 @@ template <class T> inline constexpr bool is_device_pointer<device_pointer<T>> = 
 template <class T> inline constexpr bool is_address = is_device_pointer<T>;
 template <class T> inline constexpr bool is_address<T*> = is_element<std::remove_const_t<T>>;
 
-template <class T> inline constexpr bool is_span = false;
-template <class T, std::size_t N> inline constexpr bool is_span<std::span<T, N>> = true;
-
 /// Whether wrap() takes this memory as elements on `Where`. `Strides` is the number of given strides; none for
 /// row-major elements.
 template <class Where, class Memory, class Extents, std::size_t... Strides> constexpr auto check_wrap() {
@@ -48,7 +45,8 @@ template <class Where, class Memory, class Extents, std::size_t... Strides> cons
                  fits = (has_rank<Extents, Strides> && ...) && is_extents<Extents>,
                  elements = fits && (address || elements_source<Memory>);
   constexpr bool named_device = !elements || !is_device_pointer<plain> || !on_host,
-                 kept = !elements || address || std::is_lvalue_reference_v<Memory> || is_span<plain>,
+                 kept = !elements || address || std::is_lvalue_reference_v<Memory> ||
+                        std::ranges::enable_borrowed_range<plain>,
                  reached = !elements || !is_host_container<plain> || host_accessible<Where> || !place<Where>;
   static_assert(elements,
                 "devplace: wrap(values, extents<2, 3>{}) or wrap(pointer, extents(rows, 3)): give the memory of "
