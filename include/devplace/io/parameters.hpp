@@ -127,7 +127,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// the places. Replaces an old file when the new one is complete, as write_npy does. Throws file_error, and failures of
 /// the places.
 template <class Net, placement Where, precision P>
-DEVPLACE_CONFIGURED void save_parameters(const model<Net, Where, P>& m, const std::string& path) try {
+void save_parameters(const model<Net, Where, P>& m, const std::string& path) try {
   using backend_type = placement_backend_t<Where>;
   using parameter = typename precision_traits<P>::parameter;
   const auto& state = m.state();
@@ -160,8 +160,7 @@ DEVPLACE_CONFIGURED void save_parameters(const model<Net, Where, P>& m, const st
 /// place failed. Skips `num_batches_tracked` of PyTorch's batch norms. In a checkpoint, skips everything except
 /// parameters and buffers. `options` are for files of another precision, with other names or with more tensors.
 template <class Net, placement Where, precision P>
-DEVPLACE_CONFIGURED void load_parameters(model<Net, Where, P>& m, const std::string& path,
-                                         const load_options& options = {}) try {
+void load_parameters(model<Net, Where, P>& m, const std::string& path, const load_options& options = {}) try {
   using plan = runtime::network_plan<Net>;
   using storage = typename precision_traits<P>::storage;
   using parameter = typename precision_traits<P>::parameter;
@@ -195,13 +194,12 @@ DEVPLACE_CONFIGURED void load_parameters(model<Net, Where, P>& m, const std::str
 
 /// For models in shares. All processes call it, and the first process writes.
 template <class Net, stores_shares Where, precision P>
-DEVPLACE_CONFIGURED void save_parameters(const model<Net, Where, P>& m, const std::string& path) {
+void save_parameters(const model<Net, Where, P>& m, const std::string& path) {
   const auto whole = to<cpu>(m);
   if (!spans_processes<Where> || is_main_process()) save_parameters(whole, path);
 }
 template <class Net, stores_shares Where, precision P>
-DEVPLACE_CONFIGURED void load_parameters(model<Net, Where, P>& m, const std::string& path,
-                                         const load_options& options = {}) {
+void load_parameters(model<Net, Where, P>& m, const std::string& path, const load_options& options = {}) {
   model<Net, cpu, P> whole{seed{0}};
   load_parameters(whole, path, options);
   m.assign(whole);

@@ -27,18 +27,16 @@ namespace devplace::train::detail {
 /// Whether X has checkpoints; fails to compile if not.
 template <class X> consteval bool has_checkpoints() {
   constexpr bool is_trainer = requires { typename X::model_type::placement_type; };
+  constexpr bool in_own_memory =
+      !requires { requires std::is_same_v<typename X::model_type::placement_type, shared_memory>; };
   static_assert(is_trainer,
                 "devplace: checkpoint: checkpoints are made of a trainer and loaded into one: save_checkpoint(step, "
                 "{epoch, batch}, path); for the parameters alone use save_parameters(model, path) and "
                 "load_parameters(model, path).");
-  if constexpr (is_trainer) {
-    constexpr bool in_own_memory = !std::is_same_v<typename X::model_type::placement_type, shared_memory>;
-    static_assert(in_own_memory,
-                  "devplace: checkpoint: the model is in shared memory, where other processes change it meanwhile and "
-                  "have optimizers of their own; keep its parameters by save_parameters.");
-    return in_own_memory;
-  }
-  return false;
+  static_assert(in_own_memory,
+                "devplace: checkpoint: the model is in shared memory, where other processes change it meanwhile and "
+                "have optimizers of their own; keep its parameters by save_parameters.");
+  return is_trainer && in_own_memory;
 }
 
 /// Writes a checkpoint from a training's state, in a process that `writes`. Other processes take part in copies of
@@ -67,10 +65,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// continues. Call this overload in one process. A child of fork() can read `extras` only on the CPU, and `extras` in
 /// shares over processes need the other overload, which all processes call.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras>
-DEVPLACE_CONFIGURED void save_checkpoint(
-    const trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>&,
-    train::training_state<optim::saved_rule_t<Rule>, typename precision_traits<P>::parameter> state,
-    const training_position& at, const std::string& path, Extras&... extras) try {
+void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>&,
+                     train::training_state<optim::saved_rule_t<Rule>, typename precision_traits<P>::parameter> state,
+                     const training_position& at, const std::string& path, Extras&... extras) try {
   train::detail::write_checkpoint<Net, P>(std::move(state), at, path, true, extras...);
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the checkpoint");
@@ -91,8 +88,7 @@ DEVPLACE_CONFIGURED void save_checkpoint(
 /// number) for each number; `m` and `number` are references to members. A class that remembers the model's number of
 /// updates also needs a member `follow(updates)`.
 template <class Trainer, class... Extras>
-DEVPLACE_CONFIGURED void save_checkpoint(Trainer& step, const training_position& at, const std::string& path,
-                                         Extras&... extras) try {
+void save_checkpoint(Trainer& step, const training_position& at, const std::string& path, Extras&... extras) try {
   if constexpr (train::detail::has_checkpoints<Trainer>()) {
     using model_type = typename Trainer::model_type;
     using placement_type = typename model_type::placement_type;
@@ -113,9 +109,8 @@ DEVPLACE_CONFIGURED void save_checkpoint(Trainer& step, const training_position&
 /// is unchanged. All processes call load_checkpoint, and each reads the file. `extras` are the objects given to
 /// save_checkpoint, in the same order.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras>
-DEVPLACE_CONFIGURED training_position
-load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step, const std::string& path,
-                Extras&... extras) try {
+training_position load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step,
+                                  const std::string& path, Extras&... extras) try {
   static_cast<void>(train::detail::has_checkpoints<std::remove_cvref_t<decltype(step)>>());
   const safetensors_file file(path);
   const train::detail::checkpoint_texts texts(file.metadata(), path);
