@@ -149,17 +149,9 @@ template <class Net, class Where, class P, class Policy, std::size_t Participant
   static constexpr std::size_t states_on_host = in_shares ? local_place_count<Where> : 1;
   /// Number of parts in which a place updates its parameters, and number of parameters that place k updates.
   ///@{
-  static constexpr std::size_t parts = [] {
-    if constexpr (in_shares)
-      return shares::buckets;
-    else
-      return std::size_t{1};
-  }();
-  static constexpr std::size_t updated([[maybe_unused]] std::size_t k) {
-    if constexpr (in_shares)
-      return shares::all_parts(Participants, k);
-    else
-      return plan::parameter_elements;
+  static constexpr std::size_t parts = in_shares ? shares::buckets : 1;
+  static constexpr std::size_t updated(std::size_t k) {
+    return in_shares ? shares::all_parts(Participants, k) : plan::parameter_elements;
   }
   ///@}
 
