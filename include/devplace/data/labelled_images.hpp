@@ -36,7 +36,9 @@ struct image_set {
 
   /// Number of classes that the labels need: the largest label plus one; 0 without labels.
   std::size_t classes() const {
-    return labels.size() == 0 ? 0 : *std::max_element(labels.begin(), labels.end()) + std::size_t{1};
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < labels.size(); ++i) count = std::max<std::size_t>(count, labels(i) + std::size_t{1});
+    return count;
   }
 };
 

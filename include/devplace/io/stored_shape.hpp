@@ -36,11 +36,16 @@ struct stored_array {
 inline std::optional<std::size_t> stored_bytes(std::span<const std::size_t> extents, std::size_t element_bytes) {
   constexpr std::size_t largest = std::numeric_limits<std::ptrdiff_t>::max();
   std::size_t product = element_bytes;
+  bool empty = false;
   for (const std::size_t extent : extents) {
-    if (extent != 0 && product > largest / extent) return std::nullopt;
-    product *= std::max<std::size_t>(extent, 1);
+    if (extent == 0) {
+      empty = true;
+      continue;
+    }
+    if (product > largest / extent) return std::nullopt;
+    product *= extent;
   }
-  return std::find(extents.begin(), extents.end(), 0U) != extents.end() ? 0 : product;
+  return empty ? 0 : product;
 }
 
 /// Returns the name of an extents type in C++: `extents<dyn, 28, 28>`.
