@@ -5,11 +5,10 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <devplace/ops/cross_entropy_options.hpp>
 #include <devplace/ops/detail/cross_entropy_row.hpp>
 #include <devplace/ops/detail/loss_sums.hpp>
 #include <devplace/ops/detail/operands.hpp>
-#include <devplace/ops/for_each_row.hpp>
+#include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/detail/number_options.hpp>
 #include <devplace/tensor/evaluated.hpp>
 

@@ -9,7 +9,7 @@
 #include <devplace/ops/detail/loss_sums.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
-#include <devplace/ops/for_each_row.hpp>
+#include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/evaluated.hpp>
 
 namespace devplace::detail {

@@ -9,7 +9,7 @@
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
-#include <devplace/ops/for_each_row.hpp>
+#include <devplace/ops/for_each.hpp>
 
 DEVPLACE_UNFUSED_BEGIN
 namespace devplace::detail {

@@ -13,7 +13,7 @@
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
-#include <devplace/ops/for_each_row.hpp>
+#include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/evaluated.hpp>
 

@@ -17,7 +17,6 @@
 #include <devplace/ops/detail/sort_plan.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/ops/reduce.hpp>
-#include <devplace/ops/sorted_elements.hpp>
 #include <devplace/tensor/evaluated.hpp>
 
 namespace devplace {

@@ -8,8 +8,8 @@
 
 #include <devplace/base/refusal.hpp>
 #include <devplace/ops/concat.hpp>
-#include <devplace/ops/detail/row_taker.hpp>
 #include <devplace/ops/rearrange.hpp>
+#include <devplace/ops/take_rows.hpp>
 
 // Operations that choose or add elements along one axis, by an index for each of them: torch's gather and scatter_add_.
 // Here, `gather` and `scatter` are collectives of tensors over several places.

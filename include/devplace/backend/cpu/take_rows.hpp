@@ -9,7 +9,7 @@
 #include <devplace/base/error.hpp>
 #include <devplace/base/thread_team.hpp>
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/row_taker.hpp>
+#include <devplace/ops/take_rows.hpp>
 #include <devplace/place/backend.hpp>
 
 namespace devplace {

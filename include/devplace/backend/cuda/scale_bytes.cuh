@@ -8,7 +8,7 @@
 #include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
-#include <devplace/ops/detail/byte_scale.hpp>
+#include <devplace/ops/scale_bytes.hpp>
 
 namespace devplace::detail {
 

@@ -6,7 +6,7 @@
 
 #include <devplace/backend/cuda/kernel_launch.cuh>
 #include <devplace/backend/cuda/kernels/wide.hpp>
-#include <devplace/ops/detail/row_taker.hpp>
+#include <devplace/ops/take_rows.hpp>
 #include <devplace/place/backend.hpp>
 
 namespace devplace::detail {

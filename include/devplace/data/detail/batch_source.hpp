@@ -14,7 +14,7 @@
 #include <devplace/config.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
-#include <devplace/ops/detail/byte_scale.hpp>
+#include <devplace/ops/scale_bytes.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/split.hpp>

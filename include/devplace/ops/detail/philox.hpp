@@ -107,10 +107,8 @@ template <std::size_t Lanes>
 constexpr void put_in_order(const std::uint32_t (&word)[4][Lanes], std::uint32_t* in_order) {
   DEVPLACE_NO_UNROLL
   for (std::size_t lane = 0; lane < Lanes; ++lane) {
-    in_order[4 * lane] = word[0][lane];
-    in_order[4 * lane + 1] = word[1][lane];
-    in_order[4 * lane + 2] = word[2][lane];
-    in_order[4 * lane + 3] = word[3][lane];
+    DEVPLACE_UNROLL
+    for (std::size_t w = 0; w < 4; ++w) in_order[4 * lane + w] = word[w][lane];
   }
 }
 

@@ -11,7 +11,7 @@
 #include <devplace/backend/cuda/kernels/row_values.hpp>
 #include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/exponential.hpp>
-#include <devplace/ops/for_each_row.hpp>
+#include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {
@@ -51,7 +51,7 @@ template <class T, bool ReadsOnce> struct row_maximum {
   }
 };
 
-// Kernels for functors of rows (ops/for_each_row.hpp). A functor that runs on a GPU has an overload
+// Kernels for functors of rows (ops/for_each.hpp). A functor that runs on a GPU has an overload
 //
 //   by_group(functor, access, group, row, exists)
 //
