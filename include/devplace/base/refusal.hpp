@@ -5,7 +5,8 @@
 namespace devplace::detail {
 
 /// The result of a function whose static_assert failed. Converts to everything, so that the compiler reports no further
-/// error for each use of the result.
+/// error for each use of the result. Functions that assert return `auto`: they are instantiated at the call, and the
+/// compiler shows the user's line.
 struct refusal {
   template <class T> operator T() const;
   template <class Stream> friend Stream& operator<<(Stream& stream, refusal);

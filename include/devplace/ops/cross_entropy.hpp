@@ -23,7 +23,6 @@ struct losses_of_rows {};
 namespace devplace::detail {
 
 /// Whether the types allow cross_entropy; if not, an assertion fails.
-/// Returns `auto` to be instantiated at the call, so that the compiler shows the user's line.
 template <class Sums, class DLogits, class RowLosses, class Logits, class Labels>
 constexpr auto check_cross_entropy_types() {
   using value = operand_element_t<Logits>;

@@ -72,7 +72,6 @@ template <class T> struct mse_terms {
 #define DEVPLACE_DETAIL_MSE_OTHER_EXTENTS "devplace: mse: the operands must have the same extents."
 
 /// Whether the types allow mse; if not, an assertion fails.
-/// Returns `auto` to be instantiated at the call, so that the compiler shows the user's line.
 template <class Sums, class DY, class RowLosses, class Y, class Target> constexpr auto check_mse_types() {
   using value = operand_element_t<Y>;
   using output = operand_extents_t<Y>;

@@ -60,8 +60,8 @@ struct reduced_placement<Operation, X, axis<N>...> : reduction_result<Operation:
 template <class Operation, class X, class... Axes>
 using reduced_placement_t = typename reduced_placement<Operation, X, Axes...>::type;
 
-/// Whether the algebra of placements and the types allow a reduction; if not, an assertion fails. Returns `auto` to be
-/// instantiated at the call, so that the compiler shows the user's line. `X` is deduced from a forwarding reference.
+/// Whether the algebra of placements and the types allow a reduction; if not, an assertion fails. `X` is
+/// deduced from a forwarding reference.
 template <class Operation, class X, class... Axes> constexpr auto can_reduce() {
   constexpr bool operand_and_axes = reducible<X> && (axis_argument<Axes> && ...);
   static_assert(operand_and_axes,

@@ -20,8 +20,7 @@ struct sum_options {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Whether a reduction of X can be written to Y; if not, an assertion fails. Returns `auto` to be instantiated at the
-/// call, so that the compiler shows the user's line.
+/// Whether a reduction of X can be written to Y; if not, an assertion fails.
 template <class Operation, class Y, class X, class... Axes> constexpr auto can_reduce_into() {
   if constexpr (can_reduce<Operation, X, Axes...>()) {
     using plain = std::remove_cvref_t<X>;

@@ -70,7 +70,6 @@ template <class Y, class X, class... Axis> constexpr bool can_scan() {
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Writes cumulative sums or products of x along an axis to y.
-/// Returns `auto` to be instantiated at the call, so that the compiler shows the user's line.
 template <bool Product, class Y, class X, class... Axis>
 auto scan_into(const char* operation, Y& y, const X& x, Axis... axis) {
   if constexpr (can_scan<Y, X, Axis...>()) {

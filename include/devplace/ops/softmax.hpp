@@ -132,7 +132,6 @@ DEVPLACE_UNFUSED_END
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Applies `Row` to every row of the result y and its operands.
-/// Returns `auto` to be instantiated at the call, so that the compiler shows the user's line.
 template <template <class> class Row, class Y, class... X>
 auto for_rows_of(const char* operation, const Y& y, const X&... x) {
   constexpr bool together = on_one_device<Y, X...>, written = writable<Y>,

@@ -79,7 +79,6 @@ template <class E, std::integral Axis> auto with_count(const E& e, std::size_t k
 }
 
 /// Sorts x along its last or the given axis. Writes the elements or their positions to y.
-/// Returns `auto` to be instantiated at the call, so that the compiler shows the user's line.
 template <bool Positions, class Y, class X, class... Axis>
 auto sort_into(const char* operation, Y& y, const X& x, sort_order order, Axis... axis) {
   if constexpr (takes_on_one_place<Y, X>()) {

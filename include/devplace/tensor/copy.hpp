@@ -40,8 +40,7 @@ void throw_copy_of_other_extents(std::span<const std::size_t> to, std::span<cons
 }
 DEVPLACE_COMPILED(void throw_copy_of_other_extents(std::span<const std::size_t>, std::span<const std::size_t>))
 
-/// Whether the types allow copying one view to another. Returns `auto` to be instantiated at the call, so that the
-/// compiler shows the user's line.
+/// Whether the types allow copying one view to another.
 template <class To, class From> constexpr auto check_copy() {
   static_assert(
       !std::is_const_v<typename To::element_type>,

@@ -29,7 +29,6 @@ template <class X>
 concept evaluable = tensor_like<evaluated_t<X>>;
 
 /// Whether an operation may evaluate its arguments. If an argument is an expression with a name, an assertion fails.
-/// Returns `auto` to be instantiated at the call, so that the compiler shows the user's line.
 template <class... X> constexpr auto check_unnamed() {
   constexpr bool unnamed = no_named_expressions<X...>;
   static_assert(unnamed, DEVPLACE_DETAIL_NAMED_EXPRESSION);
