@@ -15,7 +15,6 @@
 
 namespace devplace::detail {
 
-/// Number of tensors in an expression.
 template <class X> inline constexpr std::size_t tensor_count = 0;
 template <class T, class E, class W, class L> inline constexpr std::size_t tensor_count<view_operand<T, E, W, L>> = 1;
 template <class T, class E, class W> inline constexpr std::size_t tensor_count<owned_operand<T, E, W>> = 1;
@@ -139,7 +138,6 @@ void run(int ordinal, T* destination, const Expression& expression, const evalua
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Computes an operand or expression into the elements of a view.
 template <class T, class Extents, class Where, class Layout, class Expression>
 void evaluate(const view<T, Extents, Where, Layout>& destination, const Expression& expression) {
   using backend = typename view<T, Extents, Where>::backend_type;

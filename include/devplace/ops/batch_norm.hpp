@@ -83,7 +83,6 @@ template <class X, class F> struct moment_terms {
   DEVPLACE_HD F shift(std::size_t c) const { return static_cast<F>(x[c * extent]); }
 };
 
-/// Computes the scales for predictions from the running statistics.
 template <class F> struct running_scales_functor {
   channel_scales<F> scales;
   const F* running_mean;
@@ -168,7 +167,6 @@ template <class G, class F> struct gradients_of_batch {
   }
 };
 
-/// Summands of gradients_of_batch, for channel_sums.
 template <class X, class G, class F> struct batch_norm_gradient_terms {
   using value_type = double;
   const X* x;

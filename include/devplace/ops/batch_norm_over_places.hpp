@@ -220,7 +220,6 @@ struct exact_gradient_sums {
   }
 };
 
-/// Stores the gradients.
 template <class G, class F> struct exact_gradients_functor {
   exact_gradient_sums sum;
   double share;

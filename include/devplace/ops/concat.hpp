@@ -54,7 +54,6 @@ inline constexpr std::size_t joined_extent =
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Copies a part to a window of a result.
 template <class Window, class Part> void join(const char* operation, const Window& window, const Part& part) {
   const auto& elements = evaluated(part);
   require_one_device(operation, window, as_any_view(elements));

@@ -68,7 +68,6 @@ template <class T, class Where, class Write, class Extents> auto drawn(const Wri
   }
 }
 
-/// Checks the template arguments and sizes of functions that make tensors.
 template <class T, class Where, class... Size> constexpr bool can_create() {
   constexpr bool of_elements = element<T>, placed = placement<Where>, sized = extents_of_sizes<Size...>::valid;
   static_assert(of_elements,

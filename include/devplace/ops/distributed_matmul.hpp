@@ -71,7 +71,6 @@ template <class A, class B> const auto& split_operand([[maybe_unused]] const A& 
     return a;
 }
 
-/// The placement of a product.
 template <class A, class B> struct distributed_product : result_unless<mismatch::places, void> {};
 template <distributed_matrix A, distributed_matrix B>
 struct distributed_product<A, B> : matmul_result<typename distributed_matrix_traits<A>::placement,

@@ -40,7 +40,6 @@ template <class T> struct triangle_of_matrices {
   }
 };
 
-/// Returns a view of the diagonal of a matrix.
 template <class T, std::size_t M, std::size_t N, class Where, class Layout>
 auto diagonal_of(const view<T, extents<M, N>, Where, Layout>& x) {
   using diagonal = extents<M == dyn || N == dyn ? dyn : std::min(M, N)>;

@@ -111,7 +111,6 @@ template <class Operation, class X, class... Axes> constexpr auto can_reduce() {
   }
 }
 
-/// Computes a reduction on one place or several into a new tensor.
 template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axes&... axes) {
   if constexpr (can_reduce<Operation, X, Axes...>()) {
     using plain = std::remove_cvref_t<X>;

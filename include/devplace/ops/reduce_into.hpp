@@ -61,7 +61,6 @@ template <class Operation, class Y, class X, class... Axes> constexpr auto can_r
   }
 }
 
-/// Reduces x to the elements of y.
 template <class Operation, class Y, class X, class... Axes>
 auto reduce_into(const char* name, const Operation& operation, Y& y, X&& x, const Axes&... axes) {
   if constexpr (can_reduce_into<Operation, Y, X, Axes...>()) {

@@ -69,7 +69,6 @@ template <class Y, class X, class... Axis> constexpr bool can_scan() {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Writes cumulative sums or products of x along an axis to y.
 template <bool Product, class Y, class X, class... Axis>
 auto scan_into(const char* operation, Y& y, const X& x, Axis... axis) {
   if constexpr (can_scan<Y, X, Axis...>()) {
@@ -97,7 +96,6 @@ auto scan_into(const char* operation, Y& y, const X& x, Axis... axis) {
   }
 }
 
-/// Makes a tensor of cumulative sums or products of x along an axis. `Operand` is deduced from a forwarding reference.
 template <bool Product, class Operand, class... Axis>
 auto scanned(const char* operation, Operand&& operand, Axis... axis) {
   using X = evaluated_value_t<Operand>;

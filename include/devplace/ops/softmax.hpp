@@ -168,8 +168,7 @@ auto for_rows_of(const char* operation, const Y& y, const X&... x) {
   }
 }
 
-/// Applies `Row` to every row of the operand, into a new tensor that is distributed like the operand. `Operand` is
-/// deduced from a forwarding reference.
+/// Applies `Row` to every row of the operand, into a new tensor that is distributed like the operand.
 template <template <class> class Row, class Operand> auto with_rows_of(const char* operation, Operand&& operand) {
   using X = evaluated_value_t<Operand>;
   constexpr bool has_elements = tensor_like<X>;

@@ -115,8 +115,6 @@ auto sort_into(const char* operation, Y& y, const X& x, sort_order order, Axis..
   }
 }
 
-/// Makes a tensor of the elements of x sorted along its last or the given axis, or of the positions of these elements.
-/// `Operand` is deduced from a forwarding reference.
 template <bool Positions, class Operand, class... Axis>
 auto sorted(const char* operation, Operand&& operand, sort_order order, Axis... axis) {
   using X = evaluated_value_t<Operand>;

@@ -66,7 +66,6 @@ struct squared_deviation {
   }
 };
 
-/// Adds squared deviations. Stores the variance or its square root.
 template <class T, bool Root> struct variance_reducer {
   using accumulator = double;
   T* result;

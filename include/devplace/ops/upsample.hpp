@@ -42,7 +42,6 @@ template <class T> struct upsample_functor {
   }
 
  private:
-  /// Writes each of `N` elements twice.
   template <std::size_t N> [[gnu::always_inline]] static void repeat(T* out, const T* source) {
     using number = std::conditional_t<sizeof(T) == 2, std::uint16_t, T>;
     pairs<number, N> both;

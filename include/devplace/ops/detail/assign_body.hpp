@@ -55,7 +55,6 @@ template <bool Alternating = false, class T, class Operand>
   }
 }
 
-/// Exponentials, block by block.
 template <bool = false, class T, class F, class Operand>
   requires(std::is_same_v<F, elementary::exponential> ||
            std::is_same_v<F, elementary::in_float<elementary::exponential, bf16>>)
@@ -182,7 +181,6 @@ template <std::size_t Rank> struct leaf_of_block : load_singles {
   }
 };
 
-/// The element addresses of a row-major destination.
 template <class T, std::size_t Rank> struct row_major_target {
   T* data;
 
@@ -193,7 +191,6 @@ template <class T, std::size_t Rank> struct row_major_target {
   static constexpr std::integral_constant<std::ptrdiff_t, 1> row_stride() { return {}; }
 };
 
-/// The element addresses of a destination with strides.
 template <class T, std::size_t Rank> struct strided_target {
   T* data;
   std::ptrdiff_t strides[Rank];

@@ -30,7 +30,6 @@ struct attention_shape {
   DEVPLACE_HD constexpr std::size_t first_query(std::size_t sequence) const {
     return 3 * first_result(sequence) - 2 * in_row(sequence);
   }
-  /// Index of a sequence's first result.
   DEVPLACE_HD constexpr std::size_t first_result(std::size_t sequence) const {
     return sequence / heads * length * row() + in_row(sequence);
   }
@@ -51,7 +50,6 @@ template <class T> struct attention_dropout {
     return drops() ? attention_dropout{key.resolved(), first_sample, threshold, scale} : *this;
   }
   DEVPLACE_HD constexpr bool drops() const { return threshold != 0; }
-  /// The random numbers of a sample.
   DEVPLACE_HD constexpr random_sequence of_sample(std::size_t sample) const {
     return {key.value, first_sample + sample};
   }

@@ -83,7 +83,6 @@ template <class Only> struct broadcast<Only> : std::type_identity<Only> {};
 template <class First, class Second, class... Rest>
 struct broadcast<First, Second, Rest...> : broadcast<typename extents_of_operands<First, Second>::type, Rest...> {};
 
-/// The extents type of an elementwise result.
 template <class... Extents> using broadcast_t = typename broadcast<Extents...>::type;
 
 /// Run-time sizes, independent of the extents type.

@@ -33,7 +33,6 @@ struct channel_shape {
   DEVPLACE_HD constexpr std::size_t size() const { return samples * channels * extent; }
   /// Number of elements of one channel.
   DEVPLACE_HD constexpr std::size_t count() const { return samples * extent; }
-  /// The channel of element i.
   DEVPLACE_HD constexpr std::size_t channel_of(std::size_t i) const {
     const std::size_t plane = quotient(i, extent);
     return plane - quotient(plane, channels) * channels;

@@ -59,7 +59,6 @@ template <class T, class E, class W> inline constexpr bool is_distributed_tensor
 template <class X>
 concept distributed_tensor = tensor_like<X> && is_distributed_tensor<std::remove_cvref_t<X>>;
 
-/// Whether no argument is a tensor over several places.
 template <class... X>
 concept none_distributed = (!distributed_tensor<X> && ...);
 

@@ -40,7 +40,6 @@ template <> struct exponential_constants<double> {
   static constexpr double log2_low = 1.42860682030941723212e-6;
 };
 
-/// 1/k! for the polynomial.
 template <class T, int K> inline constexpr T inverse_factorial = inverse_factorial<T, K - 1> / static_cast<T>(K);
 template <class T> inline constexpr T inverse_factorial<T, 0> = T{1};
 

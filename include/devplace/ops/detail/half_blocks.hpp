@@ -90,7 +90,6 @@ struct block_of_halves : leaf_from {
   }
 };
 
-/// Functions of halves, block by block.
 template <bool Alternating = false, class T, computes_with_halves Tree>
 [[gnu::always_inline]] inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end) {
   constexpr std::size_t most = block_of_halves::most;

@@ -33,11 +33,9 @@ template <class Leading, std::size_t Rows, std::size_t Columns> struct matrices;
 template <std::size_t... Leading, std::size_t Rows, std::size_t Columns>
 struct matrices<extents<Leading...>, Rows, Columns> : std::type_identity<extents<Leading..., Rows, Columns>> {};
 
-/// Static rows and columns of the last two axes.
 template <class E> inline constexpr std::size_t rows_in = E::static_extent(E::rank - 2);
 template <class E> inline constexpr std::size_t columns_in = E::static_extent(E::rank - 1);
 
-/// The extents type of the product of two arrays of matrices.
 template <class A, class B>
 using product_extents_t =
     typename matrices<broadcast_t<leading_extents_t<A>, leading_extents_t<B>>, rows_in<A>, columns_in<B>>::type;
@@ -88,14 +86,12 @@ struct matrix_memory {
   }
 };
 
-/// The strides without their signs.
 template <std::size_t Rank> std::array<std::size_t, Rank> magnitudes(const std::array<std::ptrdiff_t, Rank>& strides) {
   std::array<std::size_t, Rank> result{};
   for (std::size_t axis = 0; axis != Rank; ++axis) result[axis] = magnitude(strides[axis]);
   return result;
 }
 
-/// The lowest address of a view's elements.
 template <class View> auto* lowest_address(const View& x) {
   return raw_data(x) - spanned(sizes_of(x.extents()), x.strides()).before;
 }

@@ -100,7 +100,6 @@ template <class Where, class F, class... Operands>
 inline constexpr bool is_expression_type<expression<Where, F, Operands...>> = true;
 template <class Expression> inline constexpr bool is_expression_type<lazy_expression<Expression>> = true;
 
-/// Removes the wrapper of lazy().
 template <class Where, class F, class... Operands>
 constexpr const expression<Where, F, Operands...>& without_lazy(const expression<Where, F, Operands...>& x) {
   return x;
@@ -130,7 +129,6 @@ concept operand_type =
     is_view<std::remove_cvref_t<X>> ||
     ((is_tensor<std::remove_cvref_t<X>> || is_expression_type<std::remove_cvref_t<X>>) && !is_const_temporary<X>);
 
-/// Operands on one place, and over several.
 template <class X>
 concept elementwise_operand = operand_type<X> && !over_several_places<placement_type_of<X>>;
 template <class X>
@@ -167,7 +165,6 @@ concept accepted_argument = operand_or_number<X> || is_foreign_array<std::remove
 template <class A, class B>
 concept pair_with_operand = (operand_type<A> && accepted_argument<B>) || (operand_type<B> && accepted_argument<A>);
 
-/// The element type of an operation on two operands.
 template <class A, class B> struct pair_value : std::type_identity<value_type_of<A>> {};
 template <number A, class B> struct pair_value<A, B> : std::type_identity<value_type_of<B>> {};
 /// For two numbers: their common type if it is an element type. Otherwise uint8 for integers of one byte such as bool,

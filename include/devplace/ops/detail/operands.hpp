@@ -37,7 +37,6 @@ inline constexpr bool can_be_one_device =
 template <class First, class... Rest>
 inline constexpr bool on_one_device = (can_be_one_device<operand_placement_t<First>, operand_placement_t<Rest>> && ...);
 
-/// Whether the elements of an operand can be assigned.
 template <class X> inline constexpr bool writable = !std::is_const_v<typename operand_view_t<X>::element_type>;
 
 template <class T, class E, class Where> struct result_on {
@@ -75,7 +74,6 @@ void require_one_device(const char* operation, const auto& first, const auto&...
   if (((rest.ordinal() != first.ordinal()) || ...)) throw_other_devices(operation);
 }
 
-/// Throws unless the extents of two views agree.
 void require_same_extents(const char* operation, const char* a_name, const auto& a, const char* b_name, const auto& b) {
   if (!(a.extents() == b.extents()))
     throw_other_extents(operation, a_name, sizes_of(a.extents()), b_name, sizes_of(b.extents()));

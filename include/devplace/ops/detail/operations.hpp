@@ -54,7 +54,6 @@ template <class F, class... Operands> constexpr auto make_expression(const F& fu
   }
 }
 
-/// The element types of a function's operands, in order.
 template <class... T> struct elements_are {};
 
 /// Makes an expression of arguments with the given element types; numbers adopt these types.
@@ -119,7 +118,6 @@ template <class F, class X> constexpr auto unary(X&& x) {
     return refusal{};
 }
 
-/// Makes the expression F of two arguments, one of which may be a number.
 template <class F, class A, class B> constexpr auto binary(A&& a, B&& b) {
   constexpr bool operands = operand_or_number<A> && operand_or_number<B>, together = same_placements<A, B>,
                  same = same_values<A, B>;

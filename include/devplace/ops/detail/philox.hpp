@@ -39,7 +39,6 @@ template <std::size_t Lanes> DEVPLACE_HD constexpr void philox(std::uint32_t (&w
   }
 }
 
-/// Philox4x32-10 of a single counter.
 DEVPLACE_HD constexpr philox_block philox(const philox_block& counter, philox_key key) {
   std::uint32_t word[4][1] = {{counter.word[0]}, {counter.word[1]}, {counter.word[2]}, {counter.word[3]}};
   philox(word, key);

@@ -15,10 +15,8 @@
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Functors that turn random words into numbers. CPU loops are range(); GPU threads call several().
-//
-// The arithmetic uses std::fma or has exact products, so contraction of products and sums by a compiler changes
-// nothing. The bits are therefore the same with and without FMA instructions, on CPUs and GPUs.
+// Functors that turn random words into numbers. CPU loops are range(); GPU threads call several(). The arithmetic has
+// the same bits on all places, as in box_muller.hpp.
 namespace devplace::detail {
 
 /// Number of random elements that justify a thread.
@@ -132,7 +130,6 @@ template <class T> struct normal_body {
       return squared_radius(first, second);
   }
 
-  /// Computes a block's pair number p.
   DEVPLACE_HD void pair(value radius, const std::uint32_t* words, std::size_t p, T* values) const {
     cosine_and_sine<value> direction;
     if constexpr (words_of<value> == 1)

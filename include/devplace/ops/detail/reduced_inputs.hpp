@@ -35,7 +35,6 @@ template <class Source> DEVPLACE_HD constexpr auto elements_of_result(const Sour
     return source;
 }
 
-/// Elements in memory.
 template <class T> struct element_source {
   const T* data;
   DEVPLACE_HD T operator()(std::size_t i) const { return data[i]; }

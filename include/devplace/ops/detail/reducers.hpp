@@ -141,7 +141,6 @@ template <class T, bool Largest> struct extremum_position_reducer {
   DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = a.index; }
 };
 
-/// A reducer that stores results with strides.
 template <class Reducer, std::size_t Rank> struct strided_reducer : Reducer {
   std::size_t extents[Rank == 0 ? 1 : Rank];
   std::ptrdiff_t strides[Rank == 0 ? 1 : Rank];

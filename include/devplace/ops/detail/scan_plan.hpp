@@ -58,7 +58,6 @@ struct scan_extents {
 
 template <bool Product, class T> using scan_reducer_t = std::conditional_t<Product, product_reducer<T>, sum_reducer<T>>;
 
-/// The sum or product of each chunk.
 template <class T, bool Product> struct chunk_totals {
   using reducer = scan_reducer_t<Product, T>;
   const T* x;

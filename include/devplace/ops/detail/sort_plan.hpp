@@ -38,7 +38,6 @@ namespace devplace::detail {
 /// efficiently.
 template <element T> using sort_key_t = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
-/// Number of significant bits of the keys.
 template <element T> inline constexpr int sort_key_bits = static_cast<int>(8 * sizeof(T));
 
 /// The order of all sorts on every backend: keys compare as the elements do; -0 equals 0; all NaN are equal and greater

@@ -60,7 +60,6 @@ template <std::size_t I, class Child> struct branch {
 
 template <class F, class Indices, class... Children> struct node;
 
-/// A functor over subtrees.
 template <class F, std::size_t... I, class... Children>
 struct node<F, std::index_sequence<I...>, Children...> : branch<I, Children>... {
   F function;
