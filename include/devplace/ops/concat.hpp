@@ -17,20 +17,15 @@
 namespace devplace::detail {
 
 /// Whether all sizes except that of axis N agree, as far as the types know them.
-template <std::size_t N, class First, class Other> constexpr bool joins_along() {
-  bool fits = First::rank == Other::rank;
-  for (std::size_t k = 0; fits && k < First::rank; ++k)
-    fits = k == N || First::static_extent(k) == dyn || Other::static_extent(k) == dyn ||
-           First::static_extent(k) == Other::static_extent(k);
-  return fits;
-}
+template <std::size_t N, class First, class Other>
+inline constexpr bool joins_along = compatible<First, typename with_dynamic_axis<Other, N>::type>;
 
 /// Whether tensors can be joined along axis N, which is a new one for stack; if not, an assertion fails.
 template <std::size_t N, bool New, class First, class... Rest> constexpr bool can_join() {
   if constexpr (takes_on_one_place<First, Rest...>()) {
     constexpr bool exists = N < operand_extents_t<First>::rank + New, together = on_one_device<First, Rest...>,
                    same = (std::is_same_v<operand_element_t<First>, operand_element_t<Rest>> && ...),
-                   fits = (joins_along<New ? dyn : N, operand_extents_t<First>, operand_extents_t<Rest>>() && ...);
+                   fits = (joins_along < New ? dyn : N, operand_extents_t<First>, operand_extents_t < Rest >> &&...);
     static_assert(exists, "devplace: the operands have no such axis; axes are numbered from 0.");
     static_assert(
         together,

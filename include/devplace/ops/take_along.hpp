@@ -84,7 +84,7 @@ template <std::size_t N, class X, class I> constexpr bool can_choose_along() {
   if constexpr (takes_on_one_place<X, I>()) {
     constexpr bool exists = N < operand_extents_t<X>::rank, together = on_one_device<X, I>,
                    whole = std::is_integral_v<operand_element_t<I>>,
-                   fits = joins_along<N, operand_extents_t<X>, operand_extents_t<I>>();
+                   fits = joins_along<N, operand_extents_t<X>, operand_extents_t<I>>;
     static_assert(exists, "devplace: the operand has no such axis; axes are numbered from 0.");
     static_assert(
         together,
@@ -103,9 +103,8 @@ template <std::size_t N, class X, class I> constexpr bool can_choose_along() {
 
 /// Throws shape_error unless all sizes except that of axis N agree.
 template <std::size_t N, class X> void require_same_other_extents(const char* operation, const X& x, const auto& i) {
-  for (std::size_t k = 0; k < X::rank; ++k)
-    if (k != N && x.extent(k) != i.extent(k))
-      throw_other_extents(operation, "the operand", sizes_of(x), "the indices, apart from their axis,", sizes_of(i));
+  if (!(with_dynamic_axis<X, N>::with(i.extent(N), x) == i))
+    throw_other_extents(operation, "the operand", sizes_of(x), "the indices, apart from their axis,", sizes_of(i));
 }
 
 }  // namespace devplace::detail
