@@ -12,7 +12,7 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/reduce_on_place.hpp>
 #include <devplace/ops/detail/reduced_axes.hpp>
-#include <devplace/ops/detail/reduction_operations.hpp>
+#include <devplace/ops/detail/reducers.hpp>
 #include <devplace/place/algebra.hpp>
 #include <devplace/tensor/evaluated.hpp>
 

@@ -11,7 +11,7 @@
 #include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/reduced_axes.hpp>
-#include <devplace/ops/detail/reduction_operations.hpp>
+#include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/distributed.hpp>
