@@ -46,28 +46,6 @@ auto made_everywhere(const Write& write, const Size&... sizes) {
   return result;
 }
 
-/// Makes a tensor of random elements: for a split tensor, the host draws the whole and each place gets a part;
-/// otherwise every place draws the same elements.
-template <class T, class Where, class Write, class Extents> auto drawn(const Write& write, const Extents& extents) {
-  using kind = kind_in_process<Where>;
-  static_assert(is_floating_or_half_precision<T>,
-                "devplace: random: random numbers are float, double, bf16 or half; convert them with cast<T>(x).");
-  static_assert(!kind::is_summands,
-                "devplace: random numbers as summands would add up to another distribution; make them on one place, "
-                "or replicated.");
-  if constexpr (!is_floating_or_half_precision<T> || kind::is_summands) {
-    return tensor<T, Extents, Where>(extents);
-  } else if constexpr (kind::is_split) {
-    tensor<T, Extents, on<cpu>> whole(extents);
-    write(whole.view());
-    tensor<T, Extents, Where> result(extents);
-    copy_to_parts(result, whole.view());
-    return result;
-  } else {
-    return made_everywhere<T, Where>(write, extents);
-  }
-}
-
 template <class T, class Where, class... Size> constexpr bool can_create() {
   constexpr bool of_elements = element<T>, placed = placement<Where>, sized = extents_of_sizes<Size...>::valid;
   static_assert(of_elements,
@@ -80,12 +58,33 @@ template <class T, class Where, class... Size> constexpr bool can_create() {
   return of_elements && placed && sized;
 }
 
-/// Checks the arguments of functions that make tensors of random numbers.
-template <class T, class Where, class Extents> constexpr bool can_draw() {
+/// Makes a tensor of random elements: for a split tensor, the host draws the whole and each place gets a part;
+/// otherwise every place draws the same elements.
+template <class T, class Where, class Write, class Extents> auto drawn(const Write& write, const Extents& extents) {
   constexpr bool shaped = extents_like<Extents>;
   static_assert(shaped,
                 "devplace: random numbers take extents and a seed, as in uniform<float, cpu>(extents(3, 4), seed{1}).");
-  return shaped && can_create<T, Where, Extents>();
+  if constexpr (shaped && can_create<T, Where, Extents>()) {
+    using kind = kind_in_process<Where>;
+    static_assert(is_floating_or_half_precision<T>,
+                  "devplace: random: random numbers are float, double, bf16 or half; convert them with cast<T>(x).");
+    static_assert(!kind::is_summands,
+                  "devplace: random numbers as summands would add up to another distribution; make them on one place, "
+                  "or replicated.");
+    if constexpr (!is_floating_or_half_precision<T> || kind::is_summands) {
+      return refusal{};
+    } else if constexpr (kind::is_split) {
+      tensor<T, Extents, on<cpu>> whole(extents);
+      write(whole.view());
+      tensor<T, Extents, Where> result(extents);
+      copy_to_parts(result, whole.view());
+      return result;
+    } else {
+      return made_everywhere<T, Where>(write, extents);
+    }
+  } else {
+    return refusal{};
+  }
 }
 
 }  // namespace DEVPLACE_CONFIGURATION
@@ -101,6 +100,18 @@ template <class T> struct arange_body {
       destination[i] = T(std::fma(static_cast<computed_t<T>>(i), step, start));
   }
 };
+
+inline namespace DEVPLACE_CONFIGURATION {
+
+/// Makes a tensor of `count` numbers start + i step.
+template <class T, class Where> auto numbers_in_steps(std::size_t count, computed_t<T> start, computed_t<T> step) {
+  tensor<T, extents<dyn>, Where> result(extents<dyn>{count});
+  for_each_index<typename decltype(result)::backend_type>(result.view().ordinal(), count, elementwise_grain,
+                                                          arange_body<T>{raw_data(result), start, step});
+  return result;
+}
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 /// Number of elements start + i step that lie before stop.
 template <class T> std::size_t arange_size(T start, T stop, T step) {
@@ -175,16 +186,10 @@ auto arange(detail::computed_t<T> start, detail::computed_t<T> stop, detail::com
   static_assert(of_elements && on_one_place,
                 "devplace: arange: the template arguments must be an element type and one place, as in "
                 "arange<float, cpu>(10).");
-  if constexpr (of_elements && on_one_place) {
-    using result_type = tensor<T, extents<dyn>, Where>;
-    result_type result(extents<dyn>(detail::arange_size(start, stop, step)));
-    detail::for_each_index<typename result_type::backend_type>(
-        result.view().ordinal(), result.size(), detail::elementwise_grain,
-        detail::arange_body<T>{detail::raw_data(result), start, step});
-    return result;
-  } else {
+  if constexpr (of_elements && on_one_place)
+    return detail::numbers_in_steps<T, Where>(detail::arange_size(start, stop, step), start, step);
+  else
     return detail::refusal{};
-  }
 }
 
 /// 0, 1, 2, ... up to but not including stop.
@@ -199,13 +204,9 @@ auto linspace(detail::computed_t<T> first, detail::computed_t<T> last, std::size
                 "devplace: linspace: the template arguments must be a floating-point type and one place, as in "
                 "linspace<float, cpu>(0, 1, 11).");
   if constexpr (of_numbers && on_one_place) {
-    using result_type = tensor<T, extents<dyn>, Where>;
     using computed = detail::computed_t<T>;
-    result_type result(extents<dyn>{count});
     const computed step = count < 2 ? computed{0} : (last - first) / static_cast<computed>(count - 1);
-    detail::for_each_index<typename result_type::backend_type>(
-        result.view().ordinal(), count, detail::elementwise_grain,
-        detail::arange_body<T>{detail::raw_data(result), first, step});
+    auto result = detail::numbers_in_steps<T, Where>(count, first, step);
     if (count > 1) fill(result.view().slice(count - 1, count), T(last));
     return result;
   } else {
@@ -217,21 +218,14 @@ auto linspace(detail::computed_t<T> first, detail::computed_t<T> last, std::size
 /// numbers or, if the tensor is split, its part of them. The host draws such parts and copies them to the places.
 template <class T, class Where, class Extents>
 auto uniform(const Extents& extents, seed start, detail::computed_t<T> low = 0, detail::computed_t<T> high = 1) {
-  if constexpr (detail::can_draw<T, Where, Extents>())
-    return detail::drawn<T, Where>([&](const auto& to) { uniform_into(to, start, 0, low, high); }, extents);
-  else
-    return detail::refusal{};
+  return detail::drawn<T, Where>([&](const auto& to) { uniform_into(to, start, 0, low, high); }, extents);
 }
 
 /// Normally distributed numbers; see normal_into and, for several places, uniform.
 template <class T, class Where, class Extents>
 auto normal(const Extents& extents, seed start, detail::computed_t<T> mean = 0,
             detail::computed_t<T> standard_deviation = 1) {
-  if constexpr (detail::can_draw<T, Where, Extents>())
-    return detail::drawn<T, Where>([&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); },
-                                   extents);
-  else
-    return detail::refusal{};
+  return detail::drawn<T, Where>([&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); }, extents);
 }
 
 /// A random permutation of 0 to n-1; see permutation_into. Computed on the CPU and copied to `Where`; the version in
