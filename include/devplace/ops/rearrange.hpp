@@ -44,11 +44,6 @@ namespace devplace::detail {
 
 inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 
-/// size * times; or no_index, which extents refuse, if the product overflows.
-inline std::size_t repeated_size(std::size_t size, std::size_t times) {
-  return times != 0 && size > no_index / times ? no_index : size * times;
-}
-
 struct reversed_index {
   std::size_t size;
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return size - 1 - i; }
@@ -59,12 +54,11 @@ struct rotated_index {
 };
 struct repeated_index {
   std::size_t size, times;
-  std::size_t count() const { return repeated_size(size, times); }
+  // If the product overflows: no_index, which extents refuse.
+  std::size_t count() const { return times != 0 && size > no_index / times ? no_index : size * times; }
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return i / times; }
 };
-struct tiled_index {
-  std::size_t size, times;
-  std::size_t count() const { return repeated_size(size, times); }
+struct tiled_index : repeated_index {
   DEVPLACE_HD std::size_t operator()(std::size_t i) const { return i % size; }
 };
 struct padded_index {
@@ -203,7 +197,7 @@ template <detail::accepted_argument X, std::size_t N> auto repeat(X&& x, axis<N>
 /// `times` copies of x one after the other along an axis: `a b` becomes `a b a b`, as numpy.tile.
 template <detail::accepted_argument X, std::size_t N> auto tile(X&& x, axis<N> along, std::size_t times) {
   return detail::mapped_along(std::forward<X>(x), along,
-                              [=](std::size_t size) { return detail::tiled_index{size, times}; });
+                              [=](std::size_t size) { return detail::tiled_index{{size, times}}; });
 }
 
 /// x with elements added before and after along an axis, as numpy.pad; see pad_options. Throws argument_error if an
