@@ -128,15 +128,12 @@ void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T, Result
   });
 }
 
-/// Erases static extents, so that products are compiled once for each rank and layout.
-template <class T, class Extents, class Where, class Layout>
-auto with_dynamic_extents(const view<T, Extents, Where, Layout>& x) {
-  return view<T, dextents<Extents::rank>, Where, Layout>(x);
-}
-/// Also makes elements const, so that const and other operands share the compiled products.
-template <class T, class Extents, class Where, class Layout>
-auto product_operand(const view<T, Extents, Where, Layout>& x) {
-  return view<const T, dextents<Extents::rank>, Where, Layout>(x);
+/// Erases the place's ordinal and static extents, so that products are compiled once for each rank and layout.
+/// `Element` is const for operands, so that const and other ones share the compiled products.
+template <class Element, class X> auto product_view(const X& x) {
+  const auto erased = as_any_view(x).erased();
+  using given = std::remove_const_t<decltype(erased)>;
+  return view<Element, dextents<given::rank>, typename given::placement_type, typename given::layout_type>(erased);
 }
 
 /// Runs matmul_into after the checks of static extents.
@@ -174,8 +171,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// (argument_error). All operands are on one place; the product runs in the order of its current stream. Except for
 /// temporaries, allocates only at a thread's first product on the CPU, or at the first product of each size on a GPU.
 /// Different run-time extents throw shape_error.
-template <class C, class A, class B, precision P = typename detail::operand_precision<A>::type>
-  requires(detail::accepted_argument<const A&> && detail::accepted_argument<const B&>)
+template <class C, detail::accepted_argument A, detail::accepted_argument B,
+          precision P = typename detail::operand_precision<A>::type>
 void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
   constexpr bool stored = tensor_like<C>;
   static_assert(stored, "devplace: matmul: the result, which is the first argument, must be a tensor or view.");
@@ -193,9 +190,9 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
                   "devplace: matmul: the result, which is the first argument, must have the rows of the first operand "
                   "and the columns of the second.");
     if constexpr (together && written && same && fits)
-      detail::multiply(detail::with_dynamic_extents(detail::as_any_view(c).erased()),
-                       detail::product_operand(detail::as_any_view(a).erased()),
-                       detail::product_operand(detail::as_any_view(b).erased()), options);
+      detail::multiply(detail::product_view<detail::operand_element_t<C>>(detail::as_any_view(c)),
+                       detail::product_view<const detail::operand_element_t<A>>(a),
+                       detail::product_view<const detail::operand_element_t<B>>(b), options);
   }
 }
 
