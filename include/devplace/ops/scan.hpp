@@ -119,15 +119,13 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Floating-point sums are accumulated in double in an order that depends only on the size, so the bits are the same on
 /// every place. Integer sums are exact modulo 2^64; on CUDA devices, CUB computes them along the last axis. Scratch
 /// memory is allocated on the place and counted as workspace. Throws shape_error for different run-time extents.
-template <class Y, class X, axis_argument... Axis>
-  requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
+template <detail::accepted_argument Y, detail::accepted_argument X, axis_argument... Axis>
 void cumsum_into(Y&& y, const X& x, Axis... axis) {
   detail::scan_into<false>("cumsum", y, x, axis...);
 }
 
 /// y[i] = x[0] * ... * x[i] along an axis, as torch.cumprod. Other rules are those of cumsum_into.
-template <class Y, class X, axis_argument... Axis>
-  requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
+template <detail::accepted_argument Y, detail::accepted_argument X, axis_argument... Axis>
 void cumprod_into(Y&& y, const X& x, Axis... axis) {
   detail::scan_into<true>("cumprod", y, x, axis...);
 }

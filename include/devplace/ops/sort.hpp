@@ -135,30 +135,26 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// y = x with each row (along the last axis) sorted. Shapes: x and y equal, any rank above 0; y must not share elements
 /// with x (argument_error). In the order of the place's current stream. Different run-time extents throw shape_error.
-template <class Y, class X>
-  requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
+template <detail::accepted_argument Y, detail::accepted_argument X>
 void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
   detail::sort_into<false>("sort", y, x, order);
 }
 
 /// y = x sorted along an axis, given as `axis<0>{}` or as a number. Other rules are those of sort_into of rows.
-template <class Y, class X, axis_argument Axis>
-  requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
+template <detail::accepted_argument Y, detail::accepted_argument X, axis_argument Axis>
 void sort_into(Y&& y, const X& x, Axis axis, sort_order order = sort_order::ascending) {
   detail::sort_into<false>("sort", y, x, order, axis);
 }
 
 /// positions[i] = the position, in the original row, of element i of the sorted row, counted from 0. Type int64, with
 /// x's extents. Equal elements keep their order, in descending sorts too.
-template <class Y, class X>
-  requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
+template <detail::accepted_argument Y, detail::accepted_argument X>
 void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::ascending) {
   detail::sort_into<true>("argsort", positions, x, order);
 }
 
 /// positions = the positions along an axis. Other rules are those of argsort_into of rows.
-template <class Y, class X, axis_argument Axis>
-  requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
+template <detail::accepted_argument Y, detail::accepted_argument X, axis_argument Axis>
 void argsort_into(Y&& positions, const X& x, Axis axis, sort_order order = sort_order::ascending) {
   detail::sort_into<true>("argsort", positions, x, order, axis);
 }
