@@ -138,8 +138,7 @@ auto cross_entropy(LogitsArgument&& scores, LabelsArgument&& classes,
   const auto& labels = evaluated(classes);
   using Logits = detail::evaluated_value_t<LogitsArgument>;
   using Labels = detail::evaluated_value_t<LabelsArgument>;
-  using value = detail::operand_element_t<Logits>;
-  detail::loss_workspace<Logits, value> work("cross_entropy", logits, mode);
+  detail::loss_workspace<Logits> work("cross_entropy", logits, mode);
   if constexpr (detail::check_cross_entropy_types<decltype((work.sums)), decltype((work.no_gradient)),
                                                   decltype((work.row_losses)), Logits, Labels>())
     cross_entropy_into(work.sums, work.no_gradient, work.row_losses, logits, labels, options);

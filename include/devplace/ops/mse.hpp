@@ -152,8 +152,7 @@ auto mse(OutputArgument&& output, TargetArgument&& targets, reduction mode = red
   const auto& target = evaluated(targets);
   using Y = detail::evaluated_value_t<OutputArgument>;
   using Target = detail::evaluated_value_t<TargetArgument>;
-  using value = detail::operand_element_t<Y>;
-  detail::loss_workspace<Y, value> work("mse", y, mode);
+  detail::loss_workspace<Y> work("mse", y, mode);
   if constexpr (detail::check_mse_types<decltype((work.sums)), decltype((work.no_gradient)),
                                         decltype((work.row_losses)), Y, Target>())
     mse_into(work.sums, work.no_gradient, work.row_losses, y, target);

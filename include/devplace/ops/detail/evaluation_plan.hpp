@@ -80,14 +80,13 @@ constexpr bool rows_are_linear(const shape& collapsed, const operand_layout* ope
 
 /// Whether writing the result would overwrite operand elements that are read later. False for an operand that is the
 /// destination itself, because each of its elements is read before it is overwritten.
-inline bool overlaps(const operand_layout& destination, const operand_layout& operand) {
-  const bool same = destination.data == operand.data && destination.size == operand.size &&
-                    destination.bytes == operand.bytes &&
-                    std::equal(destination.strides, destination.strides + max_rank, operand.strides);
-  return !same && share_memory(destination.data, destination.bytes, operand.data, operand.bytes);
-}
 inline bool any_overlaps(const operand_layout& destination, const operand_layout* operands, std::size_t count) {
-  return std::any_of(operands, operands + count, [&](const auto& operand) { return overlaps(destination, operand); });
+  return std::any_of(operands, operands + count, [&](const operand_layout& operand) {
+    const bool same = destination.data == operand.data && destination.size == operand.size &&
+                      destination.bytes == operand.bytes &&
+                      std::equal(destination.strides, destination.strides + max_rank, operand.strides);
+    return !same && share_memory(destination.data, destination.bytes, operand.data, operand.bytes);
+  });
 }
 
 }  // namespace devplace::detail

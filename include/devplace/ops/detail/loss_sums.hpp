@@ -57,7 +57,7 @@ template <class T> struct loss_result {
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Memory for a loss that is returned as a value, on operand X's place.
-template <class X, class T> struct loss_workspace {
+template <class X, class T = operand_element_t<X>> struct loss_workspace {
   loss_workspace(const char* operation, const X& x, reduction mode)
       : sums(extents<2>{}),
         row_losses(extents<dyn>(x.extent(0))),

@@ -113,21 +113,18 @@ constexpr expression<Where, F, Operands...> without_lazy(expression<Where, F, Op
 /// numbers.
 template <class Where> inline constexpr bool over_several_places = placement<Where> && !single_place<Where>;
 
-/// Whether X is a const temporary. An expression cannot take over its memory, so nothing would keep the elements alive.
-template <class X> inline constexpr bool is_const_temporary = std::is_const_v<X>;
-template <class X> inline constexpr bool is_const_temporary<X&> = false;
-
 template <class X>
 concept number = std::is_arithmetic_v<std::remove_cvref_t<X>> || storage_element<std::remove_cvref_t<X>>;
 
 template <class X> using value_type_of = typename std::remove_cvref_t<X>::value_type;
 template <class X> using placement_type_of = typename std::remove_cvref_t<X>::placement_type;
 
-/// Arguments with elements: a tensor, a view, or an expression. `X` is deduced from a forwarding reference.
+/// Arguments with elements: a tensor, a view, or an expression. `X` is deduced from a forwarding reference, so a const
+/// X is a const temporary: an expression cannot take over its memory, and nothing would keep the elements alive.
 template <class X>
 concept operand_type =
     is_view<std::remove_cvref_t<X>> ||
-    ((is_tensor<std::remove_cvref_t<X>> || is_expression_type<std::remove_cvref_t<X>>) && !is_const_temporary<X>);
+    ((is_tensor<std::remove_cvref_t<X>> || is_expression_type<std::remove_cvref_t<X>>) && !std::is_const_v<X>);
 
 template <class X>
 concept elementwise_operand = operand_type<X> && !over_several_places<placement_type_of<X>>;
