@@ -39,22 +39,6 @@ template <class Backend> [[noreturn]] void throw_operand_elsewhere(int operand, 
                         place_name(Backend{}, destination), "; move one of them first with to<placement>(x)."});
 }
 
-inline namespace DEVPLACE_CONFIGURATION {
-
-/// Records the layout of an expression's tensors and checks that they are on the destination's device.
-struct layout_reader {
-  const shape& result;
-  int ordinal;
-  operand_layout* next;
-
-  template <class View> void operator()(const View& x) {
-    if (x.ordinal() != ordinal) throw_operand_elsewhere<typename View::backend_type>(x.ordinal(), ordinal);
-    *next++ = layout_of(x, result);
-  }
-};
-
-}  // namespace DEVPLACE_CONFIGURATION
-
 /// Makes the leaves of an evaluation in which all operands have the result's layout and share one index.
 struct make_linear_leaf {
   template <class View> constexpr auto operator()(const View& x) const {
@@ -137,6 +121,18 @@ void run(int ordinal, T* destination, const Expression& expression, const evalua
 }  // namespace devplace::detail
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+/// Records the layout of an expression's tensors and checks that they are on the destination's device.
+struct layout_reader {
+  const shape& result;
+  int ordinal;
+  operand_layout* next;
+
+  template <class View> void operator()(const View& x) {
+    if (x.ordinal() != ordinal) throw_operand_elsewhere<typename View::backend_type>(x.ordinal(), ordinal);
+    *next++ = layout_of(x, result);
+  }
+};
 
 template <class T, class Extents, class Where, class Layout, class Expression>
 void evaluate(const view<T, Extents, Where, Layout>& destination, const Expression& expression) {

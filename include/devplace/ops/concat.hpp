@@ -14,7 +14,7 @@
 
 // Tensors joined along an axis, and views of the two parts of a tensor.
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Whether all sizes except that of axis N agree, as far as the types know them.
 template <std::size_t N, class First, class Other>
@@ -44,10 +44,6 @@ template <std::size_t N, bool New, class First, class... Rest> constexpr bool ca
 template <std::size_t N, class... Extents>
 inline constexpr std::size_t joined_extent =
     ((Extents::static_extent(N) == dyn) || ...) ? dyn : (Extents::static_extent(N) + ...);
-
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 template <class Window, class Part> void join(const char* operation, const Window& window, const Part& part) {
   const auto& elements = evaluated(part);

@@ -35,7 +35,40 @@ template <extents_like Extents> struct extents_of_sizes<Extents> {
   using type = Extents;
 };
 
-inline namespace DEVPLACE_CONFIGURATION {
+template <class T> struct arange_body {
+  T* destination;
+  computed_t<T> start, step;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    if constexpr (std::is_integral_v<T>)
+      destination[i] = static_cast<T>(static_cast<std::uint64_t>(start) + i * static_cast<std::uint64_t>(step));
+    else
+      destination[i] = T(std::fma(static_cast<computed_t<T>>(i), step, start));
+  }
+};
+
+/// Number of elements start + i step that lie before stop.
+template <class T> std::size_t arange_size(T start, T stop, T step) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const double count = std::ceil((double{stop} - double{start}) / double{step});
+    if (!is_finite(count) || step == 0 || count >= 0x1p62)
+      throw argument_error({"arange: there is no end to the numbers from ", format_number(start), " to ",
+                            format_number(stop), " in steps of ", format_number(step), "."});
+    return count > 0 ? static_cast<std::size_t>(count) : 0;
+  } else {
+    if (step == 0) throw argument_error("arange: the step is 0; there is no end to the numbers.");
+    if (step > 0 ? stop <= start : stop >= start) return 0;
+    // Unsigned, so that differences of int64 do not overflow.
+    const auto wide = [](T x) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(x)); };
+    const std::uint64_t distance = step > 0 ? wide(stop) - wide(start) : wide(start) - wide(stop);
+    const std::uint64_t stride = step > 0 ? wide(step) : 0 - wide(step);
+    return static_cast<std::size_t>((distance - 1) / stride + 1);
+  }
+}
+
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Makes a tensor with the same elements on every place: calls `write(view)` for each place's local tensor.
 template <class T, class Where, class Write, class... Size>
@@ -87,22 +120,6 @@ template <class T, class Where, class Write, class Extents> auto drawn(const Wri
   }
 }
 
-}  // namespace DEVPLACE_CONFIGURATION
-
-template <class T> struct arange_body {
-  T* destination;
-  computed_t<T> start, step;
-
-  DEVPLACE_HD void operator()(std::size_t i) const {
-    if constexpr (std::is_integral_v<T>)
-      destination[i] = static_cast<T>(static_cast<std::uint64_t>(start) + i * static_cast<std::uint64_t>(step));
-    else
-      destination[i] = T(std::fma(static_cast<computed_t<T>>(i), step, start));
-  }
-};
-
-inline namespace DEVPLACE_CONFIGURATION {
-
 /// Makes a tensor of `count` numbers start + i step.
 template <class T, class Where> auto numbers_in_steps(std::size_t count, computed_t<T> start, computed_t<T> step) {
   tensor<T, extents<dyn>, Where> result(extents<dyn>{count});
@@ -111,28 +128,7 @@ template <class T, class Where> auto numbers_in_steps(std::size_t count, compute
   return result;
 }
 
-}  // namespace DEVPLACE_CONFIGURATION
-
-/// Number of elements start + i step that lie before stop.
-template <class T> std::size_t arange_size(T start, T stop, T step) {
-  if constexpr (std::is_floating_point_v<T>) {
-    const double count = std::ceil((double{stop} - double{start}) / double{step});
-    if (!is_finite(count) || step == 0 || count >= 0x1p62)
-      throw argument_error({"arange: there is no end to the numbers from ", format_number(start), " to ",
-                            format_number(stop), " in steps of ", format_number(step), "."});
-    return count > 0 ? static_cast<std::size_t>(count) : 0;
-  } else {
-    if (step == 0) throw argument_error("arange: the step is 0; there is no end to the numbers.");
-    if (step > 0 ? stop <= start : stop >= start) return 0;
-    // Unsigned, so that differences of int64 do not overflow.
-    const auto wide = [](T x) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(x)); };
-    const std::uint64_t distance = step > 0 ? wide(stop) - wide(start) : wide(start) - wide(stop);
-    const std::uint64_t stride = step > 0 ? wide(step) : 0 - wide(step);
-    return static_cast<std::size_t>((distance - 1) / stride + 1);
-  }
-}
-
-}  // namespace devplace::detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 

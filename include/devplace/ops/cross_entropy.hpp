@@ -20,7 +20,7 @@ struct losses_of_rows {};
 
 }  // namespace devplace::op
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Whether the types allow cross_entropy; if not, an assertion fails.
 template <class Sums, class DLogits, class RowLosses, class Logits, class Labels>
@@ -61,10 +61,6 @@ constexpr auto check_cross_entropy_types() {
     return false;
   }
 }
-
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// cross_entropy_into, followed by `then(0)` in the same pass.
 template <class Sums, class DLogits, class RowLosses, class Logits, class Labels, class Then>

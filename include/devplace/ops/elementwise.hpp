@@ -95,31 +95,6 @@ constexpr auto lazy(X&& x) {
 
 }  // namespace devplace
 
-namespace devplace::detail {
-
-/// Arguments of where(): at least one argument has elements. where() checks the rest.
-template <class Condition, class A, class B>
-concept choice = accepted_argument<Condition> && accepted_argument<A> && accepted_argument<B> &&
-                 (operand_type<Condition> || operand_type<A> || operand_type<B>);
-
-/// A user's functor that computes a new element from an element of each operand; devices get a bytewise copy.
-template <class F, class... X>
-concept functor_of =
-    !operand_or_number<F> && (operand_type<X> && ...) && std::is_trivially_copyable_v<F> &&
-    requires(const F& f, const value_type_of<X>&... x) { requires is_element<std::remove_cvref_t<decltype(f(x...))>>; };
-
-template <class First, class... Rest>
-inline constexpr bool extents_fit = (broadcast_pair<extents_of_t<First>, extents_of_t<Rest>>::fits && ...);
-
-template <class First, class... Rest> inline constexpr bool all_on_one_place = (same_placements<First, Rest> && ...);
-
-/// Targets of compound assignment: a tensor that is not a temporary, or a view.
-template <class X>
-concept assignable =
-    is_view<std::remove_cvref_t<X>> || (std::is_lvalue_reference_v<X> && is_tensor<std::remove_cvref_t<X>>);
-
-}  // namespace devplace::detail
-
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Selects elements of `a` where the condition's element, a uint8, is not 0, and elements of `b` elsewhere: `where(x >

@@ -27,6 +27,18 @@
 // Streams of one seed are independent: use one for each parameter or purpose. Each distribution has streams of its own,
 // so uniform and normal numbers and permutations of one seed and stream are independent too.
 
+namespace devplace {
+
+/// Determines, together with an element's position, whether a dropout keeps the element.
+struct dropout_key {
+  std::uint64_t seed = 0;                        ///< seed of the random numbers
+  std::uint64_t layer = 0;                       ///< distinguishes the dropouts of a network
+  std::uint64_t step = 0;                        ///< number of the training step
+  const std::uint64_t* step_on_place = nullptr;  ///< this number on the place; if given, `step` is not read
+};
+
+}  // namespace devplace
+
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Constants that are combined with a stream's number ("uniform" and "normal" in ASCII); permutations use the stream's
@@ -112,22 +124,6 @@ void normal_into(To&& destination, seed start, std::uint64_t stream, detail::com
       detail::normal_body<value_type>{
           detail::raw_data(to), to.size(), {start.value, stream ^ detail::normal_streams}, mean, standard_deviation});
 }
-
-}  // namespace devplace::inline DEVPLACE_CONFIGURATION
-
-namespace devplace {
-
-/// Determines, together with an element's position, whether a dropout keeps the element.
-struct dropout_key {
-  std::uint64_t seed = 0;                        ///< seed of the random numbers
-  std::uint64_t layer = 0;                       ///< distinguishes the dropouts of a network
-  std::uint64_t step = 0;                        ///< number of the training step
-  const std::uint64_t* step_on_place = nullptr;  ///< this number on the place; if given, `step` is not read
-};
-
-}  // namespace devplace
-
-namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Sets elements of x to 0 with the given probability and multiplies the others by 1 / (1 - probability); the gradient
 /// is the same function of dy with the same key. x and y have equal extents [samples, ...] and may be one array.

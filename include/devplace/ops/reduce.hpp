@@ -40,16 +40,12 @@ concept reducible = tensor_like<X> || detail::is_expression_type<std::remove_cvr
 
 }  // namespace devplace
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Arguments that reductions take or reject with an error message.
 template <class X, class... Axes>
 concept reduction_call = (reducible<X> && ((axis_argument<Axes> || accepted_argument<const Axes&>) && ...)) ||
                          (is_foreign_array<std::remove_cvref_t<X>> && (axis_argument<Axes> && ...));
-
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// `type` is the placement of a reduction's result, or `why` is the reason why the algebra of placements rejects the
 /// reduction. `type` is void for operands on one place and for axes given as numbers, which no rule of the algebra

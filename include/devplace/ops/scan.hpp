@@ -15,7 +15,7 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/evaluated.hpp>
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Number of all totals: of chunks of the elements, of chunks of these totals, and so on.
 constexpr std::size_t scan_workspace(scan_extents extents) {
@@ -64,10 +64,6 @@ template <class Y, class X, class... Axis> constexpr bool can_scan() {
     return false;
   }
 }
-
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 template <bool Product, class Y, class X, class... Axis>
 auto scan_into(const char* operation, Y& y, const X& x, Axis... axis) {

@@ -19,14 +19,10 @@
 #include <devplace/ops/reduce.hpp>
 #include <devplace/tensor/evaluated.hpp>
 
-namespace devplace {
-
 // Sorting along the last axis or another one, as torch.sort and torch.topk: stable, with -0 equal to 0 and NaN above
 // all numbers. The order is the same on every place. CUDA devices sort all rows at once with CUB. all.hpp does not
 // include these operations, because they include CUB's headers. Scratch memory is allocated on the place and counted as
 // workspace.
-
-}  // namespace devplace
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
