@@ -26,6 +26,8 @@ TEST_CASE("categories are drawn with the probabilities of softmax", "[ops]") {
 TEST_CASE("temperature 0 and the largest logit alone give the likeliest category", "[ops]") {
   CHECK(support::values_of(dp::categorical(logits, dp::seed{1}, {.temperature = 0})) ==
         std::vector<std::int64_t>{1, 0});
+  CHECK(support::values_of(dp::categorical(logits, dp::seed{1}, {.temperature = 1e-310})) ==
+        std::vector<std::int64_t>{1, 0});
   CHECK(support::values_of(dp::categorical(logits, dp::seed{1}, {.top_k = 1})) == std::vector<std::int64_t>{1, 0});
   CHECK(dp::categorical(logits[0], dp::seed{1}, {.temperature = 0}).size() == 1);
 }

@@ -36,10 +36,11 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// Returns the position of the largest logit of each row after noise of the Gumbel distribution was added.
 template <class X> auto drawn_positions(const X& logits, seed start, const categorical_options& options) {
   constexpr axis<operand_extents_t<X>::rank - 1> last{};
-  if (options.temperature == 0) return argmax(logits, last);
+  const double sharpness = 1 / options.temperature;
+  if (!is_finite(sharpness)) return argmax(logits, last);  // infinite factors would make NaN of logits that are 0
   result_beside_t<X, double, operand_extents_t<X>> noise(logits.extents());
   uniform_into(noise, start, options.stream, 0.0, 1.0);
-  return argmax(cast<double>(logits) * (1 / options.temperature) - log(-log(noise)), last);
+  return argmax(cast<double>(logits) * sharpness - log(-log(noise)), last);
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
