@@ -14,7 +14,7 @@ template <> struct implementation<backend::cpu, op::scan> {
   template <class T, bool Rows> static void run(int, const detail::scan_plan<T, false, Rows>& plan) {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < plan.size; ++i)
-      plan.y[i] = sum = detail::wrapping_sum(sum, static_cast<std::int64_t>(plan.x[i]));
+      plan.y[i] = sum = detail::elementary::plus{}(sum, static_cast<std::int64_t>(plan.x[i]));
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/elementary.hpp>
 #include <devplace/place/algebra.hpp>
 #include <devplace/tensor/dtype.hpp>
 
@@ -24,18 +25,6 @@ template <element T> using sum_accumulator_t = std::conditional_t<std::is_integr
 /// Element type of sums: int64 for integers, as in PyTorch; otherwise the elements' type.
 template <element T> using sum_result_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
 
-/// a + b; integers wrap around.
-DEVPLACE_HD constexpr double wrapping_sum(double a, double b) { return a + b; }
-DEVPLACE_HD constexpr std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
-/// a * b; integers wrap around.
-DEVPLACE_HD constexpr double wrapping_product(double a, double b) { return a * b; }
-DEVPLACE_HD constexpr std::int64_t wrapping_product(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-}
-
 template <class T, class Result = sum_result_t<T>> struct sum_reducer {
   static constexpr bool adds_values = true;
   using accumulator = sum_accumulator_t<T>;
@@ -43,10 +32,8 @@ template <class T, class Result = sum_result_t<T>> struct sum_reducer {
   Result beta;  // result = beta * result + sum; with 0, result is not read
 
   DEVPLACE_HD static constexpr accumulator identity() { return 0; }
-  DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) {
-    a = wrapping_sum(a, static_cast<accumulator>(x));
-  }
-  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a = wrapping_sum(a, b); }
+  DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) { merge(a, static_cast<accumulator>(x)); }
+  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a = elementary::plus{}(a, b); }
   DEVPLACE_HD void store(std::size_t output, accumulator a) const {
     const auto sum = static_cast<Result>(a);
     result[output] = beta == 0 ? sum : static_cast<Result>(beta * result[output] + sum);
@@ -71,10 +58,8 @@ template <class T> struct product_reducer {
   sum_result_t<T>* result;
 
   DEVPLACE_HD static constexpr accumulator identity() { return 1; }
-  DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) {
-    a = wrapping_product(a, static_cast<accumulator>(x));
-  }
-  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a = wrapping_product(a, b); }
+  DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) { merge(a, static_cast<accumulator>(x)); }
+  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a = elementary::times{}(a, b); }
   DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = static_cast<sum_result_t<T>>(a); }
 };
 
