@@ -98,28 +98,24 @@ template <class P, class A, class B> auto make_distributed_product(const A& a, c
     using of_a = distributed_matrix_traits<A>;
     using of_b = distributed_matrix_traits<B>;
     using value = typename of_a::stored::value_type;
-    constexpr bool of_matrices = of_a::stored::rank == 2 && of_b::stored::rank == 2;
+    constexpr bool of_matrices = of_a::stored::rank == 2 && of_b::stored::rank == 2,
+                   inner = !of_matrices || compatible<extents<of_matrices ? A::extents_type::static_extent(1) : dyn>,
+                                                      extents<of_matrices ? B::extents_type::static_extent(0) : dyn>>;
     static_assert(of_matrices,
                   "devplace: matmul: both operands must be matrices, of rank 2, where one lies over several places; "
                   "reshape other arrays first.");
-    if constexpr (of_matrices) {
-      constexpr bool inner =
-          compatible<extents<A::extents_type::static_extent(1)>, extents<B::extents_type::static_extent(0)>>;
-      static_assert(inner,
-                    "devplace: matmul: the columns of the first operand and the rows of the second differ; write "
-                    "transposed(x) for an operand that is stored the other way round.");
-      if constexpr (inner) {
-        const auto whole = product_extents(a.extents(), b.extents());
-        if constexpr (kind_of<typename of_a::placement>::is_split && kind_of<typename of_b::placement>::is_split)
-          require_same_split("matmul", of_a::matrix(a), of_b::matrix(b));
-        auto c = make_like<value, typename rule::type>(whole, split_operand(of_a::matrix(a), of_b::matrix(b)));
-        using own = own_precision<P, value>;
-        for (std::size_t k = 0; k != c.places; ++k)
-          matmul_into(c.only_on(k), of_a::part(a, k), of_b::part(b, k), matmul_options<own>{});
-        return c;
-      } else {
-        return refusal{};
-      }
+    static_assert(inner,
+                  "devplace: matmul: the columns of the first operand and the rows of the second differ; write "
+                  "transposed(x) for an operand that is stored the other way round.");
+    if constexpr (of_matrices && inner) {
+      const auto whole = product_extents(a.extents(), b.extents());
+      if constexpr (kind_of<typename of_a::placement>::is_split && kind_of<typename of_b::placement>::is_split)
+        require_same_split("matmul", of_a::matrix(a), of_b::matrix(b));
+      auto c = make_like<value, typename rule::type>(whole, split_operand(of_a::matrix(a), of_b::matrix(b)));
+      using own = own_precision<P, value>;
+      for (std::size_t k = 0; k != c.places; ++k)
+        matmul_into(c.only_on(k), of_a::part(a, k), of_b::part(b, k), matmul_options<own>{});
+      return c;
     } else {
       return refusal{};
     }

@@ -49,12 +49,7 @@ template <class P, class Backend> struct linear_products {
   template <class Result>
   static gemm_arguments<T, Result> product(std::size_t m, std::size_t n, std::size_t k, const T* a, std::size_t lda,
                                            const T* b, std::size_t ldb, Result* c) {
-    gemm_arguments<T, Result> g;
-    g.m = m, g.n = n, g.k = k;
-    g.a = a, g.lda = lda, g.b = b, g.ldb = ldb;
-    g.c = c, g.ldc = n;
-    g.math = math_of<P>;
-    return g;
+    return {.m = m, .n = n, .k = k, .a = a, .lda = lda, .b = b, .ldb = ldb, .c = c, .ldc = n, .math = math_of<P>};
   }
 };
 

@@ -11,6 +11,7 @@
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/evaluated.hpp>
+#include <devplace/tensor/layout.hpp>
 
 namespace devplace::detail {
 
@@ -49,14 +50,8 @@ template <class T> using mse_row = pointwise_row<T, squared_difference<T>>;
 
 /// The number of elements per index of the first axis; dyn unless it is static.
 template <class E>
-inline constexpr std::size_t static_row_size = [] {
-  std::size_t size = 1;
-  for (std::size_t axis = 1; axis < E::rank; ++axis) {
-    if (E::static_extent(axis) == dyn) return dyn;
-    size *= E::static_extent(axis);
-  }
-  return size;
-}();
+inline constexpr std::size_t static_row_size =
+    extents_without_t<E, 0>::is_static ? extents_without_t<E, 0>{}.size() : dyn;
 
 /// The loss of a row, and its weight: for a mean over elements their number in the row, for one over samples 1.
 template <class T> struct mse_terms {

@@ -81,11 +81,9 @@ template <class T, class Index> struct added_elements {
 
 /// Whether indices I choose elements of X along axis N; if not, an assertion fails.
 template <std::size_t N, class X, class I> constexpr bool can_choose_along() {
-  if constexpr (takes_on_one_place<X, I>()) {
-    constexpr bool exists = N < operand_extents_t<X>::rank, together = on_one_device<X, I>,
-                   whole = std::is_integral_v<operand_element_t<I>>,
+  if constexpr (takes_on_one_place<I>() && has_axis<X, N>()) {
+    constexpr bool together = on_one_device<X, I>, whole = std::is_integral_v<operand_element_t<I>>,
                    fits = joins_along<N, operand_extents_t<X>, operand_extents_t<I>>;
-    static_assert(exists, "devplace: the operand has no such axis; axes are numbered from 0.");
     static_assert(
         together,
         "devplace: take_along, add_along: the operands live on different places; move one with to<on<...>>(x).");
@@ -95,7 +93,7 @@ template <std::size_t N, class X, class I> constexpr bool can_choose_along() {
         "cast<std::int64_t>(x).");
     static_assert(fits,
                   "devplace: take_along, add_along: the indices must have the operand's extents along all other axes.");
-    return exists && together && whole && fits;
+    return together && whole && fits;
   } else {
     return false;
   }
