@@ -156,7 +156,7 @@ inline void shuffle(dp::tensor<std::int64_t, dp::extents<8>, dp::on<dp::cpu>>& o
 
 #include <devplace/ops/planning.hpp>
 
-static_assert(!dp::detail::makes_plans<dp::backend::cpu>());
+static_assert(!dp::detail::provided<dp::backend::cpu, dp::op::planning>);
 inline void prepare() { dp::detail::prepare_workspaces<dp::backend::cpu>(0); }
 
 #include <devplace/ops/pooling.hpp>

@@ -57,12 +57,6 @@ template <class Tensor> inline constexpr bool is_distributed_transposed<distribu
 template <class X>
 concept distributed_matrix = distributed_tensor<X> || is_distributed_transposed<std::remove_cvref_t<X>>;
 
-/// Operands of a product, at least one of them distributed. If the other one is on one place, an error message rejects
-/// the product.
-template <class A, class B>
-concept distributed_matrix_pair = (distributed_matrix<A> && (distributed_matrix<B> || matrix_operand<B>)) ||
-                                  (matrix_operand<A> && distributed_matrix<B>);
-
 /// Returns the operand that determines a product's split: the split operand, if one is split.
 template <class A, class B> const auto& split_operand([[maybe_unused]] const A& a, [[maybe_unused]] const B& b) {
   if constexpr (kind_of<typename B::placement_type>::is_split)
@@ -135,7 +129,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// order of each place's current stream. Uses the precision of the element type, or a given precision: `matmul<tf32>(a,
 /// b)`. Different run-time extents, and different splits, throw shape_error.
 template <detail::precision_or_own P = void, class A, class B>
-  requires(detail::distributed_matrix_pair<A, B>)
+  requires((detail::distributed_matrix<A> && (detail::distributed_matrix<B> || matrix_operand<B>)) ||
+           (matrix_operand<A> && detail::distributed_matrix<B>))
 auto matmul(const A& a, const B& b) {
   return detail::make_distributed_product<P>(a, b);
 }

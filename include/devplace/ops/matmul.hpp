@@ -177,9 +177,12 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
   constexpr bool stored = tensor_like<C>;
   static_assert(stored, "devplace: matmul: the result, which is the first argument, must be a tensor or view.");
   if constexpr (stored && detail::check_product<P, A, B>()) {
+    using result = detail::operand_element_t<C>;
+    using value = detail::operand_element_t<A>;
     using product = detail::product_extents_t<detail::operand_extents_t<A>, detail::operand_extents_t<B>>;
     constexpr bool together = detail::on_one_device<C, A>, written = detail::writable<C>,
-                   same = detail::result_of_product<detail::operand_element_t<C>, detail::operand_element_t<A>>,
+                   same = std::is_same_v<result, value> ||
+                          (half_precision_element<value> && std::is_same_v<result, float>),
                    fits = detail::compatible<detail::operand_extents_t<C>, product>;
     static_assert(together, DEVPLACE_DETAIL_PRODUCT_APART);
     static_assert(written, "devplace: matmul: the result's elements are const.");
@@ -190,9 +193,8 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
                   "devplace: matmul: the result, which is the first argument, must have the rows of the first operand "
                   "and the columns of the second.");
     if constexpr (together && written && same && fits)
-      detail::multiply(detail::product_view<detail::operand_element_t<C>>(detail::as_any_view(c)),
-                       detail::product_view<const detail::operand_element_t<A>>(a),
-                       detail::product_view<const detail::operand_element_t<B>>(b), options);
+      detail::multiply(detail::product_view<result>(detail::as_any_view(c)), detail::product_view<const value>(a),
+                       detail::product_view<const value>(b), options);
   }
 }
 

@@ -23,15 +23,12 @@ struct permutation {};
 
 namespace devplace::detail {
 
-/// Number of 64-bit words of scratch memory, enough for every backend: keys, and equally many words for the sort.
-constexpr std::size_t permutation_workspace(std::size_t size) { return 2 * size + 1; }
-
 /// Computes the order of 0 to size-1 by their random keys.
 struct permutation_plan {
   std::int64_t* order;
   std::size_t size;
   random_sequence random;
-  std::uint64_t* workspace;  ///< permutation_workspace(size) words
+  std::uint64_t* workspace;  ///< 2 size + 1 words, enough for every backend: keys, and equally many words for the sort
 };
 
 }  // namespace devplace::detail
@@ -60,7 +57,7 @@ template <tensor_like Order> void permutation_into(Order&& order, seed start, st
       const auto to = detail::as_view(order);
       if (to.size() == 0) return;
       const detail::memory_block workspace = detail::allocate<backend_type>(
-          to.ordinal(), detail::permutation_workspace(to.size()) * sizeof(std::uint64_t), memory_purpose::workspace);
+          to.ordinal(), (2 * to.size() + 1) * sizeof(std::uint64_t), memory_purpose::workspace);
       detail::dispatch<op::permutation, backend_type>(
           to.ordinal(),
           detail::permutation_plan{

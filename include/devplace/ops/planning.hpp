@@ -19,10 +19,8 @@ struct workspaces {};
 
 namespace devplace::detail {
 
-/// Whether a backend's operations make plans, at their first use or earlier in a planning_scope.
-template <class Backend> constexpr bool makes_plans() { return provided<Backend, op::planning>; }
-
-/// While a scope exists, operations only make plans. Scopes must not be nested.
+/// While a scope exists, operations only make plans, which they otherwise make at their first use. Scopes must not be
+/// nested.
 template <class Backend> using planning_scope = typename implementation<Backend, op::planning>::scope;
 
 /// Allocates the workspace of products and reductions on a backend's device, so that these allocate nothing later. The

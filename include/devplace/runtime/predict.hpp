@@ -99,7 +99,7 @@ void prepare_predictions(const typename engine<Net, P, Backend>::replica_type& r
   const std::size_t packed = packed_tile_bytes<Net, P>(tile);
   kept_workspaces::lease<Backend> lease(memory, r.ordinal);
   [[maybe_unused]] auto* const workspace = static_cast<std::byte*>(lease.at_least(tile_bytes<Net, P>(tile) + packed));
-  if constexpr (devplace::detail::makes_plans<Backend>()) {
+  if constexpr (devplace::detail::provided<Backend, op::planning>) {
     using run = engine<Net, P, Backend>;
     const devplace::detail::planning_scope<Backend> plans_only;
     auto p = run::make_pass(r, workspace + packed, tile, mode::predict, {});

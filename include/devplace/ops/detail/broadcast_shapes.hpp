@@ -73,8 +73,6 @@ template <class Extents, class Expression> struct assigned_extents {
 /// Rejects static extents that cannot be broadcast; the compiler shows both as template arguments.
 template <class First, class Second> struct extents_of_operands {
   static_assert(broadcast_pair<First, Second>::fits, DEVPLACE_DETAIL_OTHER_EXTENTS);
-  static_assert(broadcast_pair<First, Second>::rank <= max_rank,
-                "devplace: elementwise: tensors of more than 8 axes are not supported; reshape to fewer axes first.");
   using type = typename broadcast_pair<First, Second>::type;
 };
 

@@ -101,14 +101,10 @@ template <class T, class Label> struct cross_entropy_row {
   DEVPLACE_HD bool has_target(std::size_t row) const {
     const auto label = static_cast<std::int64_t>(labels[row]);
     if (label >= 0 && static_cast<std::uint64_t>(label) < n && label != options.ignore_index) return true;
-    without_target(row, label == options.ignore_index ? T{0} : not_a_number<T>);
-    return false;
-  }
-
-  DEVPLACE_HD void without_target(std::size_t row, T value) const {
+    const T value = label == options.ignore_index ? T{0} : not_a_number<T>;
     losses[row] = value;
-    if (dlogits == nullptr) return;
-    for (std::size_t c = 0; c < n; ++c) dlogits[row * n + c] = value;
+    for (std::size_t c = 0; dlogits != nullptr && c < n; ++c) dlogits[row * n + c] = value;
+    return false;
   }
 
   /// with_target of 16 rows, which are the elements of vectors. Gives the same bits.

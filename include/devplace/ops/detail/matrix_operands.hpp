@@ -178,11 +178,6 @@ template <tensor_like A>
   requires precision<own_precision<void, operand_element_t<A>>>
 struct operand_precision<A> : std::type_identity<own_precision<void, operand_element_t<A>>> {};
 
-/// Whether a product of elements `T` may have elements `C`.
-template <class C, class T>
-inline constexpr bool result_of_product =
-    std::is_same_v<C, T> || (half_precision_element<T> && std::is_same_v<C, float>);
-
 #define DEVPLACE_DETAIL_PRODUCT_APART \
   "devplace: matmul: the operands live on different places; move them to one with to<on<...>>(x) first."
 

@@ -33,29 +33,6 @@ template <class X> auto packed_with_reduced_last(const X& x, const std::array<bo
   return packed(permuted);
 }
 
-/// Row-major elements, outer x count x inner, to be reduced along `count`; `block` owns them if they are a temporary
-/// copy.
-template <class T> struct ordered_elements {
-  memory_block block;
-  const T* data;
-  std::size_t outer, count, inner;
-};
-
-/// Returns a view's elements for the reduction of the axes that are true in `reduced`. `MayBeScattered`: whether these
-/// axes may be non-adjacent.
-template <bool MayBeScattered, class X> auto in_reduction_order(const X& x, const std::array<bool, X::rank>& reduced) {
-  using result = ordered_elements<typename X::value_type>;
-  const reduction_extents e = reduction_extents_of(sizes_of(x.extents()), reduced);
-  if constexpr (MayBeScattered) {
-    if (!e.one_run) {
-      auto copy = packed_with_reduced_last(x, reduced);
-      return result{std::move(copy.block), raw_data(copy.view), e.outer * e.inner, e.count, 1};
-    }
-  }
-  auto in_order = packed(x);
-  return result{std::move(in_order.block), raw_data(in_order.view), e.outer, e.count, e.inner};
-}
-
 /// Returns a reducer that stores results in the elements of `to`. `reducer` itself stores them in row-major order.
 template <class To, class Reducer> auto stored_in([[maybe_unused]] const To& to, const Reducer& reducer) {
   if constexpr (To::is_row_major) {
@@ -68,14 +45,22 @@ template <class To, class Reducer> auto stored_in([[maybe_unused]] const To& to,
   }
 }
 
-/// Reduces a view on one place to the elements of another. An operation with a `statistic` first computes the statistic
-/// of each result's elements, and then adds a function of each element and the statistic.
+/// Reduces a view on one place to the elements of another, along the axes that are true in `reduced`. `MayBeScattered`:
+/// whether these axes may be non-adjacent. An operation with a `statistic` first computes the statistic of each
+/// result's elements, and then adds a function of each element and the statistic.
 template <bool MayBeScattered, class Operation, class X, class To>
 void reduce_by(const Operation& operation, const X& x, const std::array<bool, X::rank>& reduced, const To& to) {
   using T = typename X::value_type;
   using backend_type = typename X::backend_type;
-  const auto e = in_reduction_order<MayBeScattered>(x, reduced);
-  const element_source<T> elements{e.data};
+  reduction_extents e = reduction_extents_of(sizes_of(x.extents()), reduced);
+  memory_block copy;
+  const T* data = nullptr;  // row-major, outer x count x inner
+  const auto take = [&](auto&& in_order) { data = raw_data(in_order.view), copy = std::move(in_order.block); };
+  if (!MayBeScattered || e.one_run)
+    take(packed(x));
+  else if constexpr (MayBeScattered)
+    take(packed_with_reduced_last(x, reduced)), e = {e.outer * e.inner, e.count, 1};
+  const element_source<T> elements{data};
   if constexpr (requires { typename Operation::template statistic<T>; }) {
     using statistic = typename Operation::template statistic<T>;
     const memory_block memory =
@@ -83,7 +68,7 @@ void reduce_by(const Operation& operation, const X& x, const std::array<bool, X:
     auto* const statistics = static_cast<statistic*>(memory.data());
     const auto first = Operation::template first_reducer<T>(statistics, e.count);
     reduce<backend_type>(x.ordinal(), reduction_plan{e.outer, e.count, e.inner, elements, first});
-    const statistic_source<T, statistic, typename Operation::function> source{e.data, statistics};
+    const statistic_source<T, statistic, typename Operation::function> source{data, statistics};
     const auto second = Operation::template reducer<T>(raw_data(to), statistics, e.count);
     reduce<backend_type>(x.ordinal(), reduction_plan{e.outer, e.count, e.inner, source, second});
   } else {

@@ -25,7 +25,7 @@ inline constexpr std::uintptr_t no_samples = std::uintptr_t{1} << (sizeof(std::u
 template <class Net, class P, class Backend, class S, class T>
 void plan_passes([[maybe_unused]] const runtime::replica<S>& r, [[maybe_unused]] const step_memory<T>& memory,
                  [[maybe_unused]] std::size_t rows, [[maybe_unused]] bool adds) {
-  if constexpr (devplace::detail::makes_plans<Backend>()) {
+  if constexpr (devplace::detail::provided<Backend, op::planning>) {
     using run = runtime::engine<Net, P, Backend>;
     if (rows == 0) return;
     const devplace::detail::planning_scope<Backend> plans_only;
