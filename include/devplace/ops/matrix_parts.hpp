@@ -144,11 +144,9 @@ template <detail::accepted_argument Left, detail::accepted_argument Right> auto 
     const auto rows = detail::as_any_view(a);
     const auto columns = detail::as_any_view(b);
     detail::require_one_device("outer", rows, columns);
-    detail::result_beside_t<A, detail::operand_element_t<A>, extents<m, n>> result(
-        extents<m, n>(rows.extent(0), columns.extent(0)));
-    result = rows.reshape(extents<m, 1>(rows.extent(0), std::size_t{1})) *
-             columns.reshape(extents<1, n>(std::size_t{1}, columns.extent(0)));
-    return result;
+    return detail::result_beside_t<A, detail::operand_element_t<A>, extents<m, n>>(
+        rows.reshape(extents<m, 1>(rows.extent(0), std::size_t{1})) *
+        columns.reshape(extents<1, n>(std::size_t{1}, columns.extent(0))));
   } else {
     return detail::refusal{};
   }

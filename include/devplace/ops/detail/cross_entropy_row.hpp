@@ -103,7 +103,8 @@ template <class T, class Label> struct cross_entropy_row {
     if (label >= 0 && static_cast<std::uint64_t>(label) < n && label != options.ignore_index) return true;
     const T value = label == options.ignore_index ? T{0} : not_a_number<T>;
     losses[row] = value;
-    for (std::size_t c = 0; dlogits != nullptr && c < n; ++c) dlogits[row * n + c] = value;
+    if (dlogits != nullptr)
+      for (std::size_t c = 0; c < n; ++c) dlogits[row * n + c] = value;
     return false;
   }
 

@@ -110,7 +110,6 @@ void reduce_on_place(const Operation& operation, const X& operand, const To& to,
     reduce_by<may_scatter>(operation, as_any_view(operand), reduced, to);
   } else {
     using value = typename X::value_type;
-    using backend_type = typename To::backend_type;
     using tree = decltype(operand.tree(std::declval<make_linear_leaf&>()));
     constexpr bool in_one_pass = !computes_much<tree> && !requires { typename Operation::template statistic<value>; };
     if constexpr (in_one_pass) {
@@ -119,15 +118,14 @@ void reduce_on_place(const Operation& operation, const X& operand, const To& to,
         make_linear_leaf make;
         const auto reducer = stored_in(to, operation.template reducer<value>(raw_data(to), e.count));
         const tree_source<value, tree> source{operand.tree(make)};
-        return reduce<backend_type>(to.ordinal(), reduction_plan{e.outer, e.count, e.inner, source, reducer});
+        return reduce<typename To::backend_type>(to.ordinal(),
+                                                 reduction_plan{e.outer, e.count, e.inner, source, reducer});
       }
     }
-    const memory_block memory =
-        allocate<backend_type>(to.ordinal(), operand.size() * sizeof(value), memory_purpose::workspace);
-    const view<value, typename X::extents_type, typename To::placement_type> elements(
-        static_cast<value*>(memory.data()), operand.extents(), to.device());
-    evaluate(elements, without_lazy(operand));
-    reduce_by<may_scatter>(operation, elements, reduced, to);
+    using elements = view<value, typename X::extents_type, typename To::placement_type>;
+    const auto stored = packed_beside(elements(nullptr, operand.extents(), to.device()));
+    evaluate(stored.view, without_lazy(operand));
+    reduce_by<may_scatter>(operation, stored.view, reduced, to);
   }
 }
 
