@@ -66,16 +66,10 @@ struct squared_deviation {
   }
 };
 
-template <class T, bool Root> struct variance_reducer {
-  using accumulator = double;
-  T* result;
-  double divisor;
-
-  DEVPLACE_HD static constexpr accumulator identity() { return 0; }
-  DEVPLACE_HD static constexpr void add(accumulator& a, double x, std::size_t) { a += x; }
-  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a += b; }
-  DEVPLACE_HD void store(std::size_t output, accumulator a) const {
-    result[output] = static_cast<T>(Root ? std::sqrt(a / divisor) : a / divisor);
+/// The mean of squared deviations, divided by `count`, or its square root.
+template <class T, bool Root> struct variance_reducer : mean_reducer<double, T> {
+  DEVPLACE_HD void store(std::size_t output, double sum) const {
+    this->result[output] = static_cast<T>(Root ? std::sqrt(sum / this->count) : sum / this->count);
   }
 };
 
@@ -90,7 +84,7 @@ template <bool Root, std::size_t Correction> struct variance_operation {
     return mean_reducer<T, double>{means, static_cast<double>(count)};
   }
   template <class T> static auto reducer(T* result, const double*, std::size_t count) {
-    return variance_reducer<T, Root>{result, count > Correction ? static_cast<double>(count - Correction) : 0};
+    return variance_reducer<T, Root>{{result, count > Correction ? static_cast<double>(count - Correction) : 0}};
   }
 };
 
