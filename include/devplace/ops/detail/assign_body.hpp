@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/elementary.hpp>
 #include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/half_blocks.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
@@ -19,11 +20,6 @@
 #include <devplace/ops/detail/tree.hpp>
 
 namespace devplace::detail {
-
-namespace elementary {
-struct square_root;  // ops/detail/elementary.hpp
-struct exponential;
-}  // namespace elementary
 
 /// Number of elements that justify a thread: a few microseconds of work.
 inline constexpr std::size_t elementwise_grain = 16384;

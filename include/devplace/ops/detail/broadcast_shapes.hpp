@@ -70,16 +70,13 @@ template <class Extents, class Expression> struct assigned_extents {
   static constexpr bool fit = both::fits && compatible<Extents, typename both::type>;
 };
 
-/// Rejects static extents that cannot be broadcast; the compiler shows both as template arguments.
-template <class First, class Second> struct extents_of_operands {
-  static_assert(broadcast_pair<First, Second>::fits, DEVPLACE_DETAIL_OTHER_EXTENTS);
-  using type = typename broadcast_pair<First, Second>::type;
-};
-
+/// Rejects static extents that cannot be broadcast; the compiler shows them as template arguments.
 template <class... Extents> struct broadcast : std::type_identity<extents<>> {};
 template <class Only> struct broadcast<Only> : std::type_identity<Only> {};
 template <class First, class Second, class... Rest>
-struct broadcast<First, Second, Rest...> : broadcast<typename extents_of_operands<First, Second>::type, Rest...> {};
+struct broadcast<First, Second, Rest...> : broadcast<typename broadcast_pair<First, Second>::type, Rest...> {
+  static_assert(broadcast_pair<First, Second>::fits, DEVPLACE_DETAIL_OTHER_EXTENTS);
+};
 
 template <class... Extents> using broadcast_t = typename broadcast<Extents...>::type;
 

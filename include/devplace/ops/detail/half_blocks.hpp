@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <devplace/backend/cpu/convert_elements.hpp>
+#include <devplace/ops/detail/elementary.hpp>
 #include <devplace/ops/detail/tree.hpp>
 #include <devplace/tensor/dtype.hpp>
 
@@ -14,11 +15,6 @@
 // compilers do not use in loops, and the results are rounded likewise. The bits are those of the functions' own
 // conversions.
 namespace devplace::detail {
-
-namespace elementary {  // ops/detail/elementary.hpp
-template <class To> struct convert;
-template <class F, storage_element T> struct in_float;
-}  // namespace elementary
 
 template <class Tree>
 using element_of_tree = std::remove_cvref_t<decltype(std::declval<const Tree&>().at(std::size_t{}))>;
