@@ -79,7 +79,6 @@ template <template <class> class Distribution> struct gated_gradient {
   }
 };
 
-/// log(1 + exp(x)).
 struct softplus {
   static constexpr bool floating_only = true, computes_much = true;
 

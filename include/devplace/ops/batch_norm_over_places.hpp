@@ -17,14 +17,10 @@
 // Batch normalisation with statistics over the samples of several places. Each place computes integers from its
 // samples, and these integers are reduced over the places. The first reduction finds the range of the elements, the
 // second adds multiples of a unit that depends on the range (exact_scale). The bits therefore do not depend
-// on how samples are divided among places. X and F are the types of batch_norm.hpp.
+// on how samples are divided among places. Compare Demmel and Nguyen, "Parallel reproducible summation", 2015, who need
+// one reduction and several accumulators. X and F are the types of batch_norm.hpp.
 
 namespace devplace::detail {
-
-// Sums whose bits depend neither on the order of the summands nor on their division among places. Summands are rounded
-// to multiples of a unit, a power of two that depends on the largest summand. Sums of integers are exact. Finding the
-// largest summand costs an additional reduction. Compare Demmel and Nguyen, "Parallel reproducible summation", 2015,
-// who need one pass and several accumulators.
 
 /// Maps numbers to integers of the same order, NaN to the largest, so that reductions of integers find the largest
 /// number.

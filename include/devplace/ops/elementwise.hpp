@@ -75,8 +75,8 @@ DEVPLACE_DETAIL_UNARY(sigmoid, detail::unary<detail::elementary::sigmoid>);
 /// The error function, within 4 ulp.
 DEVPLACE_DETAIL_UNARY(erf, detail::unary<detail::elementary::error_function>);
 
-/// Converts the elements to type T. From floating point to integers, truncates towards zero, clamps to T's range and
-/// maps NaN to 0. Integers that are too large keep their low bits.
+/// Converts the elements to type T, rounded to the nearest floating-point number. From floating point to integers,
+/// truncates towards zero, clamps to T's range and maps NaN to 0. Integers that are too large keep their low bits.
 template <element T, detail::operand_type X> constexpr auto cast(X&& x) {
   return detail::unary<detail::elementary::convert<T>>(std::forward<X>(x));
 }

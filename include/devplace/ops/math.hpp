@@ -66,7 +66,6 @@ DEVPLACE_DETAIL_CLASS(isinf, magnitude_bits(x) == infinity_bits<T>);
 DEVPLACE_DETAIL_CLASS(isfinite, is_finite(x));
 #undef DEVPLACE_DETAIL_CLASS
 
-// Logical operators: an element is true unless it is 0.
 #define DEVPLACE_DETAIL_LOGIC(name, sign)                                              \
   struct name {                                                                        \
     template <class T> DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const { \
@@ -98,7 +97,6 @@ struct sign {
   }
 };
 
-/// For integers, the result is 0 if b is 0.
 struct fmod {
   template <class T> DEVPLACE_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>)

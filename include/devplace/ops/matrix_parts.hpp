@@ -24,8 +24,6 @@
 
 namespace devplace::detail {
 
-/// Index functor: keeps an element if column - row is at most `diagonal` (lower triangle) or at least `diagonal` (upper
-/// triangle), and sets the other elements to 0.
 template <class T> struct triangle_of_matrices {
   T* result;
   const T* x;

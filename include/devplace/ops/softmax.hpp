@@ -20,8 +20,7 @@
 DEVPLACE_UNFUSED_BEGIN
 namespace devplace::detail {
 
-// Row functors: each index is a row. Rows with NaN or +infinity, and rows of -infinity only, become NaN by IEEE
-// arithmetic, as in PyTorch. Elements of 16 bits are computed in float and rounded once.
+// Row functors: each index is a row. Elements of 16 bits are computed in float and rounded once.
 
 template <class T> struct softmax_row {
   static constexpr bool computes_much = true;

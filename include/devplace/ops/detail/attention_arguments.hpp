@@ -45,7 +45,6 @@ template <class T> struct attention_dropout {
   std::uint64_t threshold = 0;     ///< a random 32-bit word below the threshold drops a probability; 0: no dropout
   T scale = 1;
 
-  /// Returns a copy with the key's value, for a kernel's thread.
   DEVPLACE_HD constexpr attention_dropout resolved() const {
     return drops() ? attention_dropout{key.resolved(), first_sample, threshold, scale} : *this;
   }

@@ -13,8 +13,7 @@
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Functors of the elementwise operations, for host and devices. Every case is defined: integers wrap around, an integer
-// divided by 0 is 0, and each functor states its treatment of NaN.
+// Functors of the elementwise operations, for host and devices. Every case is defined, as ops/elementwise.hpp states.
 namespace devplace::detail::elementary {
 
 /// Found for all functors of this namespace, and for no functor of a user's.
@@ -54,17 +53,13 @@ struct power {
   template <class T> DEVPLACE_HD T operator()(T a, T b) const { return std::pow(a, b); }
 };
 
-/// NaN if either argument is NaN.
 struct maximum {
   template <class T> DEVPLACE_HD constexpr T operator()(T a, T b) const { return a > b || a != a ? a : b; }
 };
 
-/// NaN if either argument is NaN.
 struct minimum {
   template <class T> DEVPLACE_HD constexpr T operator()(T a, T b) const { return a < b || a != a ? a : b; }
 };
-
-// Comparisons follow IEEE 754: with NaN, only "not equal" is true.
 
 #define DEVPLACE_DETAIL_COMPARISON(name, sign)                                                            \
   struct name {                                                                                           \
@@ -109,7 +104,6 @@ struct square {
   template <class T> DEVPLACE_HD constexpr T operator()(T x) const { return times{}(x, x); }
 };
 
-/// NaN stays NaN and -0 stays -0, as in PyTorch.
 struct relu {
   template <class T> DEVPLACE_HD T operator()(T x) const { return select{}(x < T{0}, T{0}, x); }
 };
@@ -138,8 +132,6 @@ struct sigmoid {
   }
 };
 
-/// Rounds to nearest between floating-point types. From floating point to integers, truncates towards zero, clamps to
-/// the type's range and maps NaN to 0. Between integers, keeps the low bits.
 template <class To> struct convert {
   template <class From> DEVPLACE_HD constexpr To operator()(From x) const {
     if constexpr (storage_element<From> && std::is_integral_v<To>) return (*this)(static_cast<float>(x));

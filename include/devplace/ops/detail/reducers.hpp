@@ -66,7 +66,6 @@ template <class T> struct product_reducer {
 /// The result of a nonzero_reducer: how many elements are not 0, whether any is not 0, or whether all are not 0.
 enum class nonzero : unsigned char { number, any, all };
 
-/// Counts the elements that are not 0; NaN is not 0.
 template <class T, nonzero Wanted> struct nonzero_reducer {
   using accumulator = std::int64_t;
   using result_type = std::conditional_t<Wanted == nonzero::number, std::int64_t, std::uint8_t>;
@@ -83,7 +82,6 @@ template <class T, nonzero Wanted> struct nonzero_reducer {
   }
 };
 
-/// The largest or smallest element; NaN if any element is NaN.
 template <class T, bool Largest> struct extremum_reducer {
   static constexpr bool largest = Largest;
   using accumulator = computed_t<T>;
@@ -102,7 +100,6 @@ template <class T, bool Largest> struct extremum_reducer {
   DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = T(a); }
 };
 
-/// The position of the largest (or smallest) element, the first among equal ones; NaN counts as an extremum.
 template <class T, bool Largest> struct extremum_position_reducer {
   struct accumulator {
     T value;
