@@ -91,10 +91,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// y = sums of x along axes, as sum(x, axes...) but in existing memory: `sum_into(y, x, axis<0>{})`. Shapes: y has the
 /// axes that remain, in order. y has any strides, and x's element type or, for integers, int64; for 16-bit types it may
 /// be float. A y over several places lies on the placement of sum(x, axes...). In the order of the current stream of
-/// the place. Does not allocate if x, or each tensor of the expression x, is row-major with all of x's extents, the
-/// reduced axes are adjacent and x has no function such as exp; other operands are first evaluated in workspace. x must
-/// not share elements with y (argument_error), unless it is an expression. Different run-time extents throw
-/// shape_error.
+/// the place. Allocates only for operands that are first evaluated in workspace (reduce.hpp). x must not share elements
+/// with y (argument_error), unless it is an expression. Different run-time extents throw shape_error.
 template <tensor_like Y, class... Axes, detail::reduction_call<Axes...> X>
 void sum_into(Y&& y, X&& x, const Axes&... axes) {
   detail::reduce_into("sum_into", detail::sum_operation{}, y, std::forward<X>(x), axes...);

@@ -82,9 +82,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Asynchronous on devices; does not allocate.
 ///
 /// An index that is negative, or n or more, throws argument_error and leaves y unchanged; simulated devices throw from
-/// the next call that waits. A GPU kernel cannot throw, and trapping would make the device unusable for the process.
-/// The kernel sets the row of y to NaN, which propagates to later results. Integers have no NaN, so rows of integers
-/// become the lowest number of the type. The kernel never reads beyond x.
+/// the next call that waits. A GPU kernel cannot throw: the row of y becomes NaN, which propagates to later results, or
+/// the lowest number of an integer type. Nothing beyond x is read.
 template <tensor_like Y, tensor_like X, tensor_like Indices>
 void take_rows_into(Y&& y, const X& x, const Indices& indices) {
   using value = detail::operand_element_t<X>;
