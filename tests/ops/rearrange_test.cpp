@@ -117,6 +117,8 @@ TEST_CASE("an index that does not exist is an error", "[ops]") {
     CHECK_THROWS_WITH(dp::add_along(x, indices, dp::zeros<float, on_cpu>(2, 1), axis<1>{}),
                       ContainsSubstring("add_along: there is no index " + std::to_string(wrong)));
   }
+  auto empty = dp::zeros<float, on_cpu>(0, 0);
+  CHECK_NOTHROW(dp::add_along(empty, dp::zeros<std::int64_t, on_cpu>(0, 2), dp::zeros<float, on_cpu>(0, 2), axis<1>{}));
   const auto narrow = dp::zeros<std::int64_t, on_cpu>(dp::dextents<2>{1, 1});
   CHECK_THROWS_AS(dp::take_along(x, narrow, axis<1>{}), dp::shape_error);
 }

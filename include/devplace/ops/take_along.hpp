@@ -173,7 +173,7 @@ void add_along(Y&& y, At&& indices, Values&& values, axis<N>) {
       detail::require_apart("add_along", to, added.view, false);
       const detail::reduction_extents sizes = detail::around_axis<N>(to.extents());
       const std::size_t count = indices.extents().extent(N);
-      if (sizes.count == 0 && count != 0) detail::throw_no_such_index("add_along", 0, 0);
+      if (sizes.count == 0 && chosen.view.size() != 0) detail::throw_no_such_index("add_along", 0, 0);
       detail::for_each_index<detail::operand_backend_t<Y>>(
           to.ordinal(), sizes.outer * sizes.inner, 1 + detail::elementwise_grain / (count + 1),
           detail::added_elements<value, detail::operand_element_t<I>>{
