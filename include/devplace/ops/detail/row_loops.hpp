@@ -34,13 +34,9 @@ template <class T> DEVPLACE_HD T exponent_of(T x, T max) {
 template <class T> DEVPLACE_HD T exponential_of(T x, T max) { return fast_exp_below_64<T>(exponent_of<T>(x, max)); }
 
 /// Vectors of 4 elements at any address.
-template <class T> struct four_of;
-template <> struct four_of<float> {
-  typedef float in_memory __attribute__((vector_size(16), aligned(4), may_alias));
-};
-template <> struct four_of<double> {
-  typedef double type __attribute__((vector_size(32)));
-  typedef double in_memory __attribute__((vector_size(32), aligned(8), may_alias));
+template <class T> struct four_of {
+  typedef T type __attribute__((vector_size(4 * sizeof(T))));
+  typedef T in_memory __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T)), may_alias));
 };
 
 /// Adds groups of 8 terms to the accumulators. At -O2, g++ would keep the array of accumulators in memory.
