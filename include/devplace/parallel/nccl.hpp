@@ -66,7 +66,7 @@ template <class Backend> class nccl_communicator : public detail::participants {
     if constexpr (half_precision_element<T>)
       sums_->all_reduce(buffers, count, mode);
     else
-      execute(mode, count, "ncclAllReduce", {"all_reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
+      ranks().run(mode, count, "ncclAllReduce", {"all_reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
         return ncclAllReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, to...);
       });
   }
@@ -77,13 +77,13 @@ template <class Backend> class nccl_communicator : public detail::participants {
     if constexpr (half_precision_element<T>)
       sums_->reduce(buffers, count, root, mode);
     else
-      execute(mode, count, "ncclReduce", {"reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
+      ranks().run(mode, count, "ncclReduce", {"reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
         return ncclReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, root, to...);
       });
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     check(buffers.size(), root);
-    execute(at_once, count, "ncclBroadcast", {"broadcast", count, sizeof(T)}, [&](std::size_t k, auto... to) {
+    ranks().run(at_once, count, "ncclBroadcast", {"broadcast", count, sizeof(T)}, [&](std::size_t k, auto... to) {
       return ncclBroadcast(buffers[k], buffers[k], count, detail::nccl_type<T>(), root, to...);
     });
   }
@@ -94,30 +94,30 @@ template <class Backend> class nccl_communicator : public detail::participants {
     const ncclRedOp_t operation = detail::nccl_operation<T>(op);
     if constexpr (half_precision_element<T>) return sums_->reduce_scatter(buffers, begins, mode);
     const std::size_t equal = equal_part(begins), all = begins.back() - begins.front();
-    execute(mode, all, equal != 0 ? "ncclReduceScatter" : "ncclReduce", {"reduce_scatter", begins.back(), sizeof(T)},
-            [&](std::size_t k, auto... to) {
-              T* const own = buffers[k];
-              if (equal != 0)
-                return ncclReduceScatter(own + begins[0], own + begins[rank(k)], equal, detail::nccl_type<T>(),
-                                         operation, to...);
-              return for_each_part(begins, [&](int r, std::size_t first, std::size_t count) {
-                return ncclReduce(own + first, own + first, count, detail::nccl_type<T>(), operation, r, to...);
-              });
-            });
+    ranks().run(mode, all, equal != 0 ? "ncclReduceScatter" : "ncclReduce",
+                {"reduce_scatter", begins.back(), sizeof(T)}, [&](std::size_t k, auto... to) {
+                  T* const own = buffers[k];
+                  if (equal != 0)
+                    return ncclReduceScatter(own + begins[0], own + begins[rank(k)], equal, detail::nccl_type<T>(),
+                                             operation, to...);
+                  return for_each_part(begins, [&](int r, std::size_t first, std::size_t count) {
+                    return ncclReduce(own + first, own + first, count, detail::nccl_type<T>(), operation, r, to...);
+                  });
+                });
   }
   template <class T>
   void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins, execution mode = at_once) {
     check(buffers.size(), begins);
     const std::size_t equal = equal_part(begins), all = begins.back() - begins.front();
-    execute(mode, all, equal != 0 ? "ncclAllGather" : "ncclBroadcast", {"all_gather", begins.back(), sizeof(T)},
-            [&](std::size_t k, auto... to) {
-              T* const own = buffers[k];
-              if (equal != 0)
-                return ncclAllGather(own + begins[rank(k)], own + begins[0], equal, detail::nccl_type<T>(), to...);
-              return for_each_part(begins, [&](int r, std::size_t first, std::size_t count) {
-                return ncclBroadcast(own + first, own + first, count, detail::nccl_type<T>(), r, to...);
-              });
-            });
+    ranks().run(mode, all, equal != 0 ? "ncclAllGather" : "ncclBroadcast", {"all_gather", begins.back(), sizeof(T)},
+                [&](std::size_t k, auto... to) {
+                  T* const own = buffers[k];
+                  if (equal != 0)
+                    return ncclAllGather(own + begins[rank(k)], own + begins[0], equal, detail::nccl_type<T>(), to...);
+                  return for_each_part(begins, [&](int r, std::size_t first, std::size_t count) {
+                    return ncclBroadcast(own + first, own + first, count, detail::nccl_type<T>(), r, to...);
+                  });
+                });
   }
   ///@}
 
@@ -147,13 +147,6 @@ template <class Backend> class nccl_communicator : public detail::participants {
   ///@}
 
  private:
-  void execute(execution mode, std::size_t elements, const char* nccl_call, const collective_call& call,
-               const auto& enqueue) {
-    if (mode == started)
-      ranks().start(nccl_call, call, elements, enqueue);
-    else
-      ranks().run(nccl_call, call, elements, enqueue);
-  }
   detail::nccl_ranks& ranks() { return sums_->ranks(); }
   std::size_t rank(std::size_t k) const { return index(first_rank()) + k; }
 

@@ -107,10 +107,7 @@ class nccl_mixed_sums {
     const auto swap_parts = [this](std::size_t k, auto... to) { return this->template send_and_receive<T>(k, to...); };
     const auto continuation = [this] { add<T>(); };  // captures one pointer, so that std::function does not allocate
     const std::size_t elements = begins_.back() - begins_.front();
-    if (started)
-      ranks_.start("ncclSend and ncclRecv", call, elements, swap_parts, continuation);
-    else
-      ranks_.run("ncclSend and ncclRecv", call, elements, swap_parts, continuation);
+    ranks_.run(started, elements, "ncclSend and ncclRecv", call, swap_parts, continuation);
   }
 
   template <class T, class... To> ncclResult_t send_and_receive(std::size_t k, To... to) {

@@ -62,29 +62,34 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     ++l.marked;
   }
 
-  /// Starts a collective after each device's oldest unused mark: calls `enqueue(k, communicator, stream)`, which
-  /// returns NCCL's result, for each device of this process in one NCCL group. Waits only until NCCL has enqueued the
-  /// previous collective. Does not call NCCL, on any rank, if there are no elements.
+  /// Runs a collective after all earlier work of the devices and before all later work; if `started`, after each
+  /// device's oldest unused mark, waiting only until NCCL has enqueued the previous collective. Calls `enqueue(k,
+  /// communicator, stream)`, which returns NCCL's result, for each device of this process in one NCCL group. Does not
+  /// call NCCL, on any rank, if there are no elements.
   ///
   /// `continuation`, if given, is called when NCCL has enqueued the collective, in progress() or in a later call.
   /// `continuation` enqueues the next part of the collective by on_streams() and enqueue_next().
-  void start(const char* nccl_call, const collective_call& call, std::size_t elements, const auto& enqueue,
-             const std::function<void()>& continuation = {}) {
-    for (const lane& l : lanes_) check_marked(l.marked > used_);
-    const std::size_t use = used_++;
-    if (elements == 0) return;
-    const announced_call announced(group_transport(), call);
-    enqueue_after(nccl_call, enqueue, continuation, [use](const lane& l) -> const auto& { return l.marks[use]; });
-  }
-  /// Runs a collective after all earlier work of the devices and before all later work.
-  void run(const char* nccl_call, const collective_call& call, std::size_t elements, const auto& enqueue,
+  void run(bool started, std::size_t elements, const char* nccl_call, const collective_call& call, const auto& enqueue,
            const std::function<void()>& continuation = {}) {
+    for (const lane& l : lanes_) check_marked(!started || l.marked > used_);
+    const std::size_t use = started ? used_++ : 0;
     if (elements == 0) return;
     group_transport().require_own(call.name);  // before the use of CUDA, which a child of fork() must not use
-    for (std::size_t k = 0; k != lanes_.size(); ++k)
+    for (std::size_t k = 0; k != lanes_.size() && !started; ++k)
       on_device(k, [&] { devplace::detail::record_event<backend::cuda>(lanes_[k].before); });
     const announced_call announced(group_transport(), call);
-    enqueue_after(nccl_call, enqueue, continuation, [](const lane& l) -> const auto& { return l.before; });
+    require_usable();
+    wait_for_enqueued();
+    for (std::size_t k = 0; k != lanes_.size(); ++k)
+      on_device(k, [&] {
+        const auto on_stream = use_stream(k);
+        devplace::detail::follow_event<backend::cuda>(ordinals()[k], started ? lanes_[k].marks[use] : lanes_[k].before);
+      });
+    thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    unordered_ = true;
+    enqueue_next(nccl_call, enqueue);
+    next_ = continuation;
+    if (started) return;
     wait_for_enqueued();
     join();
   }
@@ -188,21 +193,6 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   /// monitor.
   bool is_mine() const noexcept { return thread_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
-  /// Enqueues a collective on the stream of each lane, after the event `event_of(lane)`.
-  void enqueue_after(const char* nccl_call, const auto& enqueue, const std::function<void()>& continuation,
-                     const auto& event_of) {
-    require_usable();
-    wait_for_enqueued();
-    for (std::size_t k = 0; k != lanes_.size(); ++k)
-      on_device(k, [&] {
-        const auto on_stream = use_stream(k);
-        devplace::detail::follow_event<backend::cuda>(ordinals()[k], event_of(lanes_[k]));
-      });
-    thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    unordered_ = true;
-    enqueue_next(nccl_call, enqueue);
-    next_ = continuation;
-  }
   /// Enqueues the next part of the last collective, once NCCL has enqueued or aborted the previous part.
   void run_next() {
     in_progress_ = false;
@@ -233,7 +223,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   std::atomic<std::thread::id> thread_{};  // thread of the last collective; no other thread uses the other members
   const char* last_ = "";                  // the last collective
   std::function<void()> next_;             // enqueues the next part of the last collective
-  std::size_t used_ = 0;                   // number of marks that start() has used, of each device
+  std::size_t used_ = 0;                   // number of used marks of each device
   bool in_progress_ = false;               // whether NCCL may still be enqueueing the last collective
   bool unordered_ = false;                 // whether the devices' later work may overtake the collectives
   int exceptions_ = std::uncaught_exceptions();
