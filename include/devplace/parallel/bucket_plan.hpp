@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <initializer_list>
@@ -43,18 +44,18 @@ template <class Net> std::string names_in(std::initializer_list<bucket> parts) {
 /// Divides `elements` elements into buckets, from the back; parameter i begins at `offsets[i]`.
 template <std::size_t Parameters> struct bucket_list {
   std::array<bucket, Parameters == 0 ? 1 : Parameters> buckets{};
-  std::size_t count = 0;
+  std::size_t count = 0, largest = 0;
 
   constexpr bucket_list(const std::array<std::size_t, Parameters>& offsets, std::size_t elements,
                         std::size_t element_bytes, std::size_t first_bytes, std::size_t other_bytes) {
     std::size_t end = elements;
-    for (std::size_t left = Parameters; left != 0; --left) {
+    for (std::size_t left = std::max<std::size_t>(Parameters, 1); left != 0; --left) {
       const std::size_t begin = left == 1 ? 0 : offsets[left - 1];
       if (left != 1 && (end - begin) * element_bytes < (count == 0 ? first_bytes : other_bytes)) continue;
       buckets[count++] = {begin, end - begin};
+      largest = std::max(largest, end - begin);
       end = begin;
     }
-    if (Parameters == 0) buckets[count++] = {0, elements};
   }
 };
 
@@ -65,16 +66,10 @@ template <class Net, class T, class Policy> struct network_buckets {
   static constexpr bucket_list<plan::offsets.size()> list{
       plan::offsets, plan::parameter_elements + runtime::gradient_tail, sizeof(T), Policy::bucket_sizes::first_bytes,
       Policy::bucket_sizes::other_bytes};
-  static constexpr std::size_t largest_count() {
-    std::size_t result = 0;
-    for (std::size_t i = 0; i != list.count; ++i)
-      result = list.buckets[i].count > result ? list.buckets[i].count : result;
-    return result;
-  }
 
  public:
   static constexpr std::size_t size = list.count;
-  static constexpr std::size_t largest = largest_count();
+  static constexpr std::size_t largest = list.largest;
   static constexpr bucket at(std::size_t index) { return list.buckets[index]; }
 };
 
