@@ -22,7 +22,8 @@
 
 namespace devplace::parallel::detail {
 
-[[noreturn]] inline void throw_mpi_error(const char* call, int code) {
+inline void check_mpi(const char* call, int code) {
+  if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0, kind = MPI_ERR_UNKNOWN;
   if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
@@ -31,10 +32,6 @@ namespace devplace::parallel::detail {
   if (MPI_Error_class(code, &kind) == MPI_SUCCESS && kind == MPI_ERR_TRUNCATE)
     message += " The processes of a group must make the same calls in the same order, with as many elements.";
   throw communication_error(message);
-}
-
-inline void check_mpi(const char* call, int code) {
-  if (code != MPI_SUCCESS) throw_mpi_error(call, code);
 }
 
 /// The answer of a function of MPI to a question about this process or thread.
