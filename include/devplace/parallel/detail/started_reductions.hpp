@@ -29,13 +29,12 @@ enum class summation : unsigned char {
 
 namespace detail {
 
-/// Divides a collective's elements among the participants of several processes:
-/// - into windows, one for each call of the transport, and each window into the processes' parts;
-/// - into chunks, which may have different orders of summation.
+/// Divides a collective's elements among the participants of several processes: into windows, one for each call of the
+/// transport, and each window into the processes' parts.
 class process_parts : public participants {
  public:
   process_parts(const process_ranks& ranks, std::size_t local)
-      : participants(ranks, local), begins_(index(processes()) + 1), chunks_(index(size()) + 1) {}
+      : participants(ranks, local), begins_(index(processes()) + 1) {}
 
   using participants::is_here;
   std::size_t local() const { return index(local_count()); }
@@ -70,20 +69,11 @@ class process_parts : public participants {
     return {std::clamp(of_participants[rank], first, last), std::clamp(of_participants[rank + 1], first, last)};
   }
 
-  // The division of all elements into chunks, one for each participant.
-  std::span<const std::size_t> chunks() const { return {chunks_.data(), chunks_.size()}; }
-  void order_chunks(std::size_t count) {
-    for (std::size_t c = 0; c != chunks_.size(); ++c) chunks_[c] = share_begin(count, chunks_.size() - 1, c);
-  }
-  void order_chunks(std::span<const std::size_t> of_participants) {
-    std::copy(of_participants.begin(), of_participants.end(), chunks_.begin());
-  }
-
  private:
   /// Sizes of windows are multiples of this number of elements, a cache line of float.
   static constexpr std::size_t line = 16;
 
-  std::vector<std::size_t> begins_, chunks_;
+  std::vector<std::size_t> begins_;
 };
 
 /// A queue of started reductions over the places of several processes. advance() advances the first reduction, window
@@ -154,7 +144,6 @@ template <class Backend, summation Order> class started_reductions {
     std::optional<announced_call> announced;
     if (c.at == stage::queued) {
       host.follow_mark();
-      c.operation == kind::reduce_scatter ? parts.order_chunks(c.begins) : parts.order_chunks(c.count);
       c.at = stage::window;
       announced.emplace(*group_transport, collective_call{name(c.operation), c.count, sizeof(T)});
     } else if (blocking) {
@@ -236,21 +225,22 @@ template <class Backend, summation Order> class started_reductions {
   template <class T> std::byte* combine(const call& c, const transport::collected& collected) {
     // This process's elements of the collective; `begin` is the first element of the summands.
     const std::size_t begin = c.first + parts.own_begin() / sizeof(T), end = c.first + parts.own_end() / sizeof(T);
-    const auto n = static_cast<std::size_t>(parts.size());
-    for (std::size_t chunk = 0; chunk != n; ++chunk) {
-      std::size_t from = begin, to = end, start = 0;
-      if constexpr (Order == summation::by_ring) {
-        from = std::clamp(parts.chunks()[chunk], begin, end);
-        to = std::clamp(parts.chunks()[chunk + 1], begin, end);
-        start = (chunk + 1) % n;
-      }
+    const auto add = [&](std::size_t start, std::size_t from, std::size_t to) {
       with_reduction<T>(c.op, [&]<reduction Op>() {
         devplace::detail::for_each_index<backend::cpu>(
             0, to - from, grain,
             combine_in_order<T, Op>{collected.summands.data(), collected.summands.size(), start, from - begin,
                                     collected.result});
       });
-      if constexpr (Order == summation::by_rank) break;
+    };
+    if constexpr (Order == summation::by_ring) {
+      const auto n = static_cast<std::size_t>(parts.size());
+      const auto chunk = [&](std::size_t rank) {
+        return std::clamp(c.begins.empty() ? share_begin(c.count, n, rank) : c.begins[rank], begin, end);
+      };
+      for (std::size_t rank = 0; rank != n; ++rank) add((rank + 1) % n, chunk(rank), chunk(rank + 1));
+    } else {
+      add(0, begin, end);
     }
     return collected.result;
   }
