@@ -67,7 +67,10 @@ template <class Backend> class mpi_collectives : public detail::participants {
     reduce_here(buffers, count, op);
     elements_.template in_windows<T>(0, count, [&](std::size_t first, std::size_t last) {
       T* const at = elements_.take(buffers[0], first, first, last);
-      call_mpi(mode, "MPI_Iallreduce", detail::mpi_all_reduce(at, last - first, op));
+      call_mpi(mode, "MPI_Iallreduce", [=](MPI_Comm in, MPI_Request* request) {
+        return MPI_Iallreduce(MPI_IN_PLACE, at, static_cast<int>(last - first), detail::mpi_type<T>(),
+                              detail::mpi_operation<T>(op), in, request);
+      });
       store(mode, buffers[0] + first, at, last - first, op);
     });
     copy_to_others(buffers, {0, count});
@@ -92,7 +95,9 @@ template <class Backend> class mpi_collectives : public detail::participants {
     if (is_here(root) && local_count() > 1) local_.broadcast(buffers, count, root - first_rank());
     elements_.template in_windows<T>(0, count, [&](std::size_t first, std::size_t last) {
       T* const at = elements_.take(buffers[0], first, first, is_here(root) ? last : first);
-      transport_->call_mpi("MPI_Ibcast", detail::mpi_broadcast(at, last - first, process_of(root)));
+      transport_->call_mpi("MPI_Ibcast", [&](MPI_Comm in, MPI_Request* request) {
+        return MPI_Ibcast(at, static_cast<int>(last - first), detail::mpi_type<T>(), process_of(root), in, request);
+      });
       if (!is_here(root)) elements_.put(buffers[0] + first, at, last - first);
     });
     if (!is_here(root)) copy_to_others(buffers, {0, count});
@@ -108,7 +113,10 @@ template <class Backend> class mpi_collectives : public detail::participants {
       const auto [counts, own] = divide(begins, first, last, mode);
       T* const at = elements_.take(buffers[0], first, first, last);
       if (!counts.moves_overlap()) {
-        call_mpi(mode, "MPI_Ireduce_scatter", detail::mpi_reduce_scatter(at, counts, op));
+        call_mpi(mode, "MPI_Ireduce_scatter", [&, &counts = counts](MPI_Comm in, MPI_Request* request) {
+          return MPI_Ireduce_scatter(MPI_IN_PLACE, at, counts.sizes.data(), detail::mpi_type<T>(),
+                                     detail::mpi_operation<T>(op), in, request);
+        });
         return store(mode, buffers[0] + own.first, at, own.size(), op);
       }
       for (int p = 0; p != processes(); ++p)
@@ -126,7 +134,10 @@ template <class Backend> class mpi_collectives : public detail::participants {
     elements_.template in_windows<T>(begins.front(), begins.back(), [&](std::size_t first, std::size_t last) {
       const auto [counts, own] = divide(begins, first, last, at_once);
       T* const at = elements_.take(buffers[0], first, own.first, own.last);
-      transport_->call_mpi("MPI_Iallgatherv", detail::mpi_all_gather(at, counts));
+      transport_->call_mpi("MPI_Iallgatherv", [&, &counts = counts](MPI_Comm in, MPI_Request* request) {
+        return MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, at, counts.sizes.data(), counts.displacements.data(),
+                               detail::mpi_type<T>(), in, request);
+      });
       elements_.put(buffers[0] + first, at, last - first);
     });
     copy_to_others(buffers, {begins.front(), begins.back()});
