@@ -111,16 +111,17 @@ class shared_memory_transport final : public transport {
   /// Writes the messages one after the other, behind a table of their receivers and sizes. If they are large, the
   /// receivers copy them from this process's memory, once instead of twice, and all processes wait until they have.
   void start_messages(std::span<const message> sends, std::span<const message> receives) override {
-    enter(detail::shared_call::messages, 0, {});
-    offset_ = offsets_.take(2 * portion_);  // equal in all processes, whose messages differ
-    std::byte* const table = memory_of(rank()) + offset_;
     const std::size_t table_bytes = devplace::detail::padded_to((sends.size() + 1) * sizeof(sent_message), 64);
-    std::size_t at = offset_ + table_bytes, bytes = 0;
+    std::size_t bytes = 0;
     for (const message& m : sends) bytes += devplace::detail::padded_to(m.bytes, 64);
     const bool lends = table_bytes + bytes > 2 * portion_ || (!lenders_.empty() && bytes > most_copied_twice);
     if (table_bytes > 2 * portion_ || (lends && (lenders_.empty() || bytes > message_portion())))
       throw argument_error({"shared_memory_transport: ", sends.size(), " messages have more than the ",
                             message_portion(), " bytes of a call."});
+    enter(detail::shared_call::messages, 0, {});
+    offset_ = offsets_.take(2 * portion_);  // equal in all processes, whose messages differ
+    std::byte* const table = memory_of(rank()) + offset_;
+    std::size_t at = offset_ + table_bytes;
     arrival(rank()).calls[number_ % 2].lends = lends;
     std::size_t i = 0;
     for (const message& m : sends) {
