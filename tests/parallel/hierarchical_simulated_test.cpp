@@ -195,4 +195,13 @@ TEST_CASE("a communicator in two levels rejects misuse by name", "[parallel]") {
                     ContainsSubstring("one more than there are participants in all processes"));
   CHECK_THROWS_WITH(communicator.all_reduce(buffers.first(1), 0, dp::reduction::sum),
                     ContainsSubstring("collective: 1 buffers were given for 2 places"));
+  // Also in a process without the root, before it waits for the others.
+  after(2, 2, random_values(4, 8), [](auto& both, std::span<float* const> two_buffers) {
+    try {
+      both.broadcast(two_buffers.first(1), 8, 0);
+    } catch (const dp::argument_error&) {
+      return;
+    }
+    throw std::logic_error("a buffer is missing.");
+  });
 }

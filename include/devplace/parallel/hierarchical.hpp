@@ -55,7 +55,7 @@ template <class Backend> class hierarchical : public detail::participants {
     if (is_here(root) && root % local_count() != 0) local_.broadcast(buffers, count, 0);
   }
   template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
-    check(root);
+    check(root, buffers.size());
     if (is_here(root)) local_.broadcast(buffers, count, root % local_count());
     between_.broadcast(buffers.first(1), count, process_of(root));
     if (!is_here(root)) local_.broadcast(buffers, count, 0);
