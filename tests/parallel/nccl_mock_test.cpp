@@ -138,7 +138,7 @@ TEST_CASE("an NCCL collective runs on a high-priority stream between the device'
                                "ncclAllReduce rank 1 of 2, 100 float32, sum, on device 1", "ncclGroupEnd"});
   CHECK(cuda::calls() == names{"cudaEventRecord device 0", "cudaEventRecord device 1", "cudaStreamWaitEvent device 0",
                                "cudaStreamWaitEvent device 1", "ncclAllReduce device 0", "ncclAllReduce device 1",
-                               "cudaEventRecord device 0", "cudaStreamWaitEvent device 0", "cudaEventRecord device 1",
+                               "cudaEventRecord device 0", "cudaEventRecord device 1", "cudaStreamWaitEvent device 0",
                                "cudaStreamWaitEvent device 1"});
   REQUIRE(nccl::streams().size() == 2);
   for (std::size_t k = 0; k != 2; ++k) {

@@ -29,7 +29,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   nccl_ranks(std::span<const int> ordinals, const process_group& processes) : nccl_clique(ordinals, processes) {
     try {
       lanes_.resize(ordinals.size());
-      for (std::size_t k = 0; k != lanes_.size(); ++k) on_device(k, [&] { lanes_[k] = make_lane(ordinals[k]); });
+      on_devices([&](std::size_t k) { lanes_[k] = make_lane(ordinals[k]); });
       devplace::detail::device_watches::of_process().add(*this);
     } catch (...) {
       abort();
@@ -75,16 +75,13 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     const std::size_t use = started ? used_++ : 0;
     if (elements == 0) return;
     group_transport().require_own(call.name);  // before the use of CUDA, which a child of fork() must not use
-    for (std::size_t k = 0; k != lanes_.size() && !started; ++k)
-      on_device(k, [&] { devplace::detail::record_event<backend::cuda>(lanes_[k].before); });
+    if (!started) on_devices([&](std::size_t k) { devplace::detail::record_event<backend::cuda>(lanes_[k].before); });
     const announced_call announced(group_transport(), call);
     require_usable();
     wait_for_enqueued();
-    for (std::size_t k = 0; k != lanes_.size(); ++k)
-      on_device(k, [&] {
-        const auto on_stream = use_stream(k);
-        devplace::detail::follow_event<backend::cuda>(ordinals()[k], started ? lanes_[k].marks[use] : lanes_[k].before);
-      });
+    on_streams([&](std::size_t k) {
+      devplace::detail::follow_event<backend::cuda>(ordinals()[k], started ? lanes_[k].marks[use] : lanes_[k].before);
+    });
     thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     unordered_ = true;
     enqueue_next(nccl_call, enqueue);
@@ -93,14 +90,13 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     wait_for_enqueued();
     join();
   }
-  /// Only for use in `continuation`: calls `f(k)` for each device while the stream of its collectives is the current
-  /// stream.
+  /// Calls `f(k)` for each device while the stream of its collectives is the current stream. Others use it only in
+  /// `continuation`.
   template <class F> void on_streams(const F& f) {
-    for (std::size_t k = 0; k != lanes_.size(); ++k)
-      on_device(k, [&] {
-        const auto on_stream = use_stream(k);
-        f(k);
-      });
+    on_devices([&](std::size_t k) {
+      const devplace::detail::current_stream_change on_stream(backend::cuda{}, ordinals()[k], lanes_[k].stream.get());
+      f(k);
+    });
   }
   /// Only for use in `continuation`: enqueues a further NCCL group of the collective.
   template <class F> void enqueue_next(const char* nccl_call, const F& enqueue) {
@@ -182,11 +178,11 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     const devplace::detail::quiet_cuda_device_guard device(devplace::detail::device_map::of_process().visible(ordinal));
     devplace::detail::ignore_cuda(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
   }
-  devplace::detail::current_stream_change use_stream(std::size_t k) const {
-    return {backend::cuda{}, ordinals()[k], lanes_[k].stream.get()};
-  }
   template <class F> void on_device(std::size_t k, const F& f) const {
     devplace::detail::on_behalf_of_replica<backend::cuda>(k, ordinals().size(), ordinals()[k], f);
+  }
+  template <class F> void on_devices(const F& f) const {
+    for (std::size_t k = 0; k != lanes_.size(); ++k) on_device(k, [&] { f(k); });
   }
 
   /// Whether this thread has started the last collective; other threads that wait for a device do not report to the
@@ -201,14 +197,8 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   }
   /// Orders the devices' later work after the collectives' streams.
   void join() {
-    for (std::size_t k = 0; k != lanes_.size(); ++k)
-      on_device(k, [&] {
-        {
-          const auto on_stream = use_stream(k);
-          devplace::detail::record_event<backend::cuda>(lanes_[k].after);
-        }
-        devplace::detail::follow_event<backend::cuda>(ordinals()[k], lanes_[k].after);
-      });
+    on_streams([&](std::size_t k) { devplace::detail::record_event<backend::cuda>(lanes_[k].after); });
+    on_devices([&](std::size_t k) { devplace::detail::follow_event<backend::cuda>(ordinals()[k], lanes_[k].after); });
     unordered_ = false;
   }
   /// Orders later frees of memory after the aborted work, which may still access the memory.
