@@ -147,10 +147,6 @@ inline auto parts(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x
   return dp::scatter<dp::sharded_on<dp::axis<0>, dp::cpu>>(x);
 }
 
-#include <devplace/parallel/row_slices.hpp>
-
-static_assert(dp::parallel::detail::row_slices({2000, 0, 0, false, true, {1000, 2, 0}}, true, 2048, 4).count > 1);
-
 #include <devplace/parallel/sharded_arenas.hpp>
 
 template <class Net> using arenas = dp::parallel::sharded_arenas<Net, dp::fully_sharded_on<dp::cpu>, float>;
@@ -197,6 +193,7 @@ inline auto parts(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x
 #include <devplace/parallel/unit.hpp>
 
 constexpr dp::parallel::unit all_layers;
+static_assert(dp::parallel::detail::row_slices({2000, 0, 0, false, true, {1000, 2, 0}}, true, 2048, 4).count > 1);
 
 #include <devplace/parallel/unit_plan.hpp>
 

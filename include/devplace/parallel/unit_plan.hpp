@@ -13,7 +13,6 @@
 #include <devplace/base/joined.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
-#include <devplace/parallel/row_slices.hpp>
 #include <devplace/parallel/share.hpp>
 #include <devplace/parallel/unit.hpp>
 #include <devplace/place/placement.hpp>
