@@ -75,11 +75,10 @@ class control_transport final : public transport {
   }
 
   std::shared_ptr<transport> split(int color, int key) override {
-    const auto gather = [&](const void* own, std::size_t bytes, void* all) { all_gather(own, bytes, all); };
     // First, because no number has the size of its requests: another process may have made another call.
-    const std::vector<int> part = members_of_part(ranks(), color, key, gather);
+    const std::vector<int> part = members_of_part(*this, color, key);
     std::vector<std::int64_t> hosts(static_cast<std::size_t>(size()));
-    gather(&host_, sizeof host_, hosts.data());
+    all_gather(&host_, sizeof host_, hosts.data());
     process_ranks now{0, static_cast<int>(part.size()), 0, 0};
     std::vector<std::int32_t> members;
     for (const int rank : part) {

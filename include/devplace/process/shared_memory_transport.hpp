@@ -101,7 +101,17 @@ class shared_memory_transport final : public transport {
 
   void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
                         std::span<const std::size_t> begins) override {
-    publish_distribute(detail::shared_call::distribute, part, buffers, begins);
+    enter(std::exchange(next_distribute_, detail::shared_call::distribute), buffers.size(), begins);
+    std::size_t largest = 0;
+    for (std::size_t q = 0; q != processes(); ++q) largest = std::max(largest, begins[q + 1] - begins[q]);
+    offset_ = offsets_.take(largest);
+    const std::size_t bytes = begins[rank() + 1] - begins[rank()];
+    writer_.copy(memory_of(rank()) + offset_, part, bytes);
+    arrive();
+    for (std::byte* const buffer : buffers)
+      if (bytes != 0 && buffer + begins[rank()] != part) copy(buffer + begins[rank()], part, bytes);
+    buffers_ = buffers;
+    begins_ = begins;
   }
 
   /// 1 GiB if the processes can copy from each other's memory.
@@ -158,13 +168,14 @@ class shared_memory_transport final : public transport {
   }
 
   std::shared_ptr<transport> split(int color, int key) override {
-    const auto gather = [&](const void* own, std::size_t bytes, void* all) { exchange(own, bytes, all); };
-    const std::vector<int> members = detail::members_of_part(ranks(), color, key, gather);
+    next_distribute_ = detail::shared_call::split;
+    const std::vector<int> members = detail::members_of_part(*this, color, key);
     const auto self = std::find(members.begin(), members.end(), ranks().rank);
     const int new_rank = static_cast<int>(self - members.begin()), new_size = static_cast<int>(members.size());
     const auto among_members = [&](const void* values, std::size_t bytes, void* all) {
       std::vector<std::byte> messages(processes() * bytes);
-      exchange(values, bytes, messages.data());
+      next_distribute_ = detail::shared_call::split;
+      all_gather(values, bytes, messages.data());
       for (std::size_t i = 0; i != members.size(); ++i)
         copy(static_cast<std::byte*>(all) + i * bytes, messages.data() + static_cast<std::size_t>(members[i]) * bytes,
              bytes);
@@ -288,22 +299,6 @@ class shared_memory_transport final : public transport {
     bytes_ = bytes;
   }
 
-  /// Writes this process's part, publishes a call that distributes the parts, and copies the part to `buffers`.
-  void publish_distribute(detail::shared_call::call_kind kind, const std::byte* part,
-                          std::span<std::byte* const> buffers, std::span<const std::size_t> begins) {
-    enter(kind, buffers.size(), begins);
-    std::size_t largest = 0;
-    for (std::size_t q = 0; q != processes(); ++q) largest = std::max(largest, begins[q + 1] - begins[q]);
-    offset_ = offsets_.take(largest);
-    const std::size_t bytes = begins[rank() + 1] - begins[rank()];
-    writer_.copy(memory_of(rank()) + offset_, part, bytes);
-    arrive();
-    for (std::byte* const buffer : buffers)
-      if (bytes != 0 && buffer + begins[rank()] != part) copy(buffer + begins[rank()], part, bytes);
-    buffers_ = buffers;
-    begins_ = begins;
-  }
-
   void receive_from(std::size_t q) {
     if (call_.kind == detail::shared_call::collect || call_.kind == detail::shared_call::everywhere)
       for (std::size_t b = 0; b != call_.buffers; ++b)
@@ -346,16 +341,6 @@ class shared_memory_transport final : public transport {
     }
   }
 
-  /// Gathers a message of every process.
-  void exchange(const void* own, std::size_t bytes, void* all) {
-    std::vector<std::size_t> begins(processes() + 1);
-    for (std::size_t r = 0; r != begins.size(); ++r) begins[r] = r * bytes;
-    std::byte* const to = static_cast<std::byte*>(all);
-    publish_distribute(detail::shared_call::split, static_cast<const std::byte*>(own), {&to, 1},
-                       {begins.data(), begins.size()});
-    wait();
-  }
-
   std::shared_ptr<detail::shared_segment> segment_;
   std::size_t portion_;
   std::shared_ptr<group_monitor> monitor_;
@@ -365,6 +350,7 @@ class shared_memory_transport final : public transport {
   bool broken_ = false;
   std::uint32_t number_ = detail::shared_arrival::no_call;  ///< number of the latest call
   detail::shared_call call_;
+  detail::shared_call::call_kind next_distribute_ = detail::shared_call::distribute;  ///< the kind, for messages
   std::size_t received_;  ///< number of processes, including this one, whose data of the latest call is here
   // The data of the present call.
   std::vector<const std::byte*> summands_;

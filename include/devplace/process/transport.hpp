@@ -174,19 +174,17 @@ class announced_call {
   group_monitor* monitor_;
 };
 
-}  // namespace devplace::parallel
+namespace detail {
 
-namespace devplace::parallel::detail {
-
-/// The ranks of the processes that call split() with this `color`, in the order of their new ranks. All processes call
-/// this function. `all_gather(own, bytes, all)` gathers `bytes` bytes of each process in `all`.
-std::vector<int> members_of_part(const process_ranks& ranks, int color, int key, const auto& all_gather) {
+/// The ranks of the processes that call split() of the transport `by` with this `color`, in the order of their new
+/// ranks. All processes call this function.
+std::vector<int> members_of_part(auto& by, int color, int key) {
   struct request {
     int color, key, rank;
   };
-  const request own{color, key, ranks.rank};
-  std::vector<request> requests(static_cast<std::size_t>(ranks.size));
-  all_gather(static_cast<const void*>(&own), sizeof own, static_cast<void*>(requests.data()));
+  const request own{color, key, by.ranks().rank};
+  std::vector<request> requests(static_cast<std::size_t>(by.size()));
+  by.all_gather(&own, sizeof own, requests.data());
   std::erase_if(requests, [&](const request& other) { return other.color != color; });
   std::stable_sort(requests.begin(), requests.end(), [](const request& x, const request& y) { return x.key < y.key; });
   std::vector<int> members;
@@ -194,4 +192,5 @@ std::vector<int> members_of_part(const process_ranks& ranks, int color, int key,
   return members;
 }
 
-}  // namespace devplace::parallel::detail
+}  // namespace detail
+}  // namespace devplace::parallel

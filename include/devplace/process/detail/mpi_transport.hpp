@@ -165,8 +165,7 @@ class mpi_transport final : public transport {
   /// Exchanges the arguments first, so that all processes have arrived before MPI_Comm_split, which cannot be
   /// interrupted. MPI takes no colors below 0: the rank of the part's first member replaces the color.
   std::shared_ptr<transport> split(int color, int key) override {
-    const auto gather = [&](const void* own, std::size_t bytes, void* all) { all_gather(own, bytes, all); };
-    const std::vector<int> members = members_of_part(ranks(), color, key, gather);
+    const std::vector<int> members = members_of_part(*this, color, key);
     std::shared_ptr<mpi_transport> part;
     start_call(call_kind::collective, {}, [&] {
       MPI_Comm of_part = MPI_COMM_NULL;
