@@ -81,7 +81,7 @@ template <class Backend, summation Order> class across_processes : public detail
 
   /// The members of an overlapping_communicator.
   ///@{
-  void mark_ready(std::size_t k) { work_.host.mark(k); }
+  void mark_ready(std::size_t k) { work_.host.streams().mark(k); }
   template <class T> void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     check(buffers.size());
     work_.start(buffers, {.operation = kind::all_reduce, .count = count, .op = op});
@@ -104,7 +104,7 @@ template <class Backend, summation Order> class across_processes : public detail
     work_.advance(true);
     work_.clear();
     work_.host.wait();
-    work_.host.join();
+    work_.host.streams().join();
   }
   void abandon() noexcept {
     work_.clear();
@@ -114,7 +114,7 @@ template <class Backend, summation Order> class across_processes : public detail
     } catch (...) {  // the next use of the failed device reports the failure
     }
     try {
-      work_.host.join();
+      work_.host.streams().join();
     } catch (...) {
     }
   }
@@ -140,8 +140,8 @@ template <class Backend, summation Order> class across_processes : public detail
   /// Calls f(first, last) for each window of the elements [begin, call.count).
   template <class T, class F> void in_windows(const collective_call& call, std::size_t begin, const F& f) {
     complete([&] {
-      work_.host.claim();
-      work_.host.follow_mark();
+      work_.host.streams().claim();
+      work_.host.streams().run([] {});
       const announced_call announced(*work_.group_transport, call);
       if (size() == 1) return;  // the elements are the result
       const std::size_t window = work_.window(sizeof(T));

@@ -181,19 +181,8 @@ template <class Backend> class host_buffers {
     copying_ = false;
   }
 
-  // These functions order the copies and the devices' other work, as side_streams does. The CPU has no pending work.
-  void mark(std::size_t k) {
-    if constexpr (staged) streams_.mark(k);
-  }
-  void claim() {
-    if constexpr (staged) streams_.claim();
-  }
-  void follow_mark() {
-    if constexpr (staged) streams_.run([] {});
-  }
-  void join() {
-    if constexpr (staged) streams_.join();
-  }
+  /// Order the copies and the devices' other work.
+  side_streams<Backend>& streams() { return streams_; }
 
  private:
   void wait(std::size_t k) {

@@ -107,7 +107,7 @@ template <class Backend, summation Order> class started_reductions {
 
   template <class T> void start(std::span<T* const> buffers, const call& collective) {
     check_reduction<T>(collective.op);
-    host.claim();
+    host.streams().claim();
     if (parts.size() == 1) return;  // the elements are the result
     group_transport->require_own(name(collective.operation));
     if (started_ == entries_.size()) entries_.emplace_back();
@@ -143,7 +143,7 @@ template <class Backend, summation Order> class started_reductions {
     call& c = e.collective;
     std::optional<announced_call> announced;
     if (c.at == stage::queued) {
-      host.follow_mark();
+      host.streams().run([] {});
       c.at = stage::window;
       announced.emplace(*group_transport, collective_call{name(c.operation), c.count, sizeof(T)});
     } else if (blocking) {
