@@ -90,16 +90,10 @@ template <class F, class First, class... Rest> constexpr bool check_loop() {
   }
 }
 
-template <class X> inline constexpr bool is_exchanging_between_processes = false;
-template <class Field>
-inline constexpr bool is_exchanging_between_processes<exchanging<Field>> =
-    spans_processes<typename Field::placement_type>;
-
 /// As check_loop, for stencil().
 template <class F, class Out, class... In> constexpr bool check_stencil() {
   constexpr bool out = is_written<Out>, in = (is_loop_operand<In> && ...),
-                 any = !in || (!is_field<std::remove_cvref_t<In>> || ...),
-                 one = !in || (std::size_t{is_exchanging_between_processes<std::remove_cvref_t<In>>} + ... + 0) <= 1;
+                 any = !in || (!is_field<std::remove_cvref_t<In>> || ...);
   static_assert(out,
                 "devplace: stencil: the first argument is the field that is written, in a variable that is not const.");
   static_assert(in,
@@ -109,13 +103,16 @@ template <class F, class Out, class... In> constexpr bool check_stencil() {
       any,
       "devplace: stencil: the ghost rows of the inputs are not filled; exchange the field whose neighbours are "
       "read: stencil(out, f, exchange(u, edge::periodic)).");
-  static_assert(one,
-                "devplace: stencil: between processes one exchange is on its way at a time; exchange the other inputs "
-                "with exchange(u, edge) instead of exchange_async, before the last one.");
-  if constexpr (out && in && any && one)
-    return check_loop<assigned_result<F>, Out, const std::remove_reference_t<In>&...>();
-  else
-    return false;
+  if constexpr (out && in && any) {
+    constexpr bool one = !spans_processes<typename field_of_operand_t<Out>::placement_type> ||
+                         (std::size_t{is_exchanging<std::remove_cvref_t<In>>} + ... + 0) <= 1;
+    static_assert(
+        one,
+        "devplace: stencil: between processes one exchange is on its way at a time; exchange the other inputs "
+        "with exchange(u, edge) instead of exchange_async, before the last one.");
+    if constexpr (one) return check_loop<assigned_result<F>, Out, const std::remove_reference_t<In>&...>();
+  }
+  return false;
 }
 
 [[noreturn]] inline void throw_other_cells() {
