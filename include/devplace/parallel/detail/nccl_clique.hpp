@@ -34,16 +34,13 @@ struct nccl_device {
   bool operator==(const nccl_device&) const = default;
 };
 
-/// A hash of NCCL's identity of this host: NCCL_HOSTID if it is set, otherwise the host's name and boot id.
-inline std::uint64_t nccl_host() {
-  const char* const value = std::getenv("NCCL_HOSTID");
-  return devplace::detail::hash_of(value != nullptr && *value != '\0'
-                                       ? std::string(value)
-                                       : devplace::detail::host_name() + devplace::detail::boot_id());
-}
-
+/// NCCL's identity of this host is NCCL_HOSTID if it is set, otherwise the host's name and boot id.
 inline nccl_device nccl_device_of(int ordinal) {
-  nccl_device result{nccl_host(), {}};
+  const char* const id = std::getenv("NCCL_HOSTID");
+  nccl_device result{devplace::detail::hash_of(id != nullptr && *id != '\0'
+                                                   ? std::string(id)
+                                                   : devplace::detail::host_name() + devplace::detail::boot_id()),
+                     {}};
   const devplace::detail::cuda_device_guard device(ordinal);
   devplace::detail::check_cuda(cudaDeviceGetPCIBusId(result.bus, sizeof result.bus, device.visible()),
                                "cudaDeviceGetPCIBusId", ordinal);
@@ -65,16 +62,6 @@ inline void require_own_gpus(std::span<const nccl_device> devices, int version) 
              "own device in DEVPLACE_DEVICE_MAP, or use collective::direct, which shares GPUs."});
 }
 
-/// Throws communication_error if this program cannot use the loaded NCCL.
-inline void require_nccl(int version) {
-  constexpr int oldest = NCCL_VERSION_CODE / 100 * 100;
-  if (version < oldest)
-    throw communication_error({"collective::nccl: the program was compiled for NCCL ",
-                               nccl_version_text(NCCL_VERSION_CODE), " and has loaded NCCL ",
-                               nccl_version_text(version),
-                               ", which is older. Put the newer library's folder first in LD_LIBRARY_PATH."});
-}
-
 /// Checks that NCCL can connect the processes' places. The check throws in all processes or in none, so that no process
 /// waits for one that has thrown. Returns the unique id of process 0.
 inline ncclUniqueId nccl_rendezvous(std::span<const int> ordinals, const process_group& processes) {
@@ -94,7 +81,11 @@ inline ncclUniqueId nccl_rendezvous(std::span<const int> ordinals, const process
       throw communication_error({"collective::nccl: process 0 has ", all[0].places, " places and process ", r, " has ",
                                  all[r].places, "; all processes must be started from the same program."});
   }
-  require_nccl(version);
+  if (version < NCCL_VERSION_CODE / 100 * 100)
+    throw communication_error({"collective::nccl: the program was compiled for NCCL ",
+                               nccl_version_text(NCCL_VERSION_CODE), " and has loaded NCCL ",
+                               nccl_version_text(version),
+                               ", which is older. Put the newer library's folder first in LD_LIBRARY_PATH."});
   std::vector<nccl_device> devices(all.size() * ordinals.size());
   for (std::size_t k = 0; k != ordinals.size(); ++k) {
     const std::vector<nccl_device> of_place = processes.all_gather(nccl_device_of(ordinals[k]));
