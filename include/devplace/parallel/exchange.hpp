@@ -88,11 +88,12 @@ struct exchange_access {
     return {x, exchanged<Field>(x)};
   }
   /// The field behind an operand, which has been checked before.
-  ///@{
-  template <class Field> static const Field& behind(const Field& x) { return x; }
-  template <class Field> static const Field& behind(const exchanged<Field>& x) { return *x.field_; }
-  template <class Field> static const Field& behind(const exchanging<Field>& x) { return *x.field_; }
-  ///@}
+  template <class X> static const auto& behind(const X& x) {
+    if constexpr (is_field<X>)
+      return x;
+    else
+      return *x.field_;
+  }
 };
 
 /// Whether an argument is a field in a variable that is not const, and the rules of its edges.
