@@ -23,10 +23,10 @@
 namespace devplace::parallel::detail {
 
 /// Combines the summands and stores each place's part of the result; instantiated per backend and element type.
-/// `begins` divides the axis with `extents.count` elements. `writable` are the summands if they may be overwritten,
-/// otherwise empty.
+/// `begins` divides the axis with `extents.count` elements. `buffers` are the summands if they may be overwritten,
+/// otherwise null.
 template <class Backend, class T>
-void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> summands, std::span<T* const> writable,
+void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> summands, std::span<T*> buffers,
                      std::span<T* const> parts, const devplace::detail::reduction_extents& extents,
                      std::span<const std::size_t> begins, reduction op) {
   namespace d = devplace::detail;
@@ -35,11 +35,9 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
   using where = here<Backend>;
   std::vector<std::size_t> first(begins.begin(), begins.end());
   for (std::size_t& position : first) position *= per_index;
-  std::vector<T*> buffers(writable.begin(), writable.end());
   std::vector<d::memory_block> packed(places);
   // The communicator overwrites the summands and needs contiguous parts.
-  if (buffers.empty() || extents.outer > 1) {
-    buffers.resize(places);
+  if (buffers[0] == nullptr || extents.outer > 1)
     for (std::size_t k = 0; k < places; ++k) {
       packed[k] = d::allocate<Backend>(ordinals[k], first.back() * sizeof(T), memory_purpose::workspace);
       buffers[k] = static_cast<T*>(packed[k].data());
@@ -51,8 +49,7 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
         copy(view<T, dextents<3>, where>(buffers[k] + first[part], from.extents(), device), from);
       }
     }
-  }
-  direct<Backend>(ordinals).template reduce_scatter<T>({buffers.data(), places}, {first.data(), first.size()}, op);
+  direct<Backend>(ordinals).template reduce_scatter<T>(buffers, {first.data(), first.size()}, op);
   for (std::size_t k = 0; k < places; ++k)
     d::copy_within<Backend>(ordinals[k], parts[k], buffers[k] + first[k], (first[k + 1] - first[k]) * sizeof(T));
 }
@@ -94,12 +91,9 @@ auto reduce_scatter(From&& source, const Split& rule = split::even) {
       tensor<value_type, typename from_type::extents_type, To> result(source.extents(), rule);
       std::array<std::size_t, from_type::places + 1> begins{};
       for (std::size_t k = 0; k < begins.size(); ++k) begins[k] = result.part_begin(k);
-      std::span<value_type* const> writable;
-      [[maybe_unused]] std::array<value_type*, from_type::places> own{};
-      if constexpr (!std::is_lvalue_reference_v<From> && !std::is_const_v<From>) {
-        own = parallel::detail::buffers_of(source);
-        writable = own;
-      }
+      std::array<value_type*, from_type::places> writable{};
+      if constexpr (!std::is_lvalue_reference_v<From> && !std::is_const_v<From>)
+        writable = parallel::detail::buffers_of(source);
       detail::naming_bad_alloc("reduce_scatter", [&] {
         parallel::detail::reduce_to_parts<typename from_type::backend_type, value_type>(
             detail::mesh_of<where>::ordinals, parallel::detail::buffers_of(std::as_const(source)), writable,
