@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
+#include <type_traits>
 
 #include <devplace/base/refusal.hpp>
 #include <devplace/config.hpp>
@@ -11,14 +11,6 @@
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/tensor/tensor.hpp>
-
-namespace devplace::detail {
-
-template <class Split, class To> inline constexpr bool gives_sizes = false;
-template <std::size_t Places, placement To>
-inline constexpr bool gives_sizes<split::sizes<Places>, To> = Places == local_place_count<To>;
-
-}  // namespace devplace::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
@@ -41,7 +33,8 @@ auto scatter(const From& source, const Split& rule = split::even) {
                 "the number of parts is the number of places in the type.");
   constexpr bool has_axis = !to_parts || detail::kind_of<To>::axis < std::remove_cvref_t<From>::rank;
   static_assert(has_axis, "devplace: scatter: the tensor does not have the axis that is split; axes count from 0.");
-  constexpr bool all_given = !to_parts || !detail::is_split_sizes<Split> || detail::gives_sizes<Split, To>;
+  constexpr bool all_given = !to_parts || !detail::is_split_sizes<Split> ||
+                             requires { requires std::is_same_v<Split, split::sizes<local_place_count<To>>>; };
   static_assert(all_given,
                 "devplace: scatter: split::sizes must have one size for each place of the placement; a place with size "
                 "0 gets no elements.");
