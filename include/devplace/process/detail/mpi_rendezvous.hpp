@@ -47,17 +47,16 @@ inline std::vector<std::string> addresses_of_host() {
   ::ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return result;
   for (const ::ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+    const ::sockaddr* const address = one->ifa_addr;
     const unsigned running = IFF_UP | IFF_RUNNING;
-    if (one->ifa_addr == nullptr || (one->ifa_flags & running) != running || (one->ifa_flags & IFF_LOOPBACK) != 0)
-      continue;
+    if (address == nullptr || (one->ifa_flags & (running | IFF_LOOPBACK)) != running) continue;
     char text[INET6_ADDRSTRLEN] = "";
-    if (one->ifa_addr->sa_family == AF_INET) {
-      const auto* const address = reinterpret_cast<const ::sockaddr_in*>(one->ifa_addr);
-      result.emplace_back(::inet_ntop(AF_INET, &address->sin_addr, text, sizeof text));
-    } else if (one->ifa_addr->sa_family == AF_INET6) {
-      const auto* const address = reinterpret_cast<const ::sockaddr_in6*>(one->ifa_addr);
-      if (!IN6_IS_ADDR_LINKLOCAL(&address->sin6_addr))
-        later.emplace_back(::inet_ntop(AF_INET6, &address->sin6_addr, text, sizeof text));
+    if (address->sa_family == AF_INET) {
+      const ::in_addr& v4 = reinterpret_cast<const ::sockaddr_in*>(address)->sin_addr;
+      result.emplace_back(::inet_ntop(AF_INET, &v4, text, sizeof text));
+    } else if (address->sa_family == AF_INET6) {
+      const ::in6_addr& v6 = reinterpret_cast<const ::sockaddr_in6*>(address)->sin6_addr;
+      if (!IN6_IS_ADDR_LINKLOCAL(&v6)) later.emplace_back(::inet_ntop(AF_INET6, &v6, text, sizeof text));
     }
   }
   ::freeifaddrs(all);
