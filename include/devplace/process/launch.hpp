@@ -104,12 +104,6 @@ class control_transport final : public transport {
   std::uint64_t part_, splits_ = 0;
 };
 
-/// Identifies this host: its number among the job's hosts, or a hash of its name.
-inline std::int64_t host_of(const launch_environment& launched) {
-  if (const auto node = launched.node()) return *node;
-  return static_cast<std::int64_t>(devplace::detail::hash_of(devplace::detail::host_name()) | std::uint64_t{1} << 63);
-}
-
 inline control_endpoint endpoint_of(const launch_environment& launched) {
   if (launched.local_size() == launched.size()) return {};
   if (launched.main_address().empty())
@@ -151,7 +145,7 @@ inline std::string job_token(const launch_variables& variables, const launch_env
 
 /// A name that is unique to the job. Over a network it contains the job's secret.
 inline std::string job_name(const launch_environment& launched, const control_endpoint& endpoint) {
-  const launch_variables variables = launch_variables::of_process();
+  const launch_variables variables;
   std::string name = joined({launched.job(), " port ", launched.port()});
   if (!endpoint.address.empty()) return joined({name, " ", job_token(variables, launched)});
   if (launched.started_by() == launcher::by_hand && !variables.has("DEVPLACE_PORT") && !variables.has("MASTER_PORT"))
@@ -197,11 +191,13 @@ inline process_group launched_processes(const process_options& options = {}) {
   const auto plane = std::make_shared<parallel::control_plane>(member, endpoint, options);
   const auto exchange = [&](const void* own, std::size_t bytes, void* all) { plane->all_gather(own, bytes, all); };
   std::shared_ptr<parallel::transport> transport;
-  if (endpoint.address.empty())
+  if (endpoint.address.empty()) {
     transport = parallel::shared_memory_transport::connect(ranks, exchange, plane);
-  else
-    transport =
-        std::make_shared<parallel::detail::control_transport>(ranks, parallel::detail::host_of(launched), plane, plane);
+  } else {  // hosts are told apart by their numbers in the job, or by hashes of their names
+    const auto name = static_cast<std::int64_t>(detail::hash_of(detail::host_name()) | std::uint64_t{1} << 63);
+    const std::int64_t host = launched.node() ? *launched.node() : name;
+    transport = std::make_shared<parallel::detail::control_transport>(ranks, host, plane, plane);
+  }
   process_group connected(std::move(transport));
   bind_devices(connected);
   return connected;

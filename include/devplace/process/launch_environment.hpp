@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,12 +25,12 @@ class launch_environment {
  public:
   /// Reads this process's variables by std::getenv.
   static launch_environment of_process() {
-    return launch_environment(parallel::detail::read_launch(parallel::detail::launch_variables::of_process()));
+    return launch_environment(parallel::detail::read_launch(parallel::detail::launch_variables()));
   }
 
   /// Reads other variables: `lookup(name)` is a C string, null if the variable is not set.
   template <class Lookup> static launch_environment read(const Lookup& lookup) {
-    return launch_environment(parallel::detail::read_launch(parallel::detail::launch_variables(lookup)));
+    return launch_environment(parallel::detail::read_launch(parallel::detail::launch_variables(std::ref(lookup))));
   }
 
   /// The launcher of the process.

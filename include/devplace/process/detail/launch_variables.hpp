@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/parse_number.hpp>
@@ -17,18 +19,12 @@ using devplace::detail::joined;
 /// Looks up environment variables: by std::getenv, or in a test's table.
 class launch_variables {
  public:
-  static launch_variables of_process() {
-    static constexpr auto lookup = [](const char* name) -> const char* { return std::getenv(name); };
-    return launch_variables(lookup);
-  }
-  /// `lookup(name)` is a C string, null if the variable is not set; it must outlive this object.
-  template <class Lookup>
-  explicit launch_variables(const Lookup& lookup)
-      : lookup_(&lookup), call_([](const void* object, const char* name) -> const char* {
-          return (*static_cast<const Lookup*>(object))(name);
-        }) {}
+  /// `lookup(name)` is a C string, null if the variable is not set.
+  explicit launch_variables(std::function<const char*(const char*)> lookup =
+                                [](const char* name) { return std::getenv(name); })
+      : lookup_(std::move(lookup)) {}
 
-  const char* operator()(const char* name) const { return call_(lookup_, name); }
+  const char* operator()(const char* name) const { return lookup_(name); }
   bool has(const char* name) const { return (*this)(name) != nullptr; }
 
   /// The value, empty if the variable is not set.
@@ -51,8 +47,7 @@ class launch_variables {
   }
 
  private:
-  const void* lookup_;
-  const char* (*call_)(const void*, const char*);
+  std::function<const char*(const char*)> lookup_;
 };
 
 /// A rank and a size, such as RANK and WORLD_SIZE, and the variables that they come from.
