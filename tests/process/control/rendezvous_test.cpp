@@ -303,7 +303,7 @@ TEST_CASE("foreign clients use up few descriptors, and processes of the job are 
           "[process][control_plane]") {
   const wire::control_token token(new_token());
   const wire::socket_address where = wire::address_of_job(token);
-  wire::control_arrivals arrivals(wire::listen_at(where), token);
+  wire::control_arrivals arrivals(wire::listen_at(where), token, true);
   std::vector<dp::detail::file_descriptor> strangers;
   int admitted = 0;
   const auto serve = [&] {
@@ -382,7 +382,7 @@ TEST_CASE("process 0 does not spin while no descriptor is available", "[process]
   forked_ranks processes;
   processes.start([&] {
     const wire::socket_address where = wire::address_of_job(token);
-    wire::control_arrivals arrivals(wire::listen_at(where), token);
+    wire::control_arrivals arrivals(wire::listen_at(where), token, true);
     const auto waited_for = [&] {
       std::vector<::pollfd> all;
       arrivals.descriptors(all);

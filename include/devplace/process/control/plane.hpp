@@ -108,8 +108,8 @@ class control_plane final : public group_monitor {
       role_ = std::make_unique<detail::control_spoke>(member, endpoint, own, options);
     } else {
       control_listener own_listener = listener != nullptr ? std::move(*listener) : control_listener(member, endpoint);
-      role_ = std::make_unique<detail::control_hub>(member, own_listener.endpoint().text(),
-                                                    std::move(own_listener.socket_), own, options);
+      role_ = std::make_unique<detail::control_hub>(member, own_listener.endpoint(), std::move(own_listener.socket_),
+                                                    own, options);
     }
     start();
   }

@@ -18,8 +18,9 @@ namespace devplace::parallel::detail {
 /// Refuses other processes: sends the reason, if they speak the protocol, and closes their connections.
 class control_arrivals {
  public:
-  control_arrivals(file_descriptor listener, const control_token& token)
-      : listener_(std::move(listener)), token_(token), local_(is_local(listener_.get())) {
+  /// `local`: all processes are on one host and connect by a Unix socket.
+  control_arrivals(file_descriptor listener, const control_token& token, bool local)
+      : listener_(std::move(listener)), token_(token), local_(local) {
     listener_.close_in_children();
   }
 
@@ -59,12 +60,6 @@ class control_arrivals {
   static constexpr double hello_timeout = 5;           // seconds
   static constexpr double retry_interval = 0.1;        // seconds between attempts after a failed accept()
   static constexpr std::size_t max_unidentified = 64;  // connections without a hello
-
-  static bool is_local(int socket) noexcept {
-    ::sockaddr_storage own{};
-    ::socklen_t size = sizeof own;
-    return ::getsockname(socket, reinterpret_cast<::sockaddr*>(&own), &size) == 0 && own.ss_family == AF_UNIX;
-  }
 
   /// Accepts connections. When the process has too many open files, connections wait in the listener's queue. When too
   /// many connections are unidentified, the oldest is closed: processes of the job identify themselves at once, and

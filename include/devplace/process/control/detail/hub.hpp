@@ -19,11 +19,11 @@ namespace devplace::parallel::detail {
 /// The role of process 0: waits for all processes, answers exchanges, detects failures and reports them.
 class control_hub final : public control_role {
  public:
-  control_hub(const job_member& member, std::string endpoint, file_descriptor listener, const control_address& own,
+  control_hub(const job_member& member, control_endpoint endpoint, file_descriptor listener, const control_address& own,
               const process_options& options)
       : control_role(member, options),
         endpoint_(std::move(endpoint)),
-        arrivals_(std::move(listener), control_token(member.token)),
+        arrivals_(std::move(listener), control_token(member.token), endpoint_.address.empty()),
         checker_(options),
         all_parts_(options),
         links_(static_cast<std::size_t>(member.size)) {
@@ -99,7 +99,7 @@ class control_hub final : public control_role {
     std::string missing;
     for (std::size_t r = 1; r != links_.size(); ++r)
       if (!links_[r].open()) missing += (missing.empty() ? "" : ", ") + std::to_string(r);
-    return joined({"the rendezvous at ", endpoint_, " got ", present, " of ", member_.size, " processes in ",
+    return joined({"the rendezvous at ", endpoint_.text(), " got ", present, " of ", member_.size, " processes in ",
                    seconds_text(options_.init_timeout), "; missing: rank ", missing, ".", arrivals_.accept_error(),
                    source()});
   }
@@ -275,7 +275,7 @@ class control_hub final : public control_role {
       if (terminates() && links_[r].open() && is_late(processes_[r], monotonic_seconds())) links_[r].kill_process();
   }
 
-  std::string endpoint_;
+  control_endpoint endpoint_;
   control_arrivals arrivals_;
   control_call_checker checker_;
   watched_parts all_parts_;
