@@ -37,17 +37,7 @@ template <class Backend> class layer_messages {
   void add(std::size_t k, int ordinal, std::size_t own, std::size_t other, std::size_t places, bool high, void* out,
            void* in, std::size_t bytes) {
     const int process = static_cast<int>(other / places);
-    layers_.push_back({k,
-                       ordinal,
-                       high,
-                       process,
-                       2 * own + (high ? 1 : 0),
-                       2 * other + (high ? 0 : 1),
-                       bytes,
-                       static_cast<std::byte*>(out),
-                       static_cast<std::byte*>(in),
-                       {},
-                       {}});
+    layers_.push_back({k, ordinal, high, process, 2 * own + high, 2 * other + !high, bytes, out, in, {}, {}});
     needed_.reserve(layers_.size());  // so that exchanges do not allocate
     sends_.reserve(layers_.size());
     receives_.reserve(layers_.size());
@@ -113,12 +103,12 @@ template <class Backend> class layer_messages {
     int process;
     std::size_t send_key, receive_key;  ///< order the messages between two processes equally in both
     std::size_t bytes;
-    std::byte *out, *in;
+    void *out, *in;
     devplace::detail::memory_block host;
     devplace::detail::event_handle copied;
 
-    std::byte* sent() const { return staged ? static_cast<std::byte*>(host.data()) : out; }
-    std::byte* received() const { return staged ? static_cast<std::byte*>(host.data()) + bytes : in; }
+    std::byte* sent() const { return static_cast<std::byte*>(staged ? host.data() : out); }
+    std::byte* received() const { return staged ? sent() + bytes : static_cast<std::byte*>(in); }
   };
 
   void send_piece(std::size_t first) {
