@@ -37,12 +37,11 @@ template <class Out, class F, class... In> void stencil(Out&& out, const F& f, I
     const parallel::detail::assigned_result<F> assigned{f};
     const parallel::detail::loop_operands<Out, const std::remove_reference_t<In>&...> operands(out, inputs...);
     operands.note_writes(out, std::as_const(inputs)...);
-    if constexpr ((parallel::detail::is_exchanging<std::remove_cvref_t<In>> || ...)) {
-      operands.for_interior(assigned, out, std::as_const(inputs)...);
+    constexpr bool waits = (parallel::detail::is_exchanging<std::remove_cvref_t<In>> || ...);
+    operands.template for_cells<waits>(assigned, out, std::as_const(inputs)...);
+    if constexpr (waits) {
       (parallel::detail::finish_exchange(inputs), ...);
       operands.for_border(assigned, out, std::as_const(inputs)...);
-    } else {
-      operands.for_cells(assigned, out, std::as_const(inputs)...);
     }
   }
 }

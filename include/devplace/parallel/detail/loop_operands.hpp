@@ -161,17 +161,14 @@ template <class First, class... Rest> class loop_operands {
     (note_write(x), ...);
   }
 
-  /// Calls the functor for all cells; for those whose neighbours are no ghosts of an exchange on its way; and for the
-  /// others.
+  /// Calls the functor for all cells, or only for those whose neighbours are no ghosts of an exchange on its way, if
+  /// `Interior`; and for the others.
   ///@{
-  template <class F, class... X> void for_cells(const F& f, X&... x) const {
-    for (std::size_t k = 0; k != field::places; ++k) run(k, {{}, layout_.part(k).size}, f, x...);
-  }
-  template <class F, class... X> void for_interior(const F& f, X&... x) const {
+  template <bool Interior = false, class F, class... X> void for_cells(const F& f, X&... x) const {
     for (std::size_t k = 0; k != field::places; ++k) {
-      box inner{{}, layout_.part(k).size};
-      for (std::size_t axis = 0; axis != rank; ++axis) cut(inner, axis);
-      run(k, inner, f, x...);
+      box cells{{}, layout_.part(k).size};
+      for (std::size_t axis = 0; Interior && axis != rank; ++axis) cut(cells, axis);
+      run(k, cells, f, x...);
     }
   }
   template <class F, class... X> void for_border(const F& f, X&... x) const {
