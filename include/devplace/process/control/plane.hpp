@@ -111,11 +111,7 @@ class control_plane final : public group_monitor {
       role_ = std::make_unique<detail::control_hub>(member, own_listener.endpoint(), std::move(own_listener.socket_),
                                                     own, options);
     }
-    start();
-  }
-
-  /// Starts the thread with all signals blocked, so that the program's own threads handle them.
-  void start() {
+    // The thread has all signals blocked, so that the program's own threads handle them.
     ::sigset_t every, before;
     ::sigfillset(&every);
     ::pthread_sigmask(SIG_SETMASK, &every, &before);
