@@ -59,8 +59,12 @@ inline float create() {
 
 inline float loss(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& logits,
                   const dp::tensor<std::int32_t, dp::extents<2>, dp::on<dp::cpu>>& labels) {
-  return dp::cross_entropy(logits, labels, {.label_smoothing = 0.1f})();
+  return dp::cross_entropy(logits, labels)();
 }
+
+#include <devplace/ops/cross_entropy_options.hpp>
+
+inline constexpr dp::cross_entropy_options<float> smoothed{.label_smoothing = 0.1f};
 
 #include <devplace/ops/distributed_matmul.hpp>
 
@@ -88,6 +92,7 @@ struct store_index {
   DEVPLACE_HD void operator()(std::size_t i) const { to[i] = static_cast<float>(i); }
 };
 inline void store_indices(float* to) { dp::detail::for_each_index<dp::backend::cpu>(0, 3, 1, store_index{to}); }
+
 struct clear_row {
   float* to;
   DEVPLACE_HD void operator()(std::size_t row) const { to[row] = 0; }
@@ -218,6 +223,10 @@ using list = dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>;
 inline float smallest(const list& x) {
   return dp::sort(x)(0) + dp::top_k(x, 2).values(0) + static_cast<float>(dp::argsort(x)(0));
 }
+
+#include <devplace/ops/sorted_elements.hpp>
+
+constexpr dp::sort_order order = dp::sort_order::descending;
 
 #include <devplace/ops/statistics.hpp>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <devplace/all.hpp>
-#include <devplace/ops/detail/sort_plan.hpp>
+#include <devplace/ops/sorted_elements.hpp>
 
 #include "link/layouts.hpp"
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <devplace/ops/cross_entropy_options.hpp>
 #include <devplace/ops/detail/cross_entropy_row.hpp>
 #include <devplace/ops/detail/loss_sums.hpp>
 #include <devplace/ops/detail/operands.hpp>

@@ -17,6 +17,7 @@
 #include <devplace/ops/detail/sort_plan.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/ops/reduce.hpp>
+#include <devplace/ops/sorted_elements.hpp>
 #include <devplace/tensor/evaluated.hpp>
 
 // Sorting along the last axis or another one, as torch.sort and torch.topk: stable, with -0 equal to 0 and NaN above

@@ -6,21 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/ops/cross_entropy_options.hpp>
 #include <devplace/ops/detail/logarithm.hpp>
 #include <devplace/ops/detail/loss_sums.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/tensor/dtype.hpp>
-
-namespace devplace {
-
-/// Options of PyTorch's cross_entropy, under the same names.
-template <floating_element T> struct cross_entropy_options {
-  std::int64_t ignore_index = -100;  ///< rows with this label are ignored
-  T label_smoothing = 0;             ///< 0 to 1: the share of the target that is spread evenly over all classes
-  const T* class_weights = nullptr;  ///< one weight per class, on the logits' place; null: all 1
-};
-
-}  // namespace devplace
 
 namespace devplace::detail {
 
