@@ -202,4 +202,6 @@ TEST_CASE("a communicator over processes rejects misuse by name", "[parallel]") 
                     ContainsSubstring("one more than there are participants in all processes"));
   CHECK_THROWS_WITH(communicator.all_reduce(std::span<int* const>(integers), 4, dp::reduction::mean),
                     ContainsSubstring("a mean over places is defined for"));
+  CHECK_THROWS_WITH(communicator.start_all_reduce(std::span<float* const>(buffers), 4, dp::reduction::sum),
+                    ContainsSubstring("a collective was started before mark_ready(k) was called"));
 }
