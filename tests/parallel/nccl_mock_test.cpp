@@ -138,7 +138,7 @@ TEST_CASE("an NCCL collective runs on a high-priority stream between the device'
                                "ncclAllReduce rank 1 of 2, 100 float32, sum, on device 1", "ncclGroupEnd"});
   CHECK(cuda::calls() == names{"cudaEventRecord device 0", "cudaEventRecord device 1", "cudaStreamWaitEvent device 0",
                                "cudaStreamWaitEvent device 1", "ncclAllReduce device 0", "ncclAllReduce device 1",
-                               "cudaEventRecord device 0", "cudaEventRecord device 1", "cudaStreamWaitEvent device 0",
+                               "cudaEventRecord device 0", "cudaStreamWaitEvent device 0", "cudaEventRecord device 1",
                                "cudaStreamWaitEvent device 1"});
   REQUIRE(nccl::streams().size() == 2);
   for (std::size_t k = 0; k != 2; ++k) {
@@ -188,6 +188,24 @@ TEST_CASE("NCCL reductions ended by an exception are ordered, or aborted if rank
   both.abandon();
   CHECK(nccl::aborted_communicators() == 2);
   CHECK_THROWS_AS(start(), dp::communication_error);
+  CHECK(violations().empty());
+}
+
+TEST_CASE("after the loss of a device the other's later work follows the started reductions", "[parallel][nccl]") {
+  cuda::set_devices(4);
+  for (const auto& [lost, other] : {std::array{0, 1}, {3, 2}}) {
+    const std::array ordinals{std::min(lost, other), std::max(lost, other)};
+    connected both = connect(ordinals);
+    const buffers<float> values(ordinals, 100);
+    both.mark_ready(0);
+    both.mark_ready(1);
+    both.start_all_reduce(values.span(), 100, reduction::sum);
+    cuda::break_device(lost, cudaErrorIllegalAddress);
+    cuda::clear_calls();
+    both.abandon();
+    const std::string wait = "cudaStreamWaitEvent device " + std::to_string(other);
+    CHECK(std::count(cuda::calls().begin(), cuda::calls().end(), wait) == 1);
+  }
   CHECK(violations().empty());
 }
 

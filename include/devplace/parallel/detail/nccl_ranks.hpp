@@ -94,7 +94,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   /// `continuation`.
   template <class F> void on_streams(const F& f) {
     on_devices([&](std::size_t k) {
-      const devplace::detail::current_stream_change on_stream(backend::cuda{}, ordinals()[k], lanes_[k].stream.get());
+      const auto on_stream = use_stream(k);
       f(k);
     });
   }
@@ -178,6 +178,9 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     const devplace::detail::quiet_cuda_device_guard device(devplace::detail::device_map::of_process().visible(ordinal));
     devplace::detail::ignore_cuda(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
   }
+  devplace::detail::current_stream_change use_stream(std::size_t k) const {
+    return {backend::cuda{}, ordinals()[k], lanes_[k].stream.get()};
+  }
   template <class F> void on_device(std::size_t k, const F& f) const {
     devplace::detail::on_behalf_of_replica<backend::cuda>(k, ordinals().size(), ordinals()[k], f);
   }
@@ -195,10 +198,21 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     const std::function<void()> next = std::exchange(next_, nullptr);
     if (next && !failed()) next();
   }
-  /// Orders the devices' later work after the collectives' streams.
+  /// Orders the devices' later work after the collectives' streams, also that of the devices beside a lost one.
   void join() {
-    on_streams([&](std::size_t k) { devplace::detail::record_event<backend::cuda>(lanes_[k].after); });
-    on_devices([&](std::size_t k) { devplace::detail::follow_event<backend::cuda>(ordinals()[k], lanes_[k].after); });
+    std::exception_ptr failure;
+    for (std::size_t k = 0; k != lanes_.size(); ++k) try {
+        on_device(k, [&] {
+          {
+            const auto on_stream = use_stream(k);
+            devplace::detail::record_event<backend::cuda>(lanes_[k].after);
+          }
+          devplace::detail::follow_event<backend::cuda>(ordinals()[k], lanes_[k].after);
+        });
+      } catch (...) {
+        if (failure == nullptr) failure = std::current_exception();
+      }
+    if (failure != nullptr) std::rethrow_exception(failure);
     unordered_ = false;
   }
   /// Orders later frees of memory after the aborted work, which may still access the memory.
