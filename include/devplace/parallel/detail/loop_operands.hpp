@@ -161,8 +161,8 @@ template <class First, class... Rest> class loop_operands {
     (note_write(x), ...);
   }
 
-  /// Calls the functor for all cells, or only for those whose neighbours are no ghosts of an exchange on its way, if
-  /// `Interior`; and for the others.
+  /// Calls the functor for all cells or, if `Interior`, only for those whose neighbours are no ghosts of an exchange on
+  /// its way; for_border() calls it for the others.
   ///@{
   template <bool Interior = false, class F, class... X> void for_cells(const F& f, X&... x) const {
     for (std::size_t k = 0; k != field::places; ++k) {

@@ -245,8 +245,8 @@ inline bool mpi_takes_cuda_memory() noexcept {
 #endif
 }
 
-/// Reduces by MPI on process `root`, which `is_root` says that this process is. For a mean MPI computes the sum; the
-/// caller divides it.
+/// MPI's reduction, as a function of a communicator and a request for mpi_transport::start_mpi. Process `root`, which
+/// passes true as `is_root`, gets the result. For a mean MPI computes the sum; the caller divides it.
 template <class T> auto mpi_reduce(T* at, std::size_t count, reduction op, int root, bool is_root) {
   return [=](MPI_Comm in, MPI_Request* request) {
     const void* const from = is_root ? MPI_IN_PLACE : at;

@@ -181,7 +181,7 @@ template <class Backend> class host_buffers {
     copying_ = false;
   }
 
-  /// Order the copies and the devices' other work.
+  /// The streams of the copies, which the caller orders with the devices' other work.
   side_streams<Backend>& streams() { return streams_; }
 
  private:
