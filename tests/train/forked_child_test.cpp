@@ -145,6 +145,7 @@ TEST_CASE("collective calls throw in a forked child of a rank", "[train]") {
       require_refused("reduce_scatter", [&] { places.reduce_scatter(buffers, std::span(begins), sum); });
       require_refused("broadcast", [&] { places.broadcast(buffers, 2, 0); });
       require_refused("all_gather", [&] { places.all_gather(buffers, std::span(begins)); });
+      places.mark_ready(0);
       require_refused("all_reduce", [&] { places.start_all_reduce(buffers, 2, sum); });
     });
     places.all_reduce(buffers, 2, dp::reduction::sum);
