@@ -23,9 +23,10 @@ inline constexpr bool joins_along = compatible<First, typename with_dynamic_axis
 /// Whether tensors can be joined along axis N, which is a new one for stack; if not, an assertion fails.
 template <std::size_t N, bool New, class First, class... Rest> constexpr bool can_join() {
   if constexpr (takes_on_one_place<First, Rest...>()) {
+    constexpr std::size_t ignored = New ? dyn : N;
     constexpr bool exists = N < operand_extents_t<First>::rank + New, together = on_one_device<First, Rest...>,
                    same = (std::is_same_v<operand_element_t<First>, operand_element_t<Rest>> && ...),
-                   fits = (joins_along < New ? dyn : N, operand_extents_t<First>, operand_extents_t < Rest >> &&...);
+                   fits = (joins_along<ignored, operand_extents_t<First>, operand_extents_t<Rest>> && ...);
     static_assert(exists, "devplace: the operands have no such axis; axes are numbered from 0.");
     static_assert(
         together,
