@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include <devplace/config.hpp>
-#include <devplace/ops/sorted_elements.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::op {
