@@ -66,7 +66,7 @@ struct squared_deviation {
   }
 };
 
-/// The mean of squared deviations, divided by `count`, or its square root.
+/// The sum of squared deviations divided by `count`, or the square root of this quotient.
 template <class T, bool Root> struct variance_reducer : mean_reducer<double, T> {
   DEVPLACE_HD void store(std::size_t output, double sum) const {
     this->result[output] = static_cast<T>(Root ? std::sqrt(sum / this->count) : sum / this->count);
