@@ -80,8 +80,8 @@ function(devplace_find_cudnn out_library out_include_dir out_version)
   endif()
 endfunction()
 
-# devplace_add_compiled_library(<target> <source's number> <header>...) adds a source to a static library of component
-# compiled, or makes the library. It is built where it is used, with the compiler and the flags of its user, and optimised
+# devplace_add_compiled_library(<target> <source's number> <header>...) makes a static library of component compiled, or
+# adds a source to it. The library is built where it is used, with the compiler and the flags of its user, and optimised
 # in debug builds, too, so that they have fast kernels. Only programs that link the library build it.
 function(devplace_add_compiled_library target number)
   set(source ${CMAKE_BINARY_DIR}/devplace_compiled/${number}.cpp)
@@ -135,7 +135,7 @@ function(devplace_find_components)
       endif()
     elseif(component STREQUAL "cuda")
       find_package(CUDAToolkit QUIET)
-      set(libraries CUDA::cudart_static CUDA::cublasLt)
+      set(libraries CUDA::cudart_static CUDA::cublasLt $<TARGET_NAME_IF_EXISTS:devplace_compiled_of_cuda>)
       if(NOT TARGET CUDA::cudart_static OR NOT TARGET CUDA::cublasLt)
         set(missing "no CUDA Toolkit with cudart and cublasLt. Install it or set CUDAToolkit_ROOT; "
                     "component simulated_cuda runs the same placements without it.")
@@ -223,10 +223,10 @@ function(devplace_find_components)
     endif()
   endforeach()
   if(TARGET devplace::cuda AND TARGET devplace::compiled AND NOT TARGET devplace_compiled_of_cuda)
+    find_package(CUDAToolkit QUIET) # its targets may be of another directory, as devplace::cuda may
     devplace_add_compiled_library(devplace_compiled_of_cuda 3 backend/cuda/memory backend/cuda/product_plan)
     target_compile_definitions(devplace_compiled_of_cuda PRIVATE DEVPLACE_WITH_CUDA=1)
     target_link_libraries(devplace_compiled_of_cuda PRIVATE CUDA::cudart_static CUDA::cublasLt)
-    target_link_libraries(devplace::cuda INTERFACE devplace_compiled_of_cuda)
   endif()
 endfunction()
 

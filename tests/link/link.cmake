@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # Tests of linking: programs of several translation units, programs that must not link, and symbols of object files. A
-# source may name its components: main.cpp=simulated_cuda, main.cpp=cuda+compiled. A .cu source always has component cuda; a .cpp source with
-# =cuda is C++ that links component cuda. If only X.cpp exists, X.cu is X.cpp compiled as CUDA.
+# source may name its components: main.cpp=simulated_cuda, main.cpp=cuda+compiled. A .cu source always has component
+# cuda; a .cpp source with =cuda is C++ that links component cuda. If only X.cpp exists, X.cu is X.cpp compiled as CUDA.
 
 add_custom_target(devplace_link_tests)
 

@@ -44,13 +44,13 @@ if(DEVPLACE_BUILD_CUDA)
 endif()
 
 if(TARGET devplace::cuda) # needed by NCCL and cuDNN
-  foreach(library IN ITEMS nccl cudnn)
+  foreach(test IN ITEMS older_nccl older_cudnn components_in_two_folders)
     add_test(
-      NAME "package: older_${library}"
-      COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package/older_${library}
+      NAME "package: ${test}"
+      COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package/${test}
               -DGENERATOR=${CMAKE_GENERATOR} -DCOMPILER=${CMAKE_CXX_COMPILER} -P
-              ${CMAKE_CURRENT_SOURCE_DIR}/package/older_${library}.cmake)
-    set_tests_properties("package: older_${library}" PROPERTIES LABELS package TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+              ${CMAKE_CURRENT_SOURCE_DIR}/package/${test}.cmake)
+    set_tests_properties("package: ${test}" PROPERTIES LABELS package TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
   endforeach()
 endif()
 
