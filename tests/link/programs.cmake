@@ -25,12 +25,13 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   # A trainer in one source of a program whose other sources do not include devplace.
   devplace_add_link_test(trainer_in_one_source surrogate_main.cpp surrogate.cpp)
 
-  # Component compiled: a program that links the library, and one that lacks it.
+  # Component compiled: a program that links the library, one that lacks it, and one with a source without CUDA that lacks
+  # CUDA's library.
   devplace_add_link_test(trainer_with_compiled surrogate_main.cpp surrogate.cpp=compiled)
   devplace_add_link_fail_test(without_compiled "devplace_compiled_library_${PROJECT_VERSION_MAJOR}_" surrogate_main.cpp
                               surrogate.cpp=compiled)
   devplace_add_link_fail_test(without_compiled_of_cuda "devplace_compiled_library_of_cuda_${PROJECT_VERSION_MAJOR}_"
-                              surrogate_main.cpp surrogate.cpp=cuda+compiled)
+                              public_types.cpp=compiled real.cpp=cuda+compiled)
 endif()
 
 # A linked component without a device.

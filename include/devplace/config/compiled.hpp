@@ -51,29 +51,33 @@
   #define DEVPLACE_COMPILABLE_PLAIN(...) DEVPLACE_COMPILABLE(__VA_ARGS__)
 #endif
 
-// If the library is missing in a program or is of another version, the linker names this symbol. The reference is
+// If a library is missing in a program or is of another version, the linker names this symbol. The reference is
 // retained, because the linker ignores undefined symbols in sections that it discards (--gc-sections).
 #if defined(DEVPLACE_WITH_COMPILED) || defined(DEVPLACE_COMPILES)
-  #if defined(DEVPLACE_WITH_CUDA)
-    #define DEVPLACE_DETAIL_LIBRARY_OF(major, minor, patch) \
-      devplace_compiled_library_of_cuda_##major##_##minor##_##patch
-  #else
-    #define DEVPLACE_DETAIL_LIBRARY_OF(major, minor, patch) devplace_compiled_library_##major##_##minor##_##patch
-  #endif
-  #define DEVPLACE_DETAIL_LIBRARY(...) DEVPLACE_DETAIL_LIBRARY_OF(__VA_ARGS__)
-  #define DEVPLACE_DETAIL_NAME \
-    DEVPLACE_DETAIL_LIBRARY(DEVPLACE_VERSION_MAJOR, DEVPLACE_VERSION_MINOR, DEVPLACE_VERSION_PATCH)
+  #define DEVPLACE_DETAIL_NAME_OF(library, major, minor, patch) devplace_##library##_##major##_##minor##_##patch
+  #define DEVPLACE_DETAIL_VERSIONED(...) DEVPLACE_DETAIL_NAME_OF(__VA_ARGS__)
+  #define DEVPLACE_DETAIL_NAME(library) \
+    DEVPLACE_DETAIL_VERSIONED(library, DEVPLACE_VERSION_MAJOR, DEVPLACE_VERSION_MINOR, DEVPLACE_VERSION_PATCH)
   #if defined(DEVPLACE_WITH_COMPILED)
-extern "C" const char DEVPLACE_DETAIL_NAME;
-namespace devplace::detail {
-[[gnu::used, gnu::retain]] inline const char* const compiled_library = &DEVPLACE_DETAIL_NAME;
-}
+    #define DEVPLACE_DETAIL_LIBRARY(library)                                                        \
+      extern "C" const char DEVPLACE_DETAIL_NAME(library);                                          \
+      namespace devplace::detail {                                                                  \
+      [[gnu::used, gnu::retain]] inline const char* const library = &DEVPLACE_DETAIL_NAME(library); \
+      }
   #else
-extern "C" {
-[[gnu::used]] inline const char DEVPLACE_DETAIL_NAME = 1;
-}
+    #define DEVPLACE_DETAIL_LIBRARY(library)                             \
+      extern "C" {                                                       \
+      [[gnu::used]] inline const char DEVPLACE_DETAIL_NAME(library) = 1; \
+      }
   #endif
-  #undef DEVPLACE_DETAIL_LIBRARY_OF
-  #undef DEVPLACE_DETAIL_LIBRARY
+  #if defined(DEVPLACE_WITH_COMPILED) || !defined(DEVPLACE_WITH_CUDA)
+DEVPLACE_DETAIL_LIBRARY(compiled_library)
+  #endif
+  #if defined(DEVPLACE_WITH_CUDA)
+DEVPLACE_DETAIL_LIBRARY(compiled_library_of_cuda)
+  #endif
+  #undef DEVPLACE_DETAIL_NAME_OF
+  #undef DEVPLACE_DETAIL_VERSIONED
   #undef DEVPLACE_DETAIL_NAME
+  #undef DEVPLACE_DETAIL_LIBRARY
 #endif
