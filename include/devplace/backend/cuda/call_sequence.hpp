@@ -81,9 +81,9 @@ class call_sequence {
     ++size_;
   }
   void add_record(const cuda_place_stream& on, cudaEvent_t event) {
-    std::erase_if(records_, [&](std::size_t call) { return event_of(call) == event; });
-    records_.push_back(calls_.size());
     push(on, &record, nullptr, &event, sizeof event);
+    std::erase_if(records_, [&](std::size_t call) { return event_of(call) == event; });
+    records_.push_back(calls_.size() - 1);
   }
   void add_wait(const cuda_place_stream& on, cudaEvent_t event) { push(on, &wait, nullptr, &event, sizeof event); }
 
