@@ -87,8 +87,7 @@ class call_sequence {
   }
   void add_wait(const cuda_place_stream& on, cudaEvent_t event) { push(on, &wait, nullptr, &event, sizeof event); }
 
-  /// Enqueues the calls on `to`, a stream for each of streams() and of the same place. The device of the first is the
-  /// current one.
+  /// Enqueues the calls on `to`, a stream for each of streams() and of the same place.
   DEVPLACE_COMPILABLE([[gnu::noinline]]) void enqueue(const std::vector<cuda_place_stream>& to) const {
     for (auto call = calls_.begin(); call != calls_.end();) {
       const int ordinal = to[call->stream].ordinal;
