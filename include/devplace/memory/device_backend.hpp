@@ -44,7 +44,7 @@ concept device_backend =
       { implementation<B, op::streams>::native(state) } -> std::same_as<void*>;
       implementation<B, op::streams>::synchronize(ordinal, state);
       { implementation<B, op::streams>::ready(ordinal, state) } -> std::same_as<bool>;
-      // Events and failures. `wait` and `drain` block the host.
+      // Events and failures. `wait` and `drain` block the host; `drain` returns and clears a failure not yet reported.
       { implementation<B, op::events>::create(ordinal) } -> std::same_as<detail::event_handle>;
       implementation<B, op::events>::record(ordinal, state);
       implementation<B, op::events>::follow(ordinal, state);
