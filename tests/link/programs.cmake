@@ -49,6 +49,7 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
   devplace_add_link_test(allocation_failures allocation_failures.cpp=simulated_cuda)
   set_tests_properties("link: allocation_failures" PROPERTIES COST 50) # starts this long test first
 endif()
+devplace_add_link_test(call_sequence_without_memory call_sequence_without_memory.cpp=cuda)
 devplace_add_link_test(random_failures random_failures.cpp=simulated_cuda)
 devplace_add_link_test(failures_at_exit failures_at_exit.cpp=simulated_cuda)
 devplace_add_link_test(device_memory_guard device_memory_guard.cpp=simulated_cuda)
