@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <devplace/base/error.hpp>
-#include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/elementwise.hpp>
@@ -18,8 +17,12 @@
 
 namespace devplace::nn::detail {
 
-/// Number of rows along the last axis.
-std::size_t row_count(const auto& x) { return devplace::detail::rows_of(x.extents()).rows; }
+/// Number of rows along the last axis; 1 for a scalar, which losses reject by their own messages.
+template <class Array> std::size_t row_count(const Array& x) {
+  std::size_t count = 1;
+  for (std::size_t axis = 0; axis + 1 < Array::rank; ++axis) count *= x.extent(axis);
+  return count;
+}
 
 /// Requires labels [n, ...] for an output [n, ..., classes]; throws shape_error for other labels. Returns `auto`, so
 /// that compilers instantiate the function where it is called and show the user's line.
