@@ -190,6 +190,11 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   nn::smooth_l1{}(output, dp::tensor<float, dp::extents<dp::dyn, 4>, on_cpu>(dp::extents<dp::dyn, 4>{2}));
 #endif
 
+#if defined(LOSS_OF_SCALARS)  // expect: devplace: the array has no such axis; axes count from 0 to rank - 1
+  dp::tensor<float, dp::extents<>, on_cpu> scalar;
+  nn::l1{}(scalar, scalar);
+#endif
+
 #if defined(CLASS_NUMBERS_FOR_MSE)  // expect: devplace: mse: the operands have different element types.*cross_entropy
   dp::trainer regresses{model, nn::mse{}, dp::optim::sgd{}};
   in_a_template([](auto& trainer, auto&... batch) { trainer(batch...); }, regresses, x, y);
