@@ -87,11 +87,11 @@ template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : pla
 
   static constexpr std::array<std::size_t, n> plan_links{Plans::links...};
   static constexpr auto chain_layers = []<std::size_t... Index>(std::index_sequence<Index...>) {
-    return std::array{chain_layer{list::template before<Index>(), list::sum_before(plan_links, Index),
-                                  plan_links[Index], list::template phases<Index, false>(),
-                                  list::template phases<Index, true>(), plan_parameters[Index],
-                                  Index + (absorbs_next<Index>() ? 1 : 0), raw[Index], Plans::reports_layers,
-                                  &Plans::saved_bytes, &Plans::scratch_bytes}...};
+    return std::array<chain_layer, n>{
+        chain_layer{list::template before<Index>(), list::sum_before(plan_links, Index), plan_links[Index],
+                    list::template phases<Index, false>(), list::template phases<Index, true>(), plan_parameters[Index],
+                    Index + (absorbs_next<Index>() ? 1 : 0), raw[Index], Plans::reports_layers, &Plans::saved_bytes,
+                    &Plans::scratch_bytes}...};
   }(std::make_index_sequence<n>{});
   /// The number of layers that run if nobody reads the output: the last of them leaves something for backward.
   static constexpr std::size_t repeated = [] {
