@@ -10,7 +10,6 @@
 #include <devplace/base/unprintable.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/assign.hpp>
-
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/undivided.hpp>

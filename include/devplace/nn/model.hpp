@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <memory>
-
 #include <type_traits>
 #include <utility>
 

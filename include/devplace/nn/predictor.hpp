@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-
 #include <type_traits>
 #include <utility>
 
