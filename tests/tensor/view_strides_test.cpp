@@ -284,6 +284,7 @@ TEST_CASE("wrap makes views of the user's memory", "[tensor][wrap]") {
   const std::vector<float>& constant = values;
   STATIC_REQUIRE(std::same_as<decltype(dp::wrap(constant, extents<6>{})), plain_view<const float, extents<6>>>);
   CHECK(dp::wrap(std::span<const float>(values).first(2), extents<2>{})(1) == 2);
+  CHECK(dp::wrap(x.reshape(extents<6>{}), extents<3, 2>{})(1, 1) == -4);  // a temporary view
   const auto columns = dp::wrap(values.data(), extents<2, 3>{}, {1, 2});  // stored column by column
   STATIC_REQUIRE(std::same_as<std::remove_const_t<decltype(columns)>, strided_view<float, extents<2, 3>>>);
   CHECK(columns(1, 2) == 6);
