@@ -158,6 +158,16 @@ TEST_CASE("the input's gradient of a weighted mean is divided by the weights", "
   CHECK(values_of(model.backward_to_input(std::move(saved), gradient).input) == std::vector<double>(6 * rows, 0.0));
 }
 
+TEST_CASE("the input's gradient is divided by weights that the program gives with its output gradient", "[nn]") {
+  dp::model<nn::sequential<nn::input<1>, nn::relu>, host> model{dp::seed{1}};
+  const dp::tensor<float, dp::extents<dp::dyn, 1>, host> x{{1}, {2}};
+  dp::tensor<float, dp::extents<dp::dyn, 1>, host> dy{{8}, {6}};
+  auto [output, saved] = model.forward(x);
+  const nn::loss_gradient<float, dp::extents<dp::dyn, 1>, host> gradient{
+      std::move(dy), dp::tensor<float, dp::extents<2>, host>{0, 4}, dp::reduction::mean};
+  CHECK(values_of(model.backward_to_input(std::move(saved), gradient).input) == std::vector<float>{2, 1.5F});
+}
+
 TEST_CASE("backward accepts an output gradient computed by the program", "[nn]") {
   using net = nn::sequential<nn::linear<6, 5>, nn::tanh, nn::linear<5, 3>>;
   dp::model<net, host, double> model{dp::seed{1}};

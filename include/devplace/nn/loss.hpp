@@ -230,7 +230,7 @@ auto evaluate_loss(const Loss& function, const Output& output, const Targets& ta
           (requires { requires Loss::takes_logits; } || requires { requires Loss::takes_log_probabilities; });
       return loss_result<T, extents_type, batch>{
           loss_value<T, batch>(std::move(sums), function.reduce),
-          {{}, std::move(gradient), std::move(copy_of_sums), function.reduce, outputs, takes_scores}};
+          {std::move(gradient), std::move(copy_of_sums), function.reduce, outputs, takes_scores}};
     }
   }
 }

@@ -74,7 +74,7 @@ template <class T, class Batch> class loss_value : public runtime::unread_loss<>
 /// The gradient of a loss with respect to the network's output, a sum over samples that is not yet divided. The
 /// optimizer receives the sum of the samples' weights and divides by it, so that uneven parts of a batch add up
 /// exactly.
-template <class T, extents_like Extents, class Batch> struct loss_gradient : runtime::undivided {
+template <class T, extents_like Extents, class Batch> struct loss_gradient {
   /// The placement of the batch.
   using batch_placement_type = Batch;
 
@@ -88,6 +88,14 @@ template <class T, extents_like Extents, class Batch> struct loss_gradient : run
   std::array<const void*, local_place_count<Batch>> outputs = {};
   bool of_probabilities_is_wrong = false;
   ///@}
+
+  /// Scaling is rejected. Not inherited from runtime::undivided: a base needs braces of its own in an initializer list.
+  ///@{
+  template <class X> auto operator*(const X&) const { return runtime::reject_scaling<X>(); }
+  template <class X> auto operator/(const X&) const { return runtime::reject_scaling<X>(); }
+  template <class X> auto operator*=(const X&) const { return runtime::reject_scaling<X>(); }
+  template <class X> auto operator/=(const X&) const { return runtime::reject_scaling<X>(); }
+  ///@}
 };
 
 /// Wraps a gradient that the program computed itself, for `model.backward`. It must be the gradient of a sum over the
@@ -98,7 +106,7 @@ DEVPLACE_CONFIGURED loss_gradient<T, Extents, Batch> output_gradient(tensor<T, E
   detail::loss_sums_t<T, Batch> sums(extents<2>{});
   for (std::size_t k = 0; k < local_place_count<Batch>; ++k)
     fill(devplace::detail::local_part(sums, k), detail::sum_of_t<T>{0});
-  return {{}, std::move(gradient), std::move(sums), reduction::sum};
+  return {std::move(gradient), std::move(sums), reduction::sum};
 }
 
 /// The result of a loss function: `auto [loss, gradient] = nn::cross_entropy{}(output, labels)`.

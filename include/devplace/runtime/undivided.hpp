@@ -16,8 +16,8 @@ template <class X> devplace::detail::refusal reject_scaling() {
   return {};
 }
 
-/// Base of the gradients of losses and of parameters; its operators reject scaling. Without these operators, compilers
-/// list all operators of the library.
+/// Base of gradients; its operators reject scaling. Without these operators, compilers list all operators of the
+/// library.
 struct undivided {
   template <class X> auto operator*(const X&) const { return reject_scaling<X>(); }
   template <class X> auto operator/(const X&) const { return reject_scaling<X>(); }
