@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error_code.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/base/seed.hpp>
 #include <devplace/base/unprintable.hpp>
@@ -50,9 +52,7 @@ template <class Net, class Where, class P> class model {
 /// concurrently. Trainers, forward, backward, optimizers and assign need exclusive use: concurrent calls throw.
 template <class Net, placement Where, precision P>
   requires(nn::network<Net> && stores_all<Where>)
-class model<Net, Where, P> : public model_types<Net, Where, P>,
-                             public model_parameters<Net, Where, P>,
-                             public runtime::predictions<model<Net, Where, P>> {
+class model<Net, Where, P> : public model_types<Net, Where, P>, public model_parameters<Net, Where, P> {
   using base = model_parameters<Net, Where, P>;
   using base::live;
   using base::state_;
@@ -96,6 +96,10 @@ class model<Net, Where, P> : public model_types<Net, Where, P>,
       runtime::predict_tiles<model>(*live(), outputs, taken);
     });
   }
+  /// Calls predict: `model(x)`.
+  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {
+    return predict(samples);
+  }
 
   /// Writes the outputs to a tensor or view of any layout, [n, output extents...] of output_type, placed and split like
   /// the batch: `model.predict_into(outputs, samples)`. Computes tiles of 1,024 samples on each CPU place, and of
@@ -113,6 +117,13 @@ class model<Net, Where, P> : public model_types<Net, Where, P>,
     runtime::predict_into<model>(*live(), outputs, samples, runtime::rows_of_tile(tile, local_place_count<Where>));
   }
   ///@}
+  /// Calls predict_into and returns its error as a code instead of throwing it; `last_error_message()` is the text:
+  /// `if (const std::error_code failed = model.try_predict_into(outputs, samples)) ...`.
+  template <class... Tile>
+  [[nodiscard]] DEVPLACE_CONFIGURED std::error_code try_predict_into(auto&& outputs, const auto& samples,
+                                                                     Tile... tile) const noexcept {
+    return error_code_of([&] { predict_into(outputs, samples, tile...); });
+  }
 
   /// Returns the outputs for a batch, and the data for backward: `auto [out, saved] = model.forward(x)`. `saved` keeps
   /// a temporary batch; any other batch must exist unchanged until backward.

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error_code.hpp>
 #include <devplace/base/host_memory.hpp>
 #include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
@@ -43,8 +45,7 @@ struct predictor_access {
 template <class Net, placement Where, precision P = float>
 class predictor
     // An alias, because Doxygen reports members of other instances of documented bases as not documented.
-    : public std::type_identity_t<model_types<Net, Where, P>>,
-      public runtime::predictions<predictor<Net, Where, P>> {
+    : public std::type_identity_t<model_types<Net, Where, P>> {
   using backend_type = placement_backend_t<Where>;
   using access = detail::model_access;
   static constexpr bool has_whole_parameters = !stores_shares<Where>;
@@ -76,11 +77,19 @@ class predictor
     return runtime::predicted<predictor, true>(samples,
                                                [&](auto& outputs, const auto& taken) { predict_into(outputs, taken); });
   }
-
+  /// Calls predict: `predictor(x)`.
+  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {
+    return predict(samples);
+  }
   /// Writes the outputs to a tensor or view, as `model::predict_into`; allocates nothing.
   template <class Output, class Batch>
   DEVPLACE_CONFIGURED void predict_into(Output&& outputs, const Batch& samples) const {
     runtime::predict_into<predictor>(access::live(model_), outputs, samples, tile_);
+  }
+  /// Returns predict_into's error as a code, as `model::try_predict_into`.
+  [[nodiscard]] DEVPLACE_CONFIGURED std::error_code try_predict_into(auto&& outputs,
+                                                                     const auto& samples) const noexcept {
+    return error_code_of([&] { predict_into(outputs, samples); });
   }
 
   /// Copies the parameters and buffers of a model on any placement, for example after further training. Allocates

@@ -193,29 +193,17 @@ void predict_into(State& state, Output& outputs, const Batch& samples, std::size
 
 }  // namespace DEVPLACE_CONFIGURATION
 
-/// Base of models and predictors, which have functions predict and predict_into.
-template <class Model> class predictions {
- public:
-  /// Calls predict: `model(x)`.
-  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {
-    return static_cast<const Model&>(*this).predict(samples);
-  }
-  /// Calls predict_into and returns its error as a code instead of throwing it; `last_error_message()` is the text:
-  /// `if (const std::error_code failed = model.try_predict_into(outputs, samples)) ...`.
-  template <class... Tile>
-  [[nodiscard]] DEVPLACE_CONFIGURED std::error_code try_predict_into(auto&& outputs, const auto& samples,
-                                                                     Tile... tile) const noexcept {
-    return error_code_of([&] { static_cast<const Model&>(*this).predict_into(outputs, samples, tile...); });
-  }
-};
-
 /// Base of models whose places compute together, each its whole part of a batch at once. `Model` has a function
 /// `predict_parts(outputs, samples)`, which gets checked arguments.
-template <class Model> class joint_predictions : public predictions<Model> {
+template <class Model> class joint_predictions {
  public:
   /// Returns the outputs for a batch, placed and split like the batch. One thread at a time predicts.
   template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto predict(const Batch& samples) const {
     return predicted<Model, false>(samples, [&](auto& outputs, const auto& taken) { predict_into(outputs, taken); });
+  }
+  /// Calls predict: `model(x)`.
+  template <class Batch> [[nodiscard]] DEVPLACE_CONFIGURED auto operator()(const Batch& samples) const {
+    return predict(samples);
   }
   /// Writes the outputs to a tensor that is placed and split like the batch.
   DEVPLACE_CONFIGURED void predict_into(auto&& outputs, const auto& samples) const {
@@ -223,6 +211,11 @@ template <class Model> class joint_predictions : public predictions<Model> {
       check_output<Model>(outputs, samples);
       static_cast<const Model&>(*this).predict_parts(outputs, samples);
     }
+  }
+  /// Returns predict_into's error as a code, as other models do.
+  [[nodiscard]] DEVPLACE_CONFIGURED std::error_code try_predict_into(auto&& outputs,
+                                                                     const auto& samples) const noexcept {
+    return error_code_of([&] { predict_into(outputs, samples); });
   }
 };
 
