@@ -182,7 +182,10 @@ template <class Net, class Where, class P, class Policy> class connection {
   static constexpr bool joins_passes = communicates && runtime::network_plan<Net>::reductions_per_pass != 0;
   /// Whether a step's graph may contain the reductions between and after joined passes.
   static consteval bool only_enqueues() {
-    return requires { requires joins_passes && parallel::only_enqueues<communicator_type<>>; };
+    if constexpr (joins_passes)
+      return parallel::only_enqueues<communicator_type<>>;
+    else
+      return false;
   }
 
   /// Reduces numbers over the places of all processes; `requests` has the numbers of this process's passes.
@@ -253,14 +256,17 @@ template <class Net, class Where, class P, class Policy> class connection {
 
  private:
   static constexpr bool reduces_integers() {
-    return requires { requires communicates && parallel::communicator<communicator_type<>, std::int64_t>; };
+    if constexpr (communicates)
+      return parallel::communicator<communicator_type<>, std::int64_t>;
+    else
+      return false;
   }
 
   DEVPLACE_CONFIGURED static constexpr bool overlaps() {
-    return requires {
-      requires communicates && !joins_passes &&
-                   parallel::reduces_during_backward<Net, Policy, typename roles::wire, communicator_type<>>;
-    };
+    if constexpr (communicates && !joins_passes)
+      return parallel::reduces_during_backward<Net, Policy, typename roles::wire, communicator_type<>>;
+    else
+      return false;
   }
 
   std::shared_ptr<void> communicator_;  // its type depends on the configuration
