@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -61,7 +62,10 @@ inline std::vector<std::size_t> h100_workspaces(std::span<const cudnnBackendDesc
     cudnn_descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, caller);
     set(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
     set(plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device);
-    if (plan.finalize(caller)) found.push_back(workspace_of(plan, caller));
+    if (!plan.finalize(caller)) continue;
+    std::array<std::int64_t, 1> bytes{};
+    plan.read(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, bytes, caller);
+    found.push_back(static_cast<std::size_t>(bytes[0]));
   }
   return found;
 }

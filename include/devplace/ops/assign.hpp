@@ -12,7 +12,6 @@
 #include <devplace/ops/detail/evaluation_plan.hpp>
 #include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/tensor/detail/packed.hpp>
 
 namespace devplace::detail {
 
@@ -149,12 +148,15 @@ void evaluate(const view<T, Extents, Where, Layout>& destination, const Expressi
   plan.layouts[count] = layout_of(destination, result);
   if (destination.size() == 0) return;
   if (any_overlaps(plan.destination(), plan.layouts, count)) {
-    const auto temporary = packed_beside(destination);
-    evaluate(temporary.view, expression);
+    const std::size_t bytes = destination.size() * sizeof(T);
+    const memory_block temporary = allocate<backend>(ordinal, bytes, memory_purpose::workspace);
+    const view<T, Extents, Where> packed(static_cast<T*>(temporary.data()), destination.extents(),
+                                         destination.device());
+    evaluate(packed, expression);
     if constexpr (std::is_same_v<Layout, row_major>)
-      copy_within<backend>(ordinal, raw_data(destination), raw_data(temporary.view), destination.size() * sizeof(T));
+      copy_within<backend>(ordinal, raw_data(destination), raw_data(packed), bytes);
     else
-      evaluate(destination, viewed(temporary.view));
+      evaluate(destination, viewed(packed));
   } else {
     if constexpr (strides) collapse(plan.axes, plan.layouts, count + 1);
     run<Layout, strides, Extents::rank, backend>(ordinal, raw_data(destination), expression, plan);
