@@ -4,6 +4,9 @@
 // Expressions whose loops clang does not vectorise. clang warns of such loops unless the functions that contain them
 // disable the warning.
 
+// First, because this header includes the evaluation of expressions before it has declared anything itself.
+#include <devplace/tensor/copy.hpp>
+
 #include <devplace/ops/activations.hpp>
 #include <devplace/ops/creation.hpp>
 

@@ -24,7 +24,7 @@ template <floating_element T> struct byte_scale {
   /// The value of byte x.
   T values[256];
 
-  /// Without a scale, x / 255, correctly rounded, replaces x * scale, as in torchvision's ToTensor.
+  /// Without a scale, the table has `(x / 255 - mean) / standard_deviation`, as torchvision's ToTensor and Normalize.
   explicit byte_scale(std::optional<double> scale = {}, double mean = 0, double standard_deviation = 1) {
     for (std::size_t x = 0; x < 256; ++x) {
       const double value = static_cast<double>(x);

@@ -72,7 +72,7 @@ template <std::size_t Rank, std::size_t... Left> struct axes_without {
   template <std::size_t... K> static constexpr auto sequence(std::index_sequence<K...>) {
     return std::index_sequence<axis(K)...>{};
   }
-  static constexpr bool exist = ((Left < Rank) && ...);  // without this test, a missing axis makes billions of axes
+  static constexpr bool exist = ((Left < Rank) && ...);  // otherwise Rank - sizeof...(Left) may wrap around
   static_assert(exist, "devplace: the array has no such axis; axes count from 0 to rank - 1.");
   using type = decltype(sequence(std::make_index_sequence<exist ? Rank - sizeof...(Left) : 0>{}));
 };

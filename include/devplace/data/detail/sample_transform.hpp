@@ -53,7 +53,7 @@ inline void require_size(const char* what, std::size_t elements, const image_siz
                        "; give the extents of one sample, without the axis of samples."});
 }
 
-// What a transform does (data/transforms.hpp).
+// Transforms that move pixels of a sample, also move pixels of its target, or mix two samples (data/transforms.hpp).
 template <class Function>
 concept moving_transform = requires { requires Function::moves; };
 

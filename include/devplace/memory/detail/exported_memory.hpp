@@ -23,8 +23,7 @@ namespace devplace::detail {
 /// A unique segment name of 20 characters.
 inline std::string exported_name() {
   std::random_device random;
-  std::uint64_t number = random();
-  number = number << 32 ^ random();
+  const std::uint64_t number = std::uint64_t{random()} << 32 ^ random();
   std::string name = "ipc.";
   for (int i = 0; i < 16; ++i) name += "0123456789abcdef"[number >> (4 * i) & 15];
   return name;

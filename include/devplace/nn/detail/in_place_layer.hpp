@@ -15,8 +15,8 @@ struct in_place_layer {
 };
 
 /// Base of layers that apply a function to each element: `Layer::value` is an expression of the input, and
-/// `Layer::gradient` an expression of the output's gradient and of what backward reads, `Kept`. The computations are
-/// not inlined, so that layers of all sizes share the code.
+/// `Layer::gradient` an expression of the output's gradient and of what backward reads, `Kept`. The functions
+/// that compute both are not inlined, so that layers of all sizes call the same copy of each.
 template <class Layer, keep Kept = keep::output> struct elementwise_layer {
   template <class In> using output = In;
   static constexpr keep keeps = Kept;

@@ -15,8 +15,8 @@
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Functors that turn random words into numbers. CPU loops are range(); GPU threads call several(). The arithmetic has
-// the same bits on all places, as in box_muller.hpp.
+// Functors that turn random words into numbers. The CPU calls range() and GPU threads call several(), which give the
+// same bits. box_muller.hpp explains how.
 namespace devplace::detail {
 
 /// Number of random elements that justify a thread.

@@ -15,8 +15,8 @@
 // for processors without AVX2, which few machines have, calls F for each index if F::range_needs_vectors, and g++
 // compiles it for size: four versions would otherwise make most of the code of a small program. F::allows_fma states
 // that F has no product and sum that a compiler could fuse. The AVX2 version then has FMA, because std::fma is slow
-// without it. F::has_loops_of_any_length states that F::range has loops whose lengths are known at run time only; at
-// -O2, g++ vectorises only loops of constant lengths by default.
+// without it. F::has_loops_of_any_length states that F::range contains loops whose lengths are known only at run time.
+// By default, g++ -O2 vectorises only loops of constant length, so these loops are compiled with another cost model.
 namespace devplace::detail {
 
 // Calls f.range(begin, end), or f for each index without such a member or unless the further condition holds. No
